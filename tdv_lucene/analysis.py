@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -71,23 +71,16 @@ class Analysis:
                 f"{argument('language', self.language)} is none of Anserini's languages: "
                 f"{', '.join(LANGUAGES)}. A Lucene analyzer is named with {argument('analyzer')}"
             )
-        others = {
-            "language": self.language != ENGLISH,
-            "stemmer": self.stemmer != STEMMERS[0],
-            "stopwords": self.stopwords is not None,
-            "pretokenized": self.pretokenized,
-            "analyzer": self.analyzer is not None,
+        alone = {
+            "analyzer": "an analyzer by class has its own language, stemmer and stop words",
+            "pretokenized": "text that is split at blanks only has no language and no stemmer",
+            "language": f"{LANGUAGES.get(self.language)} has its own stemmer and stop words",
         }
-        given = [name for name, is_given in others.items() if is_given]
-        alone = {"pretokenized", "analyzer", "language"} & {*given}
-        if alone and len(given) > 1:
-            what = {
-                "pretokenized": "text that is split at blanks only has no language and no stemmer",
-                "analyzer": "an analyzer by class has its own language, stemmer and stop words",
-                "language": f"{LANGUAGES.get(self.language)} has its own stemmer and stop words",
-            }[next(name for name in reversed(others) if name in alone)]
-            named = " and ".join(argument(name) for name in given)
-            raise TdvError(f"{named} do not go together: {what}; leave one out")
+        given = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
+        reasons = [why for name, why in alone.items() if name in given]
+        if reasons and len(given) > 1:
+            named = " and ".join(map(argument, given))
+            raise TdvError(f"{named} do not go together: {reasons[0]}; leave one out")
 
     @property
     def is_default(self) -> bool:
@@ -122,12 +115,9 @@ class Analysis:
             return "--pretokenized"
         if self.language != ENGLISH:
             return f"--language {self.language}"
-        stop = (
-            ""
-            if self.stopwords is None
-            else " --stopwords " + ("FILE" if self.stopwords else "none")
-        )
-        return f"--stemmer {self.stemmer}{stop}"
+        if self.stopwords is None:
+            return f"--stemmer {self.stemmer}"
+        return f"--stemmer {self.stemmer} --stopwords {'FILE' if self.stopwords else 'none'}"
 
 
 DEFAULT = Analysis()

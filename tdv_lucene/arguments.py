@@ -50,10 +50,9 @@ def parse_bytes(text: str | int, name: str = "max_bytes") -> int:
     return int(number)
 
 
-def checked_share(share: float, name: str = "reduction") -> float:
-    """Return ``share``, or raise :class:`TdvError` when it is not within [0, 1)."""
+def checked_share(share: float, name: str = "reduction") -> None:
+    """Raise :class:`TdvError` when ``share`` is not within [0, 1)."""
     if not 0 <= share < 1:
         raise TdvError(
             f"{argument(name)} must lie within [0, 1), got {share}: such as 0.1 for 10 %"
         )
-    return share

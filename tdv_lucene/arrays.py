@@ -25,7 +25,7 @@ def load_array(path: str | os.PathLike[str]) -> np.ndarray:
     path = Path(path)
     try:
         with path.open("rb") as file:
-            shape, _ = _check(file, path.stat().st_size, str(path))
+            shape = _check(file, path.stat().st_size, str(path))
     except OSError as error:
         raise TdvError(f"cannot read {path}: {error.strerror or error}") from error
     # What is empty cannot be mapped.
@@ -52,7 +52,7 @@ def damaged(name: str | os.PathLike[str], byte: int, reason: str = "") -> TdvErr
     return TdvError(f"{name} is damaged or truncated at byte {byte:,}{why}: make or fetch it again")
 
 
-def _check(file: IO[bytes], size: int, name: str) -> tuple[tuple[int, ...], np.dtype]:
+def _check(file: IO[bytes], size: int, name: str) -> tuple[int, ...]:
     try:
         version = np.lib.format.read_magic(file)
         shape, _, dtype = _HEADERS[version](file)
@@ -67,4 +67,4 @@ def _check(file: IO[bytes], size: int, name: str) -> tuple[tuple[int, ...], np.d
         )
     if min(shape, default=0) < 0 or file.tell() + math.prod(shape) * dtype.itemsize != size:
         raise damaged(name, size, f"{dtype}{list(shape)} is another size")
-    return shape, dtype
+    return shape

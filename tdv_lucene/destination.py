@@ -15,6 +15,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ class Destination:
             )
 
     def _refuse_index(self) -> None:
-        for folder in self._real_place().parents:
+        for folder in _real_place(self.path).parents:
             if _is_index(folder):
                 raise TdvError(
                     f"{self.path} lies in the Lucene index {folder}, and nothing is added to that: "
@@ -130,10 +131,6 @@ class Destination:
         """All that is written."""
         beside = [] if self.is_folder else [self.path.with_name(self.manifest)]
         return [self.path, *beside]
-
-    def _real_place(self) -> Path:
-        """The path without the links in its parents."""
-        return Path(os.path.realpath(self.path.parent)) / self.path.name
 
     def _refuse_overlap(self, place: Path) -> None:
         for given in self._inputs:
@@ -154,25 +151,23 @@ class Destination:
             )
 
     def _refuse_existing_folder(self) -> None:
+        """Refuse what is not, as a whole, an earlier result of this kind."""
         if not os.path.lexists(self.path):
             return
         self._refuse_existing(self.path)
         if not self.path.is_dir():
             raise self._not_ours(self.path, f"is a file, not a folder with a '{self.kind}'")
-        if any(self.path.iterdir()):
-            self._refuse_foreign(self.path)
-
-    def _refuse_foreign(self, folder: Path) -> None:
-        """Refuse a folder that is not, as a whole, an earlier result of this kind."""
-        listed = self.listed(folder / self.manifest)
+        entries = sorted(entry.name for entry in self.path.iterdir())
+        if not entries:
+            return
+        listed = self.listed(self.path / self.manifest)
         if listed is None:
-            entries = _some(sorted(entry.name for entry in folder.iterdir()))
             wanted = f"is not a '{self.kind}'" if self.kind else "is not empty"
-            raise self._not_ours(folder, f"{wanted}: it holds {entries}")
-        found = unlisted_files(folder, {**listed, self.manifest: None})
+            raise self._not_ours(self.path, f"{wanted}: it holds {_some(entries)}")
+        found = unlisted_files(self.path, {**listed, self.manifest: None})
         if found:
             raise self._not_ours(
-                folder, f"holds other files than its {self.manifest} lists ({_some(found)})"
+                self.path, f"holds other files than its {self.manifest} lists ({_some(found)})"
             )
 
     def _refuse_existing_file(self) -> None:
@@ -182,8 +177,7 @@ class Destination:
                 if place.is_dir() and not place.is_symlink():
                     raise TdvError(f"{place} is a folder: choose a file name as {self._option}")
                 self._refuse_existing(place)
-        listed = self.listed(beside) if os.path.lexists(beside) else None
-        ours = (listed or {}).get(target.name)
+        ours = (self.listed(beside) or {}).get(target.name)
         if os.path.lexists(beside) and ours is None:
             raise self._not_ours(beside, f"is not the manifest of a '{self.kind}'")
         if os.path.lexists(target) and ours is None:
@@ -232,24 +226,26 @@ class Destination:
 def _overlap(place: Path, given: Path) -> bool:
     """Whether one is or holds the other, by name, link, hard link or mount."""
     read = Path(os.path.realpath(given))
-    real = [Path(os.path.realpath(place)), Path(os.path.realpath(place.parent)) / place.name]
-    for path in real:
-        if path == read or read in path.parents or path in read.parents:
-            return True
-        within, held = _identity(read), _identity(path)
-        if within is not None and within in map(_identity, (path, *path.parents)):
-            return True
-        if held is not None and held in map(_identity, (read, *read.parents)):
-            return True
-    return False
+    return any(
+        _known_as(read) & _known_as(path, *path.parents)
+        or _known_as(path) & _known_as(read, *read.parents)
+        for path in (Path(os.path.realpath(place)), _real_place(place))
+    )
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+def _real_place(path: Path) -> Path:
+    """The path without the links in its parents."""
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
+def _known_as(*paths: Path) -> set[object]:
+    """The paths, and what the system knows by them."""
+    found: set[object] = {*paths}
+    for path in paths:
+        with suppress(OSError):
+            told = os.stat(path)
+            found.add((told.st_dev, told.st_ino))
+    return found
 
 
 def _is_index(folder: Path) -> bool:

@@ -15,7 +15,6 @@ from typing import Any
 # Unicode's noncharacters: they stand for nothing in any text, so no text is mistaken for a mark.
 _BEGIN, _EQUALS, _END = "\ufdd0", "\ufdd1", "\ufdd2"
 _MARK = re.compile(f"{_BEGIN}([a-z0-9_]+)(?:{_EQUALS}([^{_END}]*))?{_END}")
-_LITERALS = {"True": True, "False": False}
 
 
 def argument(name: str, value: Any = None) -> str:
@@ -31,7 +30,7 @@ def in_python(name: str, value: str | None) -> str:
     """An argument as Python writes it."""
     if value is None:
         return name
-    plain = value in _LITERALS or re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?|nan|-?inf", value)
+    plain = re.fullmatch(r"True|False|[-+]?[\d.]+(e[-+]?\d+)?|nan|-?inf", value)
     return f"{name}={value if plain else repr(value)}"
 
 

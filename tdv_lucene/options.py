@@ -21,9 +21,6 @@ from typing import Any, ClassVar, Self, cast, dataclass_transform
 from .arguments import LARGEST_SEED, MOST_THREADS, within
 from .errors import TdvError, argument
 
-ANYTHING: Any = object()
-"""In :attr:`Effect.only`: whatever the other option is, if it is given."""
-
 PYTHON_ONLY = ""
 """The flag of an option that the command line does not have, or writes otherwise."""
 
@@ -100,7 +97,8 @@ class Effect:
     only
         The values of the other beside which they have one; None stands for one that is not given.
     unless
-        In place of ``only``: the values beside which they have none.
+        In place of ``only``: the values beside which they have none; ``(None,)`` where the other
+        must be given.
     """
 
     options: tuple[str, ...]
@@ -111,9 +109,7 @@ class Effect:
 
     def is_had(self, other: Any) -> bool:
         """Whether the options have their effect beside this value."""
-        if self.unless:
-            return other not in self.unless
-        return other in self.only or (ANYTHING in self.only and other is not None)
+        return other not in self.unless if self.unless else other in self.only
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -147,10 +143,7 @@ class Config:
         }
         order = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())]
         cls.OPTIONS = {name: found[name] for name in dict.fromkeys(order) if name in found}
-        effects = [
-            *vars(cls).get("EFFECTS", ()),
-            *(e for b in cls.__bases__ for e in getattr(b, "EFFECTS", ())),
-        ]
+        effects = [each for base in cls.__mro__ for each in vars(base).get("EFFECTS", ())]
         cls.EFFECTS = tuple(dict.fromkeys(effects))
         cls.__doc__ = _documented(cls)
 

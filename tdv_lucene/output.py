@@ -11,12 +11,12 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-import re
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +183,7 @@ class Output(Destination):
 
 def remove_abandoned(path: Path) -> None:
     """Remove what killed commands left beside ``path``: only that whose lock nobody holds."""
-    for left in path.parent.glob(f"{_escape(_prefix(path, 'unfinished'))}*/{_MARK}"):
+    for left in path.parent.glob(f"{escape(_prefix(path, 'unfinished'))}*/{_MARK}"):
         try:
             with open(left, "rb+") as mark:
                 fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -195,10 +195,6 @@ def remove_abandoned(path: Path) -> None:
 
 def _prefix(path: Path, what: str) -> str:
     return f".{path.name[:100]}.{what}-"
-
-
-def _escape(prefix: str) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", prefix)
 
 
 def _sync(folder: Path) -> None:

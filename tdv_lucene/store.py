@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,54 +53,38 @@ def load_array(folder: str | os.PathLike[str], name: str, made_by: str) -> np.nd
         raise _damaged(folder, str(error), made_by) from error
 
 
-def write_manifest(folder: Path, kind: str, content: dict[str, Any], name: str = MANIFEST) -> None:
-    """Write ``content`` with the artefact's kind, format, time and the versions in use.
-
-    ``files`` lists all that lies in ``folder`` by now: relative path -> ``bytes`` and ``sha256``.
-    """
-    text = _manifest(folder, kind, content, name, describe_file)
-    (folder / name).write_text(text, encoding="utf-8")
-
-
-def replace_manifest(
-    folder: Path, kind: str, content: dict[str, Any], files: Mapping[str, Any], name: str
-) -> None:
-    """Write a manifest in the place of another, in one step.
-
-    ``files`` are described already: those that are still there are not read again.
-    """
-
-    def describe(path: Path) -> dict[str, Any]:
-        known = files.get(path.relative_to(folder).as_posix())
-        return known if known and _size(known) == path.stat().st_size else describe_file(path)
-
-    beside = folder / f".{name}.new"
-    beside.unlink(missing_ok=True)
-    text = _manifest(folder, kind, content, name, describe)
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, folder / name)
-
-
-def _manifest(
+def write_manifest(
     folder: Path,
     kind: str,
     content: dict[str, Any],
-    name: str,
-    describe: Callable[[Path], dict[str, Any]],
-) -> str:
-    own = folder / name
-    paths = sorted(
-        path for path in folder.rglob("*") if path.is_file() and path != own and path.name != _LOCK
-    )
+    name: str = MANIFEST,
+    known: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Write ``content`` with the artefact's kind, format, time and the versions in use, at once.
+
+    ``files`` lists all that lies in ``folder`` by now: relative path -> ``bytes`` and ``sha256``.
+    Those that are ``known`` from an earlier manifest, and still have that size, are not read again.
+    """
+    own, new = folder / name, folder / f".{MANIFEST}.new"
+    new.unlink(missing_ok=True)  # of a command that was killed
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path != own and path.name != _LOCK:
+            relative = path.relative_to(folder).as_posix()
+            told = known.get(relative)
+            is_same = told and _size(told) == path.stat().st_size
+            files[relative] = told if is_same else describe_file(path)
     manifest = {
         "kind": kind,
         "format": FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         **content,
-        "files": {path.relative_to(folder).as_posix(): describe(path) for path in paths},
+        "files": files,
     }
-    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, own)
 
 
 def describe_file(path: Path) -> dict[str, Any]:
@@ -193,20 +177,18 @@ def unlisted_files(folder: Path, listed: Mapping[str, Any]) -> list[str]:
     while it is empty.
     """
     found = []
-    for at, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = Path(at) / name
-            relative = path.relative_to(folder).as_posix()
-            if path.is_symlink():
-                known = False
-            elif path.is_dir():
-                known = any(other.startswith(f"{relative}/") for other in listed)
-            else:
-                size = path.stat().st_size if path.is_file() else None
-                known = relative in listed and _size(listed[relative]) in (size, None)
-                known = known or (path.name == _LOCK and size == 0)
-            if not known:
-                found.append(relative)
+    for path in folder.rglob("*"):
+        relative = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            known = False
+        elif path.is_dir():
+            known = any(other.startswith(f"{relative}/") for other in listed)
+        else:
+            size = path.stat().st_size if path.is_file() else None
+            known = relative in listed and _size(listed[relative]) in (size, None)
+            known = known or (path.name == _LOCK and size == 0)
+        if not known:
+            found.append(relative)
     return sorted(found)
 
 

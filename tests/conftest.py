@@ -16,7 +16,7 @@ from tiny_collection import tiny_segments
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import _start, lucene_version, pyserini_jar
-from tdv_lucene.jvm._pyserini import importing_pyserini
+from tdv_lucene.jvm.named import importing_pyserini
 from tdv_lucene.timing import latency_summary
 
 # What runs in the background ignores Ctrl-C, under nohup also SIGHUP, and that is inherited: tests

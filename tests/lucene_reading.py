@@ -10,7 +10,7 @@ from typing import Any
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
-from tdv_lucene.jvm.open_index import open_index
+from tdv_lucene.jvm.open_index import OpenIndex
 
 _LUCENE = "org.apache.lucene."
 _NO_MORE = 2**31 - 1
@@ -46,7 +46,7 @@ def explain_scores(
     analyzer = make_analyzer(DEFAULT)
     generator = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
     found = {}
-    with open_index(path, similarity, field, DEFAULT) as opened, open_reader(path) as reader:
+    with OpenIndex(path, similarity, field, DEFAULT) as opened, open_reader(path) as reader:
         stored = reader.storedFields()
         numbers = {stored.document(n).get("id"): n for n in range(reader.maxDoc())}
         searcher = java_class(_LUCENE + "search.IndexSearcher")(reader.getContext())
@@ -123,6 +123,16 @@ def read_rest(path: Path) -> list[dict[str, Any]]:
             for doc in numbers:
                 found.append({"stored": _stored(leaf, doc), **_columns(leaf, doc)})
     return found
+
+
+def read_embeddings(path: Path) -> list[list[float] | None]:
+    """The k-NN vector of each live document in order."""
+    with open_reader(path) as reader:
+        return [
+            _embedding(leaf.getFloatVectorValues("embedding"), doc)
+            for leaf, numbers in _leaves(reader)
+            for doc in numbers
+        ]
 
 
 def count_years(path: Path, years: range) -> list[int]:

@@ -1,4 +1,4 @@
-"""The tests' own Java: writes an index described in JSON, tells all an index holds, copies one.
+"""The tests' own Java: writes an index described in JSON, and tells all that an index holds.
 
 It is not on the JVM's class path, which is the product's; it is loaded beside it, and reads and
 writes with Lucene alone.
@@ -7,9 +7,12 @@ writes with Lucene alone.
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from lucene_reading import open_reader, read_embeddings
 
 from tdv_lucene.jvm import java_class
 
@@ -28,12 +31,35 @@ def change_described(path: Path, changes: dict[str, Any]) -> None:
 
 def dump_index(path: Path) -> dict[str, Any]:
     """All the index at ``path`` holds of live documents, read through Lucene's readers."""
-    return json.loads(_call("Dumped", "dump", str(path)))
+    found = json.loads(_call("Dumped", "dump", str(path)))
+    for document, embedding in zip(found["documents"], read_embeddings(path)):
+        if embedding is not None:
+            document["embedding"] = embedding
+    return found
 
 
 def copy_index(path: Path, output: Path, threads: int) -> None:
-    """Copy the index as Lucene merges it, into the empty folder ``output``."""
-    _call("Copied", "copy", str(path), str(output), str(threads))
+    """Copy the index as Lucene merges it, each segment by itself, into the empty folder ``output``:
+    what rewriting is measured against.
+
+    With Lucene's defaults, so for indexes that Anserini wrote: no sort, no soft deletes.
+    """
+    lucene = "org.apache.lucene."
+    scheduler = java_class(lucene + "index.ConcurrentMergeScheduler")()
+    scheduler.setMaxMergesAndThreads(threads, threads)
+    scheduler.disableAutoIOThrottle()
+    config = java_class(lucene + "index.IndexWriterConfig")()
+    config.setMergeScheduler(scheduler)
+    config.setMergePolicy(java_class(lucene + "index.NoMergePolicy").INSTANCE)
+    paths = java_class("java.nio.file.Paths")
+    folder = java_class(lucene + "store.FSDirectory").open(paths.get(str(output)))
+    with open_reader(path) as reader, ThreadPoolExecutor(threads) as pool:
+        writer = java_class(lucene + "index.IndexWriter")(folder, config)
+        add = _unreflect(writer.getClass(), "addIndexes", "CodecReader")
+        segments = [context.reader() for context in reader.leaves().toArray()]
+        list(pool.map(lambda segment: add.invokeWithArguments(writer, segment), segments))
+        writer.commit()
+        writer.close()
 
 
 def _call(name: str, method: str, *arguments: str) -> Any:
@@ -42,9 +68,16 @@ def _call(name: str, method: str, *arguments: str) -> Any:
 
 @cache
 def _handle(name: str, method: str) -> Any:
-    """By name alone: of reflection, pyjnius knows little, and that partly wrong."""
-    loaded = _loader().loadClass(f"tdvtesting.{name}")
-    found = next(each for each in loaded.getMethods() if each.getName() == method)
+    return _unreflect(_loader().loadClass(f"tdvtesting.{name}"), method)
+
+
+def _unreflect(java: Any, method: str, argument: str = "") -> Any:
+    """By names alone: of reflection and overloads, pyjnius knows little, and that partly wrong."""
+    found = next(
+        each
+        for each in java.getMethods()
+        if each.getName() == method and argument in each.toString()
+    )
     return java_class("java.lang.invoke.MethodHandles").publicLookup().unreflect(found)
 
 

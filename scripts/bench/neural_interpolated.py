@@ -19,8 +19,8 @@ import pandas as pd
 from tdv_lucene.evaluation.evaluate import evaluate_run, read_run
 from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene.paper.experiment import split
 from tdv_lucene.paper.neural import RANKERS
-from tdv_lucene.paper.queries import split
 
 WEIGHTS = np.linspace(0, 1, 21)
 

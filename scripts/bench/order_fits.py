@@ -20,7 +20,7 @@ from tdv_lucene.matrix.term_statistics import residual_idf
 from tdv_lucene.ranking.bm25 import bm25_idf
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.values.posting_thresholds import rule_length_norm
-from tdv_lucene.values.term_orders import Saturation, counted_for_dropping
+from tdv_lucene.values.term_orders import counted_for_dropping
 
 ANSWERS, HELD, OF_A_LIST = 5, 600_000, 60
 """Best documents of a query that count as answers beside the relevant ones; postings drawn of the
@@ -61,13 +61,13 @@ class _Drawn(NamedTuple):
 class Uses:
     """The postings that answers to a problem's queries use, and those that cost.
 
-    Each of ``sets`` str[Q] counts the same, however many queries it has.
+    Each of ``sets`` str[Q] counts the same, however many queries it has. ``k1_b`` are those of the
+    saturation.
     """
 
-    def __init__(self, problem: Problem, sets: np.ndarray, saturation: Saturation) -> None:
+    def __init__(self, problem: Problem, sets: np.ndarray, k1_b: tuple[float, float]) -> None:
         matrix = problem.matrix
-        norms = rule_length_norm(matrix, saturation.k1, saturation.b)
-        self.norms = norms.at(matrix.stored_lengths())
+        self.norms = rule_length_norm(matrix, *k1_b).at(matrix.stored_lengths())
         counted = counted_for_dropping(matrix, "bm25")
         self.counted = problem.with_position_boost(counted.position_boost)
         self.x, self.ridf = _statistics(matrix)

@@ -43,7 +43,7 @@ PRICES = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 OTHERS = {"adi": "", "lisa": "", "time": "", "scifact": "train"}
 """Collections that are fitted as well, and their query sets."""
 BY_USE = saturation_for_dropping(SPEED, "bm25")
-"""The saturation of what is fitted."""
+"""k1 and b of the saturation of what is fitted."""
 MEGABYTES = (22.4, 13.9)
 """Of lists and dictionary: 25.2 and 16.8 MB of the index."""
 SCALE, STEPS, CLOSE, TITLES = 1.0, 7, 0.005, 600
@@ -88,7 +88,8 @@ class Orders:
         """The rule of an order by use."""
         order = fit.order(self.matrix)
         counted = counted_for_dropping(self.matrix, "bm25")
-        return make_posting_rule(counted, order, 0.0, **BY_USE._asdict())
+        k1, b = BY_USE
+        return make_posting_rule(counted, order, 0.0, k1=k1, b=b)
 
     def measure(self, rule: PostingRule, megabytes: float) -> list[str]:
         """Cells: bytes, postings dropped, then nDCG@5, R@1000 and postings visited of each set."""

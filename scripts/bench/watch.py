@@ -35,7 +35,7 @@ import tdv_lucene as tdv  # noqa: E402
 from tdv_lucene.jvm import java_class  # noqa: E402
 from tdv_lucene.jvm.analysis import DEFAULT, make_analyzer  # noqa: E402
 from tdv_lucene.jvm.index import identify, read_user_data  # noqa: E402
-from tdv_lucene.jvm.open_index import open_index  # noqa: E402
+from tdv_lucene.jvm.open_index import OpenIndex  # noqa: E402
 from tdv_lucene.jvm.searcher import make_similarity  # noqa: E402
 from tdv_lucene.ranking import SearchParameters  # noqa: E402
 
@@ -90,7 +90,7 @@ def search_all_the_time(pruned: str, stop: Any, answers: Any) -> None:
         asked_last = stop.is_set()  # once more after the last update
         try:
             searcher = java_class(LUCENE + "search.IndexSearcher")(reader, signature=_OF_READER)
-            with open_index(pruned, make_similarity(SearchParameters()), "contents",
+            with OpenIndex(pruned, make_similarity(SearchParameters()), "contents",
                            DEFAULT) as opened:  # fmt: skip
                 for word in WORDS:
                     began = time.perf_counter()

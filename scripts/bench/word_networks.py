@@ -21,9 +21,8 @@ from tdv_lucene.core.scoring import score_batch, weighted_statistics
 from tdv_lucene.core.tdv import Features, flat_start
 from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.learning.candidates import Lists
-from tdv_lucene.learning.features import term_features
 from tdv_lucene.learning.listwise import plain_start
-from tdv_lucene.learning.training_task import Collection, Task, batches
+from tdv_lucene.learning.training_task import Collection, Task, batches, term_features
 from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import Array, Similarity
 

@@ -19,8 +19,7 @@ from ..interruption import caught, check, exit_status, was_asked
 from ..report.wording import shortened, visible
 from ..version import __version__
 from ._command import HELP_NAMES
-from ._flags import name_flags
-from ._groups import LazyGroup, leaves
+from ._groups import LazyGroup, leaves, name_flags
 
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST = 300  # characters of a defect's message
@@ -124,18 +123,16 @@ def main() -> None:
             _group(prog_name="tdv-lucene", standalone_mode=False)
             check()
             sys.stdout.flush()
+        except (KeyboardInterrupt, click.exceptions.Abort):
+            _end_interrupted()
         except Exception as error:
             if was_asked():  # some libraries make an error of their own of KeyboardInterrupt
                 _end_interrupted()
             _end_with(error)
-        except KeyboardInterrupt:
-            _end_interrupted()
 
 
 def _end_with(error: Exception) -> NoReturn:
     """Tell what went wrong, in one line, and end."""
-    if isinstance(error, click.exceptions.Abort):
-        _end_interrupted()
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         sys.exit(error.exit_code)

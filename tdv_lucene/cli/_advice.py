@@ -61,6 +61,29 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
+def said_of_log(chosen: Mapping[str, Any]) -> str:
+    """What is known of the reduction that was chosen by a log."""
+    within = chosen["loss_at_most"] <= chosen["max_loss"]
+    return (
+        f"Reduction {percent(chosen['reduction'])}: "
+        f"{'the largest' if within else 'nothing is dropped, for none is'} expected to lose at "
+        f"most {percent(chosen['max_loss'])} of nDCG@5, by a careful estimate. By the "
+        f"first answers to {chosen['log']['queries']:,} queries, pruning loses at most "
+        f"{percent(max(0, worst_loss(chosen)))} (bound). Judged collections with such figures "
+        f"{_changed(chosen['loss'])} against the full index on average; three "
+        f"quarters {_changed(chosen['loss_at_most'])} or did better."
+    )
+
+
+def _changed(loss: float) -> str:
+    return f"{'lost' if loss > 0 else 'gained'} {percent(abs(loss))}"
+
+
+def worst_loss(point: Mapping[str, Any]) -> float:
+    """The most that is lost by first answers: the worse end of the 95 % interval."""
+    return -float(point["difference"]["nDCG@5"]["ci95"][0])
+
+
 def _gain(found: Sequence[float]) -> str:
     low, mean, high = (f"{100 * share:+.1f}" for share in found)
     return f"{mean} % ({low} to {high} %)"

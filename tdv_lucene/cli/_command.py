@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from .. import options
 
@@ -18,6 +19,27 @@ SHOWN_AT_MOST = 14
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 _ALL = "tdv_lucene.help_all"
+_COMMON = "Options"
+_PATHS = {"FILE", "FOLDER", "INDEX", "PATH", "QRELS", "TOPICS"}
+"""Metavars of what a shell completes from the file system."""
+
+
+class _Text(click.types.StringParamType):
+    """Text with something in it: an empty path would be the current folder."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = super().convert(value, param, ctx)
+        if not text.strip():
+            self.fail("it is empty: check that the shell variable is set", param, ctx)
+        return text
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Paths are completed by the shell itself."""
+        if param.metavar in _PATHS:
+            return [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(ctx, param, incomplete)
 
 
 class Option(click.Option):
@@ -26,6 +48,8 @@ class Option(click.Option):
     def __init__(self, *args: Any, group: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.group = group
+        if type(self.type) is click.types.StringParamType:
+            self.type = _Text()
 
 
 option = partial(click.option, cls=Option)
@@ -92,7 +116,8 @@ class Command(click.Command):
         )
 
     def invoke(self, ctx: click.Context) -> Any:
-        given = [name for name in ctx.params if not left_out(ctx, name)]
+        unset = ParameterSource.DEFAULT
+        given = [name for name in ctx.params if ctx.get_parameter_source(name) is not unset]
         options.refuse_idle(self.effects, given, ctx.params)
         for name in self.config.OPTIONS.keys() - {*given}:
             ctx.params.pop(name, None)
@@ -103,41 +128,20 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Common options; then the others in their groups, or how to see them."""
-        groups = self.groups(ctx)
-        common = groups.pop(None)
-        _write(ctx, formatter, "Options", common)
-        for heading, listed in groups.items():
-            if ctx.meta.get(_ALL):
-                _write(ctx, formatter, str(heading), listed)
-        if groups and not ctx.meta.get(_ALL):
+        listed = [each for each in super().get_params(ctx) if isinstance(each, click.Option)]
+        are_few = len(listed) <= SHOWN_AT_MOST  # then all are common
+        groups: dict[str, list[tuple[str, str]]] = {_COMMON: []}
+        for each in listed:
+            heading = None if are_few else getattr(each, "group", None)
+            if record := each.get_help_record(ctx):
+                groups.setdefault(heading or _COMMON, []).append(record)
+        shown = groups if ctx.meta.get(_ALL) else {_COMMON: groups[_COMMON]}
+        for heading, records in shown.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+        if len(shown) < len(groups):
             formatter.write_paragraph()
             formatter.write_text("More options: --help-all")
-
-    def groups(self, ctx: click.Context) -> dict[str | None, list[click.Parameter]]:
-        """Heading -> its options, common ones (None) first; all are common where they are few."""
-        listed = [each for each in super().get_params(ctx) if isinstance(each, click.Option)]
-        if len(listed) <= SHOWN_AT_MOST:
-            return {None: [*listed]}
-        found: dict[str | None, list[click.Parameter]] = {None: []}
-        for each in listed:
-            found.setdefault(getattr(each, "group", None), []).append(each)
-        return found
-
-
-def _write(
-    ctx: click.Context,
-    formatter: click.HelpFormatter,
-    heading: str,
-    listed: Iterable[click.Parameter],
-) -> None:
-    records = [record for each in listed if (record := each.get_help_record(ctx)) is not None]
-    with formatter.section(heading):
-        formatter.write_dl(records)
-
-
-def left_out(context: click.Context, name: str) -> bool:
-    """Whether an option of the command was not given."""
-    return context.get_parameter_source(name) is ParameterSource.DEFAULT
 
 
 # The names are set on each command: click remembers a command's help option from its first call.

@@ -1,14 +1,14 @@
-"""Groups of commands that answer ``--help`` at once."""
+"""Groups of commands that answer ``--help`` at once, and all their options' names in errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
 import click
 
-from ._flags import refuse_empty
+from ..errors import TdvError, in_python
 
 
 class LazyGroup(click.Group):
@@ -43,7 +43,6 @@ class LazyGroup(click.Group):
             return None
         module = self._elsewhere.get(cmd_name, f"{self._package}.{cmd_name}")
         command: click.Command = import_module(module).command
-        refuse_empty(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -60,3 +59,25 @@ def leaves(group: click.Group, *before: str) -> Iterator[tuple[tuple[str, ...], 
             yield from leaves(command, *before, name)
         elif command is not None:
             yield (*before, name), command
+
+
+def name_flags(error: TdvError, commands: Iterable[click.Command]) -> None:
+    """Let ``error`` name the options of these commands, the first that has one, where one has."""
+    options = {
+        param.name: param
+        for command in reversed([*commands])
+        for param in command.params
+        if isinstance(param, click.Option)
+    }
+
+    def write(name: str, value: str | None) -> str:
+        option = options.get(name)
+        if option is None:
+            return in_python(name, value)
+        if option.is_flag or option.is_bool_flag:
+            off = value == "False" and option.secondary_opts
+            return max(option.secondary_opts if off else option.opts, key=len)
+        flag = max(option.opts, key=len)
+        return flag if value is None else f"{flag} {value}"
+
+    error.write_argument = write

@@ -7,8 +7,7 @@ import logging
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +37,12 @@ _log = logging.getLogger(__name__)
 
 def folder_of_index(given: str) -> str:
     """The folder of a given index, which may be a prebuilt one's name; all commands come here."""
-    from ..jvm.prebuilt import find_index
+    from ..jvm.named import find_index
 
     return find_index(given)
 
 
-def index_or_shards(context: click.Context, parameter: Any, given: tuple[str, ...]) -> Any:
+def index_or_shards(context: click.Context, parameter: Any, given: Sequence[str]) -> Any:
     """What commands take that work on shards: the folder of one index, or its shards."""
     from ..indexes.shards.finding import find_shards, means_shards
 
@@ -57,13 +56,13 @@ def index_or_shards(context: click.Context, parameter: Any, given: tuple[str, ..
     return folder_of_index(given[0])
 
 
-def folder_or_shards(given: str, context: click.Context | None = None) -> Any:
-    """An index that this package made: a folder, or shards in several; ``context`` is of a command
-    that takes a scheduler."""
+def folder_or_shards(context: click.Context, parameter: Any, given: str | None) -> Any:
+    """An index that this package made: a folder, or shards in several."""
     from ..indexes.shards.finding import find_shards, means_shards
 
-    scheduler = None if context is None else context.meta.get(_SCHEDULER)
-    return find_shards(given, scheduler=scheduler) if means_shards([given]) else given
+    if given is None or not means_shards([given]):
+        return given
+    return find_shards(given, scheduler=context.meta.get(_SCHEDULER))
 
 
 def _keep_scheduler(context: click.Context, parameter: Any, given: str | None) -> None:
@@ -102,6 +101,19 @@ index_option = option(
 
 def output_option(what: str) -> Callable[[Any], Any]:
     return option("--output", required=True, metavar="PATH", help=f"Write {what}.")
+
+
+def printed_output_option(what: str) -> Callable[[Any], Any]:
+    """The output of :func:`run_or_print`."""
+    return output_option(f"{what} to PATH. '-' prints it and sends everything else to stderr")
+
+
+def pruned_option(what: str) -> Callable[[Any], Any]:
+    """A pruned index, which may be in shards."""
+    return option(
+        "--pruned", required=True, metavar="FOLDER", callback=folder_or_shards,
+        help=f"{what} For shards, pass 'OUT/*' (quoted).",
+    )  # fmt: skip
 
 
 topics_option = option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
@@ -162,17 +174,16 @@ def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return stage(*args, progress=progress, **kwargs)
 
 
-@contextmanager
-def printed_if_dash(output: str) -> Iterator[str]:
-    """Yield where to write a file: ``output``, or for ``-`` one that is printed in the end."""
+def run_or_print(stage: Callable[..., Any], output: str, **kwargs: Any) -> Any:
+    """Call a stage function that writes the file ``output``; for ``-`` print what it writes."""
     if output != STDOUT:
-        yield output
-        return
+        return run(stage, output=output, **kwargs)
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         path = Path(folder) / "output"
-        yield str(path)
+        result = run(stage, output=str(path), **kwargs)
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
+    return result
 
 
 def show(result: dict[str, Any], as_json: bool, err: bool = False) -> None:

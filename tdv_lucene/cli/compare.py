@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,10 @@ _EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(Fals
     help="Lucene index. Repeat with names to compare several; the first is the baseline. For "
     "shards, pass 'SHARDS/*' (quoted) or @FILE.",
 )  # fmt: skip
-@options.option("--pruned", metavar="FOLDER", help="Pruned index to compare with --index.")
+@options.option(
+    "--pruned", metavar="FOLDER", callback=options.folder_or_shards,
+    help="Pruned index to compare with --index.",
+)  # fmt: skip
 @options.option(
     "--topics", required=True, multiple=True, metavar="TOPICS",
     help=f"{options.TOPICS_HELP} Repeat for more query sets.",
@@ -43,7 +45,7 @@ _EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(Fals
 )  # fmt: skip
 def command(
     indexes: tuple[str, ...],
-    pruned: str | None,
+    pruned: Any,
     topics: tuple[str, ...],
     qrels: tuple[str, ...],
     tune_topics: str | None,
@@ -76,38 +78,27 @@ def command(
         tune=(tune_topics, tune_qrels) if tune_topics else None,
     )  # fmt: skip
     if form != "screen" and not as_json:
-        click.echo(_as_text(report, form))
+        from ..report.tables import all_tables
+        from ..report.text import to_latex, to_markdown
+
+        click.echo({"markdown": to_markdown, "latex": to_latex}[form](all_tables(report)))
         for note in report["notes"]:
             click.echo(f"Note: {note}.", err=True)
         return
     show_comparison(report, Path(arguments["output"]), as_json)
 
 
-def _as_text(report: dict[str, Any], form: str) -> str:
-    from ..report.tables import all_tables
-    from ..report.text import to_latex, to_markdown
-
-    write = {"markdown": to_markdown, "latex": to_latex}[form]
-    return write(all_tables(report))
-
-
-def _named(indexes: tuple[str, ...], pruned: str | None) -> list[tuple[str, str]]:
-    """(name, folder) of every index, the baseline first."""
+def _named(indexes: tuple[str, ...], pruned: Any) -> list[tuple[str, Any]]:
+    """(name, folder or shards) of every index, the baseline first."""
+    found = partial(options.index_or_shards, click.get_current_context(), None)
     if len(indexes) == 1 and pruned is not None:
-        first, second = CompareConfig.names
-        return [(first, _found(indexes[0])), (second, options.folder_or_shards(pruned))]
+        return [*zip(CompareConfig.names, (found(indexes), pruned))]
     if pruned is not None:
         raise click.UsageError("--pruned goes with one --index: pass it as --index NAME=FOLDER")
     if len(indexes) == 1:
         raise click.UsageError("one index is nothing to compare: pass --pruned, or several --index")
     named = options.named_folders(indexes, "--index")
-    return [(name, _found(folder)) for name, folder in named.items()]
-
-
-def _found(given: str) -> Any:
-    """The folder of an index, or its shards."""
-    found = options.folder_or_shards(given)
-    return options.folder_of_index(found) if isinstance(found, str) else found
+    return [(name, found([folder])) for name, folder in named.items()]
 
 
 def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str, str]:
@@ -123,20 +114,10 @@ def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str
     return found
 
 
-def _emptied(report: dict[str, Any]) -> Iterator[str]:
-    """The judged queries that find nothing any more, a line for each index and query set."""
-    several = len(report["query_sets"]) > 1
-    for label, found in report["query_sets"].items():
-        for name, ids in found["queries"]["emptied_ids_by"].items():
-            if ids:
-                where = f"{name}, {label}" if several else name
-                yield f"Emptied by pruning in {where}: {' '.join(ids)}"
-
-
 def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None:
     """Print a report as tables, or as JSON; ``folder`` is where it was written."""
     if as_json:
-        click.echo(json.dumps(report, ensure_ascii=False))
+        options.show(report, as_json)
         return
     from ..report.cost_tables import asked_tables
     from ..report.tables import comparison_tables
@@ -144,8 +125,11 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     options.show_tables([*comparison_tables(report), *asked_tables(report)])
     for note in report["notes"]:
         options.say(f"Note: {note}.")
-    for line in _emptied(report):
-        options.say(line)
+    for label, found in report["query_sets"].items():
+        for name, ids in found["queries"]["emptied_ids_by"].items():
+            where = f"{name}, {label}" if len(report["query_sets"]) > 1 else name
+            if ids:
+                options.say(f"Emptied by pruning in {where}: {' '.join(ids)}")
     click.echo()
     options.say(f"Queries were analysed as {report['analysis']['described']}.")
     options.say(f"Report: {folder / 'report.html'}")

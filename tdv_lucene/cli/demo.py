@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,13 @@ def command(as_json: bool, **arguments: Any) -> None:
     Downloads nothing. People asked the 600 queries and judged the answers. Learns from half of the
     queries and measures on the other half.
     """
+    from tqdm import tqdm
+
     from ..demo.run import run_demo
     from .compare import show_comparison
 
-    report = options.run(run_demo, announce=_announce, **arguments)
+    above_a_bar = partial(tqdm.write, file=sys.stderr)  # which may stand there
+    report = options.run(run_demo, announce=above_a_bar, **arguments)
     folder = Path(arguments["output"]) / "report"
     show_comparison(report, folder, as_json)
     if not as_json:
@@ -36,18 +40,9 @@ def command(as_json: bool, **arguments: Any) -> None:
 def _close(report: dict[str, Any], folder: Path) -> None:
     """After the tables: what they say, and what comes next."""
     from ..demo.collection import DemoCollection
-    from ..demo.examples import example_tables
-    from ..demo.words import NEXT_STEPS, kinds_table, tell_outcomes
+    from ..demo.words import NEXT_STEPS, example_tables, kinds_table, tell_outcomes
 
     click.echo("It begins with a picture of all this, and lists every query.")
     collection = DemoCollection.at(folder.parent / "collection")
-    examples = example_tables(collection, folder)
-    options.show_tables([kinds_table(folder / "per_query.tsv"), *examples])
+    options.show_tables([kinds_table(folder), *example_tables(collection, folder)])
     click.echo(f"\n{tell_outcomes(report)}\n\n{NEXT_STEPS}", nl=False)
-
-
-def _announce(text: str) -> None:
-    """On stderr, above a progress bar that may stand there."""
-    from tqdm import tqdm
-
-    tqdm.write(text, file=sys.stderr)

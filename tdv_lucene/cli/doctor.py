@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 
@@ -24,7 +23,7 @@ def command(as_json: bool) -> None:
     wrong = [finding for finding in findings if finding.problem]
     if as_json:
         content = {"well": not wrong, "findings": [asdict(finding) for finding in findings]}
-        click.echo(json.dumps(content, ensure_ascii=False))
+        options.show(content, as_json)
     else:
         width = max(len(finding.name) for finding in findings)
         for finding in findings:

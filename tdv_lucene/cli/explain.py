@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from itertools import zip_longest
 from typing import Any
-
-import click
 
 from ..comparison.config import ExplainConfig
 from ..report.wording import counted
@@ -29,7 +26,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
     explained = explain_query(**arguments)
     if as_json:
-        click.echo(json.dumps(explained, ensure_ascii=False))
+        options.show(explained, as_json)
         return
     options.show_tables((_terms(explained), _hits(explained["hits"])))
 
@@ -68,28 +65,24 @@ def _what_happened(term: dict[str, Any]) -> str:
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
     from ..report.table import Table
 
-    sides = hits["before"], hits["after"]
-    names = ("full", "score", "rank after"), ("pruned", "score", "rank before")
-    lost = [any(row["lost"] for row in rows) for rows in sides]
-
-    def cells(row: dict[str, Any] | None, with_lost: bool) -> tuple[str, ...]:
-        if row is None:
-            return ("",) * (4 if with_lost else 3)
-        other = "-" if row["other_rank"] is None else str(row["other_rank"])
-        shown = (" ".join(row["lost"]),) if with_lost else ()
-        return row["document"], f"{row['score']:.4f}", other, *shown
-
-    rows = [
-        (str(rank), *(cell for side in zip(pair, lost) for cell in cells(*side)))
-        for rank, pair in enumerate(zip_longest(*sides), 1)
-    ]
-    columns = ["rank"]
-    for named, with_lost in zip(names, lost):
-        columns += [*named, *(["dropped"] if with_lost else [])]
+    ranks = range(1, max(map(len, hits.values())) + 1)
+    columns = [("rank", [str(rank) for rank in ranks])]
+    for name, rows, other in (
+        ("full", hits["before"], "rank after"),
+        ("pruned", hits["after"], "rank before"),
+    ):
+        others = ["-" if row["other_rank"] is None else str(row["other_rank"]) for row in rows]
+        columns += [
+            (name, [row["document"] for row in rows]),
+            ("score", [f"{row['score']:.4f}" for row in rows]),
+            (other, others),
+        ]
+        if any(row["lost"] for row in rows):
+            columns.append(("dropped", [" ".join(row["lost"]) for row in rows]))
+    heads, cells = zip(*columns)
     note = "The scores of the two indexes are on different scales."
-    if any(lost):
+    if "dropped" in heads:
         note = f"Dropped: terms of the query whose posting in the document was dropped. {note}"
-    texts = tuple(
-        at for at, column in enumerate(columns) if column in ("full", "pruned", "dropped")
-    )
-    return Table("Best documents", tuple(columns), rows, note, texts=texts)
+    texts = tuple(at for at, head in enumerate(heads) if head in ("full", "pruned", "dropped"))
+    lines = [*zip_longest(*cells, fillvalue="")]
+    return Table("Best documents", heads, lines, note, texts=texts)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-import click
 
 from ..indexes.config import InspectConfig
 from . import _options as options
@@ -29,7 +26,7 @@ def command(index: str, as_json: bool, **given: Any) -> None:
 
     found = options.run(inspect_index, index, **given)
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        options.show(found, as_json)
     else:
         _print(found)
 
@@ -44,7 +41,11 @@ def _print(found: dict[str, Any]) -> None:
     head["ids"] = found["named_by"] + (
         f"; --id-field could be {', '.join(found['id_fields'])}" if found["id_fields"] else ""
     )
-    head["files"] = _checked(found["checked"])
+    head["files"] = f"{found['checked']['files']}, " + (
+        "all checksums verified"
+        if found["checked"]["checksums"]
+        else "none cut short; checksums not verified (pass --check)"
+    )
     prunable = ", ".join(f["name"] for f in found["fields"] if not f["why_not_pruned"])
     head["can be pruned"] = (
         f"yes: {prunable}" if found["can_be_pruned"] else f"no: {found['why_not']}"
@@ -78,22 +79,13 @@ def _print(found: dict[str, Any]) -> None:
         _show("User data of the commit", ("name", "value"), data)
 
 
-def _checked(checked: dict[str, Any]) -> str:
-    if checked["checksums"]:
-        return f"{checked['files']}, all checksums verified"
-    return f"{checked['files']}, none cut short; checksums not verified (pass --check)"
-
-
 def _show(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:
-    """Print a table; nothing where an empty index has no rows for it."""
-    if rows:
-        options.show_tables([_table(title, columns, rows)])
-
-
-def _table(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> Any:
-    """A table without the columns that are empty throughout."""
+    """Print a table without the columns that are empty throughout; nothing where an empty index has
+    no rows for it."""
     from ..report.table import Table
 
+    if not rows:
+        return
     used = [name for name in columns if any(row.get(name) for row in rows)]
     texts = [
         at for at, name in enumerate(used)
@@ -101,7 +93,7 @@ def _table(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> 
     ]  # fmt: skip
     cells = [tuple(_cell(row.get(name)) for name in used) for row in rows]
     headings = tuple(name.replace("_", " ") for name in used)
-    return Table(title, headings, cells, texts=tuple(texts))
+    options.show_tables([Table(title, headings, cells, texts=tuple(texts))])
 
 
 def _is_number(value: Any) -> bool:

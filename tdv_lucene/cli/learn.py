@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..learning.config import LearnConfig
 from ..ranking import MODELS, ranking_function
 from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, TOO_FEW
 from . import _options as options
-from ._log_points import print_log_points
+from ._advice import worst_loss
 
 if TYPE_CHECKING:
     from ..report.table import Table
@@ -36,14 +36,12 @@ def command(as_json: bool, **arguments: Any) -> None:
     from ..learning.from_index import learn_from_index
 
     values = options.run(learn_from_index, **arguments)
-    if arguments.get("no_judgements") and not as_json:
-        _show_unmeasured(arguments["output"], values)
-        return
     if as_json:
-        options.show({"output": arguments["output"], **values.summary()}, as_json=True)
-        return
-    if "log" in values.manifest:
-        print_log_points(values)
+        options.show({"output": arguments["output"], **values.summary()}, as_json)
+    elif arguments.get("no_judgements"):
+        _show_unmeasured(arguments["output"], values)
+    elif "log" in values.manifest:
+        _print_log_points(values)
     else:
         print_points(values)
 
@@ -60,6 +58,37 @@ def _show_unmeasured(output: str, values: TermValues) -> None:
     )
 
 
+def _print_log_points(values: TermValues) -> None:
+    """Print the table of operating points that a query log measured, and what its columns mean."""
+    from ..report.table import Table
+
+    log = values.manifest["log"]
+    rows = [
+        (
+            _dropped(point, values),
+            _size(point),
+            f"{point['visited']:,.0f}",
+            f"{-worst_loss(point) + 0:+.1%}",
+            *(f"{-loss:+.1%}" for loss in point["expected"].values()),
+        )
+        for point in values.points
+    ]
+    title = f"nDCG@5 of the pruned index by {log['queries']:,} queries without judgements"
+    head = ("dropped", "MB", "visited", "bound", "expected", "careful")
+    options.show_tables([Table(title, head, rows, texts=())])
+    options.say(
+        "bound: change if the first answers of the re-weighted index with nothing dropped are the "
+        "only relevant ones (worse end of the 95 % interval). expected: change against the "
+        "full index, as seen on judged collections with such a bound and as many changed first "
+        "answers. careful: three quarters of them did better."
+    )
+    options.say(
+        f"{log['same_first_answer']:.0%} of the queries have the same first answer in the full "
+        "index. * recommended: the largest reduction whose careful figure is at most "
+        f"{log['max_loss']:.1%}. 'tdv-lucene prune' uses it by default."
+    )
+
+
 def print_points(values: TermValues) -> None:
     """Print the table of operating points, and what the search needs to know."""
     options.show_tables([_points_table(values)])
@@ -72,19 +101,23 @@ def _points_table(values: TermValues) -> Table:
 
     title = "Effectiveness of the pruned index on held-out queries (predicted)"
     points, full = values.points, values.manifest["full"]
-    recommended = values.manifest["recommended_reduction"]
-    shown = _shown(values)
-    whole = _measured(points[0]["full"], shown)
+    # What points are chosen by, and another.
+    shown = [*dict.fromkeys((values.measure, "R@1000", "nDCG@5"))][:2]
+    whole = [cell for name in shown for cell in (f"{points[0]['full'][name]:.4f}", "")]
     rows = [("full", _size(full), f"{full['visited']:,.0f}", "", *whole)]
     for point in points:
-        mark = " *" if point["reduction"] == recommended else ""
+        measured = []
+        for name in shown:
+            difference, (low, high) = point["difference"][name], point["difference"][name]["ci95"]
+            measured.append(f"{point['measures'][name]:.4f}")
+            measured.append(f"{difference['mean']:+.3f} ±{(high - low) / 2:.3f}")
         rows.append(
             (
-                f"{point['removed']:.0%}{mark}",
+                _dropped(point, values),
                 _size(point),
                 f"{point['visited']:,.0f}",
                 f"{point['scale']:g}",
-                *_measured(point["measures"], shown, point["difference"]),
+                *measured,
             )
         )
     measured = [heading for name in shown for heading in (name, "- full")]
@@ -95,6 +128,7 @@ def _points_table(values: TermValues) -> Table:
 def _notes(values: TermValues) -> Iterator[str]:
     """What stands below the table, line by line."""
     full = values.manifest["full"]
+    recipe = values.manifest["recipe"]  # with what the queries chose beside the default
     whole = "the index, predicted" if "index_bytes" in full else "posting lists, estimated"
     yield (
         f"dropped: share of the postings. MB: {whole}. visited: postings in the lists of a query's "
@@ -125,20 +159,15 @@ def _notes(values: TermValues) -> Iterator[str]:
             f"First-position boost: a term counts x{first:g} at the beginning of a document. The "
             f"added part falls to a quarter by position {lead['span']:g}."
         )
-    elif _lacks_positions(values.manifest):
+    elif (
+        recipe.get("lead")
+        and not values.manifest.get("positions")
+        and not ranking_function(values.manifest["model"]).of_weights
+    ):
         yield (
             "Learned without positions. Index with -storePositions to allow a first-position "
             "boost: it improves rankings."
         )
-    yield from _chosen_way(values.manifest["recipe"])
-    if prior := values.manifest.get("prior"):
-        yield _moved(prior, values)
-    yield from _recommended(values)
-    yield from _to_expect(values)
-
-
-def _chosen_way(recipe: Mapping[str, Any]) -> Iterator[str]:
-    """What the queries chose beside the default."""
     if price := recipe.get("per_byte"):
         yield (
             "Order of postings: what a term takes of the dictionary counts (to the power "
@@ -146,12 +175,16 @@ def _chosen_way(recipe: Mapping[str, Any]) -> Iterator[str]:
         )
     if finest := recipe.get("finest"):
         yield f"Where postings are dropped, the scale is {finest:g} at most, to keep more of them."
-
-
-def _lacks_positions(manifest: Mapping[str, Any]) -> bool:
-    """Whether an index with positions would have given more."""
-    by_words = not ranking_function(manifest["model"]).of_weights
-    return by_words and bool(manifest["recipe"].get("lead")) and not manifest.get("positions")
+    if prior := values.manifest.get("prior"):
+        yield _moved(prior, values)
+    yield from _recommended(values)
+    if choice := values.manifest.get("choice"):
+        low, high = choice["ci95"]
+        yield (
+            f"On as many other queries like these, expect {choice['mean']:+.3f} of "
+            f"{values.measure} ({low:+.3f} to {high:+.3f}, 95 %): each fold measured at what the "
+            "other folds recommend."
+        )
 
 
 def _recommended(values: TermValues) -> Iterator[str]:
@@ -200,42 +233,14 @@ def _drop(reduction: float) -> str:
     return "drop nothing" if reduction == 0 else f"drop {reduction:.0%}"
 
 
-def _to_expect(values: TermValues) -> Iterator[str]:
-    """What the choice of this point is worth on queries that had no part in it."""
-    choice = values.manifest.get("choice")
-    if choice is None:
-        return
-    low, high = choice["ci95"]
-    yield (
-        f"On as many other queries like these, expect {choice['mean']:+.3f} of {values.measure} "
-        f"({low:+.3f} to {high:+.3f}, 95 %): each fold measured at what the other folds recommend."
-    )
-
-
-def _shown(values: TermValues) -> list[str]:
-    """The measures in the table: what points are chosen by, and another."""
-    return [*dict.fromkeys((values.measure, "R@1000", "nDCG@5"))][:2]
+def _dropped(point: Mapping[str, Any], values: TermValues) -> str:
+    """The share that is dropped; a star marks what is recommended."""
+    is_recommended = point["reduction"] == values.manifest["recommended_reduction"]
+    return f"{point['removed']:.0%}{' *' if is_recommended else ''}"
 
 
 def _size(point: Mapping[str, Any]) -> str:
     return options.megabytes(point.get("index_bytes", point["posting_bytes"]))
-
-
-def _measured(
-    measures: Mapping[str, float],
-    shown: Iterable[str],
-    differences: Mapping[str, Any] | None = None,
-) -> list[str]:
-    """The cells of the measures ``shown`` and, where there are any, their differences."""
-    cells = []
-    for name in shown:
-        cells.append(f"{measures[name]:.4f}")
-        if differences is not None:
-            difference, (low, high) = differences[name], differences[name]["ci95"]
-            cells.append(f"{difference['mean']:+.3f} ±{(high - low) / 2:.3f}")
-        else:
-            cells.append("")
-    return cells
 
 
 def _moved(prior: Mapping[str, Any], values: TermValues) -> str:

@@ -9,8 +9,7 @@ import click
 from ..pruning.config import PruneConfig
 from ..ranking import MODELS, ranking_function
 from . import _options as options
-from ._advice import how_to_search, what_to_expect
-from ._log_points import said_of_log
+from ._advice import how_to_search, said_of_log, what_to_expect
 
 _SHOWN = (
     "output", "field", "analysis", "model", "learned_from", "tf", "unit", "scale", "reduction",

@@ -15,12 +15,7 @@ _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 @options.command("search", config=SearchConfig, effects=options.PRINTED_EFFECTS)
 @options.shards_option
 @options.topics_option
-@options.option(
-    "--output",
-    required=True,
-    metavar="PATH",
-    help="Write the run to PATH. '-' prints it and sends everything else to stderr.",
-)
+@options.printed_output_option("the run")
 @options.option("--rm3", is_flag=True, help="Expand queries with RM3, as Pyserini does.")
 @options.option("--rocchio", is_flag=True, help="Expand queries with Rocchio, as Pyserini does.")
 @options.scheduler_option
@@ -36,8 +31,7 @@ def command(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
     if rm3 and rocchio:
         raise click.UsageError("--rm3 and --rocchio exclude each other: pass one")
     arguments["feedback"] = "rm3" if rm3 else "rocchio" if rocchio else None
-    with options.printed_if_dash(arguments["output"]) as output:
-        summary = options.run(search_index, **{**arguments, "output": output})
+    summary = options.run_or_print(search_index, **arguments)
     if not as_json:
         empty = summary["queries_without_hits"]
         ids = " ".join(empty[:_SHOWN]) + (" ..." if len(empty) > _SHOWN else "")

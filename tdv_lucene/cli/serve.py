@@ -32,10 +32,10 @@ def command(indexes: tuple[str, ...], **arguments: Any) -> None:
             f"--tdv {name}=FOLDER names no index: pass --index {name}=FOLDER too"
         )
     named = {name: options.folder_of_index(given) for name, given in named.items()}
-    serve_indexes(named, ready=_say, **{**arguments, "values": by_name})
+    serve_indexes(
+        named,
+        ready=lambda at: click.echo(f"{at}\nOpen this address in a browser. Stop with Ctrl-C."),
+        **{**arguments, "values": by_name},
+    )
     obey()  # Ctrl-C is how to stop it, and no error
     click.echo("Stopped.")
-
-
-def _say(address: str) -> None:
-    click.echo(f"{address}\nOpen this address in a browser. Stop with Ctrl-C.")

@@ -15,17 +15,11 @@ _DRIFTED = 3
 
 
 @options.command("update", config=UpdateConfig)
-@options.option(
-    "--pruned",
-    required=True,
-    metavar="FOLDER",
-    callback=lambda context, parameter, given: options.folder_or_shards(given),
-    help="Index that 'prune' wrote. For shards, pass 'OUT/*' (quoted).",
-)
+@options.pruned_option("Index that 'prune' wrote.")
 @options.option(
     "--index",
     metavar="INDEX",
-    callback=lambda context, parameter, given: given and options.folder_or_shards(given),
+    callback=options.folder_or_shards,
     help="The source index, if it was moved.  [default: the path that 'prune' recorded]",
 )
 @options.option(

@@ -12,13 +12,7 @@ from . import _options as options
 @options.command("verify", config=VerifyConfig)
 @options.shards_option
 @options.scheduler_option
-@options.option(
-    "--pruned",
-    required=True,
-    metavar="FOLDER",
-    callback=lambda context, parameter, given: options.folder_or_shards(given, context),
-    help="Index that 'prune' wrote from --index. For shards, pass 'OUT/*' (quoted).",
-)
+@options.pruned_option("Index that 'prune' wrote from --index.")
 @options.values_or_prior_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Check a pruned index against its source, posting by posting.

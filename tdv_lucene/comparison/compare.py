@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,16 +10,16 @@ from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError
+from ..evaluation.evaluate import Evaluation
 from ..output import Output
 from ..progress import Progress, silent
 from ..searching.baseline_tuning import tune_parameters
 from ..timing.end_to_end import measure_end_to_end
-from ..timing.latency import TimedIndex, measure_latency
-from ..timing.latency_summary import look_up_terms, measure_service, summarise_speed
+from ..timing.latency import MODES, Latency, TimedIndex, measure_latency
+from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
 from . import content
 from .config import CompareConfig
-from .files import ending, write_files
-from .inputs import read_inputs, values_by_name
+from .inputs import Compared, read_inputs, values_by_name
 from .systems import (
     QuerySet,
     Results,
@@ -90,31 +91,42 @@ def compare_indexes(
     queries = [(topics, qrels), *config.further_queries]
     compared = read_inputs(paths, queries, config.tune, config)
     terms = _terms(paths, config.field, by_name)
-    search = {
-        "field": config.field, "analysed": compared.analysed,
-        "threads": cores(config.threads), "progress": progress,
+    search: dict[str, Any] = {
+        "field": config.field, "threads": cores(config.threads), "progress": progress
     }  # fmt: skip
     asked: dict[str, Any] = {"field": config.field, "analysis": compared.analysed.analysis}
-    systems, tuning = _with_tuned(compared.systems, compared.training, search)
+    systems, tuning = _with_tuned(compared, search)
     query_sets = compared.query_sets
     with place as folder:
-        results = _search_sets(systems, query_sets, folder, {**search, "measures": config.measures})
+        search |= {"analysed": compared.analysed, "measures": config.measures}
+        results = _search_sets(systems, query_sets, folder, search)
         timed = {
             n: TimedIndex(system.path, system.parameters, results[0].runs[n])
             for n, system in systems.items()
         }
-        raw = folder / f"latency_ns{ending(query_sets, query_sets[0])}.npy"
+        raw = folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy"
         latency = measure_latency(
             timed, query_sets[0].topics, config.latency_plan, **asked, raw=raw, progress=progress,
         )  # fmt: skip
         searched = {name: index.path for name, index in timed.items()}
         words = [look_up_terms(searched, queries.topics, **asked) for queries in query_sets]
+        service = measure_service(
+            timed, query_sets[0].topics, latency.queries, **asked,
+            threads=config.throughput_threads, seed=config.seed, progress=progress,
+        )  # fmt: skip
+        end_to_end = None
+        if config.end_to_end:
+            end_to_end = measure_end_to_end(
+                timed, query_sets[0].topics, analysis=asked["analysis"], seed=config.seed,
+                progress=progress,
+            )  # fmt: skip
         report = {
             "indexes": {n: content.sizes(had, config.field) for n, had in compared.found.items()},
             **content.effectiveness(results, pairs_to_test(systems), config.seed),
             **content.latencies(latency),
             **summarise_speed(latency, words[0], config.seed),
-            **_further_speed(timed, query_sets[0], latency.queries, asked, config, progress),
+            **service,
+            "end_to_end": end_to_end,
             **terms,
             "tuning": tuning,
             "parameters": content.parameters(systems, results, config.field),
@@ -123,33 +135,9 @@ def compare_indexes(
             "notes": compared.notes(results, config.field),
             **content.versions_and_machine(),
         }
-        write_files(folder, report, results, latency, words)
+        _write_files(folder, report, results, latency, words)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
-
-
-def _further_speed(
-    timed: Mapping[str, TimedIndex],
-    queries: QuerySet,
-    sample: Sequence[str],
-    asked: Mapping[str, Any],
-    config: CompareConfig,
-    progress: Progress,
-) -> dict[str, Any]:
-    """Whole services rather than single searches: queries a second, and Pyserini's searcher.
-
-    What a query costs beside its search is that of the ``sample`` whose searches were timed.
-    """
-    service = measure_service(
-        timed, queries.topics, sample, **asked, threads=config.throughput_threads,
-        seed=config.seed, progress=progress,
-    )  # fmt: skip
-    end_to_end = None
-    if config.end_to_end:
-        end_to_end = measure_end_to_end(
-            timed, queries.topics, analysis=asked["analysis"], seed=config.seed, progress=progress
-        )
-    return {**service, "end_to_end": end_to_end}
 
 
 def _terms(
@@ -174,19 +162,20 @@ def _terms(
 
 
 def _with_tuned(
-    systems: dict[str, System], training: QuerySet | None, search: Mapping[str, Any]
+    compared: Compared, search: Mapping[str, Any]
 ) -> tuple[dict[str, System], dict[str, Any] | None]:
     """Add the first index with tuned parameters; return what was tried as well."""
+    systems, training = compared.systems, compared.training
     if training is None:
         return systems, None
     first = next(iter(systems))
     name, system = f"{first}-tuned", systems[first]
     if name in systems:
         raise TdvError(f"an index is named '{name}', like the tuned baseline: choose another name")
-    model = system.parameters.model
-    options = {**search, "analysis": search["analysed"].analysis}
-    del options["analysed"]
-    chosen, tried = tune_parameters(system.path, training.topics, training.qrels, model, **options)
+    chosen, tried = tune_parameters(
+        system.path, training.topics, training.qrels, system.parameters.model,
+        analysis=compared.analysed.analysis, **search,
+    )  # fmt: skip
     record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
     return {**systems, name: System(system.path, chosen, is_tuned=True)}, record
 
@@ -208,3 +197,64 @@ def _search_sets(
         search_all(systems, queries, runs, prefix, **search)
         for queries, prefix in zip(query_sets, prefixes)
     ]
+
+
+def _ending(sets: Sequence[object], queries: QuerySet) -> str:
+    """What the names of a query set's files end with: its label, where there are several sets."""
+    return f".{queries.label}" if len(sets) > 1 else ""
+
+
+def _write_files(
+    folder: Path,
+    report: dict[str, Any],
+    results: Sequence[Results],
+    latency: Latency,
+    words: Sequence[Mapping[str, QueryTerms]],
+) -> None:
+    """Write all of a comparison's folder but its runs and the latencies as measured."""
+    from ..report.page import render_page
+    from ..report.page_data import Measured
+
+    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    for result in results:
+        _write_per_query(
+            folder / f"per_query{_ending(results, result.queries)}.tsv", result.evaluations
+        )
+    _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
+    measured = [
+        Measured(result.queries.label, result.queries.topics, result.evaluations, terms)
+        for result, terms in zip(results, words)
+    ]
+    page = render_page(report, measured, latency)
+    (folder / "report.html").write_text(page, encoding="utf-8")
+
+
+def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
+    first = next(iter(evaluations.values()))
+    columns = {
+        f"{measure} {name}": [f"{value:.6f}" for value in evaluation.values[measure]]
+        for measure in first.values
+        for name, evaluation in evaluations.items()
+    }
+    _write_table(path, first.queries, columns)
+
+
+def _write_latency(path: Path, latency: Latency) -> None:
+    """A line a query, in the order of ``latency_ns.npy``."""
+    columns = {
+        f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
+        for mode in MODES
+        for name in latency.names
+    }
+    columns |= {
+        f"{mode} postings {name}": [str(count) for count in counts[i]]
+        for mode, counts in latency.postings_visited.items()
+        for i, name in enumerate(latency.names)
+    }
+    _write_table(path, latency.queries, columns)
+
+
+def _write_table(path: Path, queries: Sequence[str], columns: Mapping[str, Sequence[str]]) -> None:
+    rows = [("query", *columns), *zip(queries, *columns.values())]
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_SERVED = 50
 """Documents of each index on the page."""
 
-_REPORT, _TIMING = "Report", "Timing"
+_TIMING = "Timing"
 
 
 def _check_measures(measures: str | Sequence[str], name: str) -> None:

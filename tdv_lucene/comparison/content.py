@@ -11,12 +11,12 @@ from typing import Any
 
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.significance import PairedComparison, compare_all_paired
-from ..indexes.queries import Shortened
+from ..evaluation.topics import Topics
 from ..indexes.user_data import FieldRecord, notes_on_strangers
 from ..jvm.searcher import describe_java
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
-from .systems import Results, Shared, System, pairs_to_test
+from .systems import QuerySet, Results, System, pairs_to_test
 
 RULES = {
     "average": "over all topics with a relevant document; no answer counts 0",
@@ -94,34 +94,21 @@ def _measures(
     comparisons: int,
     seed: int,
 ) -> dict[str, Any]:
-    names = _measure_names(evaluations)
-    compared = iter(
-        compare_all_paired(
-            [
-                (evaluations[baseline].values[measure], evaluations[treatment].values[measure])
-                for measure in names
-                for baseline, treatment in pairs
-            ],
-            comparisons,
-            seed=seed,
-        )
-    )
+    keys = [(measure, *pair) for measure in _measure_names(evaluations) for pair in pairs]
+    values = [(evaluations[b].values[m], evaluations[t].values[m]) for m, b, t in keys]
+    tests: dict[str, list[dict[str, Any]]] = {}
+    for (measure, *pair), found in zip(keys, compare_all_paired(values, comparisons, seed=seed)):
+        named = dict(zip(("baseline", "treatment"), pair))
+        tests.setdefault(measure, []).append({**named, **found.to_dict()})
     measures = {}
-    for measure in names:
-        tests = [
-            {"baseline": baseline, "treatment": treatment, **next(compared).to_dict()}
-            for baseline, treatment in pairs
-        ]
-        flat = {k: v for k, v in tests[0].items() if k not in ("baseline", "treatment")}
-        means = {
-            name: float(evaluation.values[measure].mean())
-            for name, evaluation in evaluations.items()
-        }
+    for measure, made in tests.items():
+        flat = {k: v for k, v in made[0].items() if k not in ("baseline", "treatment")}
+        means = {name: evaluation.means()[measure] for name, evaluation in evaluations.items()}
         measures[measure] = {
             **means,  # where they were before they had a level of their own
             **flat,
             "means": means,
-            "tests": tests,
+            "tests": made,
             "trec_eval": {
                 name: float(evaluation.trec_eval_values[measure].mean())
                 for name, evaluation in evaluations.items()
@@ -133,15 +120,18 @@ def _measures(
 
 def _count_queries(results: Results) -> dict[str, Any]:
     topics, qrels = results.queries.topics, results.queries.qrels
-    _, second, *_ = results.evaluations
-    judged = results.evaluations[second].queries
-    emptied_by = {name: results.emptied(name) for name in results.rank_effects}
-    emptied = emptied_by[second]
+    first, second, *_ = results.evaluations
+    judged = results.evaluations[first].queries
+    answered = {*judged} - {*results.without_hits[first]}
+    emptied_by = {
+        name: [qid for qid in results.without_hits[name] if qid in answered]
+        for name in results.rank_effects
+    }
     return {
         "topics": len(topics),
         "judged": len(judged),
-        "emptied": len(emptied),
-        "emptied_ids": emptied,
+        "emptied": len(emptied_by[second]),
+        "emptied_ids": emptied_by[second],
         "emptied_by": {name: len(ids) for name, ids in emptied_by.items()},
         "emptied_ids_by": emptied_by,
         "without_relevant_documents": len(topics) - len(judged),
@@ -168,7 +158,7 @@ def parameters(
         "search": {name: system.parameters.values() for name, system in systems.items()},
         "query_sets": [result.queries.label for result in results],
         "shortened": {
-            result.queries.label: result.queries.shortened.describe()
+            result.queries.label: result.queries.shortened
             for result in results
             if result.queries.shortened is not None
         },
@@ -184,8 +174,18 @@ def notes(
     """What a reader should know before trusting the numbers."""
     (first, full), *others = found.items()
     notes = notes_on_strangers(found, field)
-    for name, inspected in others:
-        notes += _notes_on(first, full, name, inspected, model, field)
+    for name, pruned in others:
+        learned_for = FieldRecord.of(pruned["user_data"], field).learned_for_another(model)
+        if learned_for is not None:
+            notes.append(
+                f"the TDVs of '{name}' were learned for {learned_for}, this comparison ranks with "
+                f"{model}"
+            )
+        if full["documents"] != pruned["documents"]:
+            notes.append(
+                f"the indexes hold different numbers of documents: {full['documents']:,} "
+                f"('{first}') and {pruned['documents']:,} ('{name}')"
+            )
     if full["deleted"]:
         notes.append(
             f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"
@@ -193,84 +193,40 @@ def notes(
     return notes
 
 
-def _notes_on(
-    first: str,
-    full: Mapping[str, Any],
-    name: str,
-    pruned: Mapping[str, Any],
-    model: str | None,
-    field: str,
-) -> list[str]:
+def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> list[str]:
+    """Notes about queries that the baseline was tuned on too: by their texts, in which blanks and
+    case make no difference, and further ones by nothing but their ids."""
     notes = []
-    learned_for = FieldRecord.of(pruned["user_data"], field).learned_for_another(model)
-    if learned_for is not None:
-        notes.append(
-            f"the TDVs of '{name}' were learned for {learned_for}, this comparison ranks with "
-            f"{model}"
-        )
-    if full["documents"] != pruned["documents"]:
-        notes.append(
-            f"the indexes hold different numbers of documents: {full['documents']:,} ('{first}') "
-            f"and {pruned['documents']:,} ('{name}')"
-        )
-    return notes
-
-
-def notes_on_documents(
-    first: str,
-    relevant: Mapping[str, tuple[int, int]],
-    retrieved: Mapping[str, tuple[int, int]],
-) -> list[str]:
-    """Notes about documents that are missing where they should be.
-
-    Parameters
-    ----------
-    relevant
-        Query set -> relevant documents that the first index lacks, and all.
-    retrieved
-        Index -> documents that the first index retrieved and this one lacks, and all.
-    """
-    of_qrels = [
-        f"{missing:,} of the {number:,} relevant documents of '{label}' are not in '{first}', and "
-        "count as not found"
-        for label, (missing, number) in relevant.items()
-        if missing
-    ]
-    of_indexes = [
-        f"'{name}' is of another collection than '{first}': it lacks {missing:,} of the "
-        f"{number:,} documents that '{first}' retrieves"
-        for name, (missing, number) in retrieved.items()
-        if missing
-    ]
-    return of_qrels + of_indexes
-
-
-def notes_on_tuning(shared: Mapping[str, tuple[Shared, int]]) -> list[str]:
-    """Notes about queries that the baseline was tuned on; ``shared``: query set -> those it shares
-    with the tuning topics, and all of its topics."""
-    notes = []
-    for label, (of_tuning, number) in shared.items():
-        if of_tuning.texts:
+    texts = {_plain(text) for text in tuned_on.values()}
+    for one in query_sets:
+        of_text = {qid for qid, text in one.topics.items() if _plain(text) in texts}
+        of_id = (one.topics.keys() & tuned_on.keys()) - of_text
+        of_all = f"of the {len(one.topics):,} queries of '{one.label}'"
+        if of_text:
             notes.append(
-                f"{of_tuning.texts:,} of the {number:,} queries of '{label}' are among those the "
-                "baseline was tuned on: on them its tuned figures are too high"
+                f"{len(of_text):,} {of_all} are among those the baseline was tuned on: on them its "
+                "tuned figures are too high"
             )
-        if of_tuning.ids:
+        if of_id:
             notes.append(
-                f"{of_tuning.ids:,} of the {number:,} queries of '{label}' have the id of a tuning "
-                "query with another text: are they variants of one question?"
+                f"{len(of_id):,} {of_all} have the id of a tuning query with another text: are "
+                "they variants of one question?"
             )
     return notes
 
 
-def notes_on_shortening(query_sets: Mapping[str, Shortened | None]) -> list[str]:
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def notes_on_shortening(query_sets: Sequence[QuerySet]) -> list[str]:
     """Notes about query sets of which every index was asked a part of each query."""
     return [
-        f"the queries of '{label}' ask for their heaviest terms only, which hold "
-        f"{100 * made.share:g} % of a query's weight: {made.after:.1f} of {made.before:.1f} terms "
-        "on average"
-        for label, made in query_sets.items()
-        if made is not None
+        f"the queries of '{one.label}' ask for their heaviest terms only, which hold "
+        f"{100 * made['query_terms']:g} % of a query's weight: {made['terms_per_query']:.1f} of "
+        f"{made['terms_per_query_before']:.1f} terms on average"
+        for one in query_sets
+        if (made := one.shortened) is not None
     ]
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import TdvError, argument
 from ..evaluation.chance import note_on_chance
+from ..evaluation.topics import note_on_missing
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.inspection import inspect_index
+from ..indexes.queries import searchable_topics, shortened_topics
 from ..indexes.query_terms import check_query_terms, note_on_nothing_found, notes_on_query_terms
 from ..indexes.search_parameters import recorded_parameters
 from ..indexes.user_data import FieldRecord
@@ -29,16 +31,15 @@ class Compared:
 
     Attributes
     ----------
-    paths : name -> index; the others are compared with the first
     found : name -> what :func:`inspect_index` says of it
-    systems : name -> index and parameters, those of ``--tune-topics`` not among them
+    systems : name -> index and parameters, those of ``--tune-topics`` not among them; the others
+        are compared with the first
     query_sets : those measured on, the first also for latency
     relevant : label -> relevant documents that the first index lacks, and all
     training : the queries to tune on, if any
     analysed : how the indexes were analysed, and queries are
     """
 
-    paths: Mapping[str, str | os.PathLike[str]]
     found: Mapping[str, dict[str, Any]]
     systems: dict[str, System]
     query_sets: Sequence[QuerySet]
@@ -48,19 +49,40 @@ class Compared:
 
     def notes(self, results: Sequence[Results], field: str) -> list[str]:
         """What a reader should know before trusting the numbers."""
-        first, *_ = self.paths
+        first, *_ = self.systems
         return [
             *content.notes(self.found, self.systems[first].parameters.model, field),
-            *content.notes_on_documents(first, self.relevant, _lacking(self.paths, results)),
+            *self._notes_on_documents(results),
             *self._notes_on_chance(results),
-            *self._notes_on_tuning(),
-            *content.notes_on_shortening({one.label: one.shortened for one in self.query_sets}),
+            *content.notes_on_tuning(
+                self.query_sets, self.training.topics if self.training else {}
+            ),
+            *content.notes_on_shortening(self.query_sets),
             *self._notes_on_terms(results, field),
         ]
 
+    def _notes_on_documents(self, results: Sequence[Results]) -> list[str]:
+        """Of documents that are missing where they should be: an index pruned from the first lacks
+        none that the first retrieves."""
+        first, *others = self.systems
+        notes = [
+            note
+            for label, lacking in self.relevant.items()
+            if (note := note_on_missing(*lacking, f"'{label}'", f"'{first}'"))
+        ]
+        retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
+        for name in others if retrieved else ():
+            missing = len(retrieved) - len(set(known_documents(self.systems[name].path, retrieved)))
+            if missing:
+                notes.append(
+                    f"'{name}' is of another collection than '{first}': it lacks {missing:,} of "
+                    f"the {len(retrieved):,} documents that '{first}' retrieves"
+                )
+        return notes
+
     def _notes_on_chance(self, results: Sequence[Results]) -> list[str]:
         """Judgements of another collection are met by chance only."""
-        first, *_ = self.paths
+        first, *_ = self.systems
         documents = self.found[first]["documents"]
         notes = []
         for one in results:
@@ -73,25 +95,18 @@ class Compared:
         """Of terms that an index lacks though pruning did not drop them, and queries it empties."""
         texts = [text for one in self.query_sets for text in one.topics.values()]
         notes = []
-        for name, path in self.paths.items():
-            record = FieldRecord.of(self.found[name]["user_data"], field)
+        for name, system in self.systems.items():
+            path, record = system.path, FieldRecord.of(self.found[name]["user_data"], field)
             if record.values_sha256 is None:
                 notes += notes_on_query_terms(path, field, self.analysed, texts, f"'{name}'")
             notes += [
-                note_on_nothing_found(path, field, self.analysed, one.queries.topics, f"'{name}'")
+                note_on_nothing_found(
+                    path, field, self.analysed, one.queries.topics.values(), f"'{name}'"
+                )
                 for one in results
                 if len(one.without_hits[name]) == len(one.queries.topics)
             ]
         return notes
-
-    def _notes_on_tuning(self) -> list[str]:
-        """A baseline tuned on the queries that measure it looks better than it is."""
-        if self.training is None:
-            return []
-        tuned = self.training.topics
-        return content.notes_on_tuning(
-            {one.label: (one.shared_with(tuned), len(one.topics)) for one in self.query_sets}
-        )
 
 
 def read_inputs(
@@ -106,14 +121,16 @@ def read_inputs(
         {name: analysis_of(path, config.field, config.analysis) for name, path in paths.items()},
         "the indexes",
     )
-    query_sets = [
-        one.searchable(config.field, analysed.analysis)
-        for one in read_query_sets(queries, config.topic_field)
-    ]
-    training = None
-    if tune is not None:
-        training = QuerySet.read(*tune, config.topic_field)
-        training = training.searchable(config.field, analysed.analysis)
+    how = config.field, analysed.analysis
+
+    def read(pairs: Sequence[FilePair]) -> list[QuerySet]:
+        return [
+            replace(one, topics=searchable_topics(one.topics, *how))
+            for one in read_query_sets(pairs, config.topic_field)
+        ]
+
+    query_sets = read(queries)
+    training = None if tune is None else read([tune])[0]
     relevant = {one.label: one.check(first) for one in query_sets}
     if training is not None:
         training.check(first)
@@ -125,12 +142,16 @@ def read_inputs(
         name: System(path, recorded_parameters(path, model, field=config.field))
         for name, path in paths.items()
     }
-    ranked = next(iter(systems.values())).parameters
-    query_sets = [
-        one.with_heaviest_terms(config.query_terms, ranked, config.field, analysed.analysis)
-        for one in query_sets
-    ]
-    return Compared(paths, found, systems, query_sets, relevant, training, analysed)
+    if config.query_terms is not None:
+        ranked = next(iter(systems.values())).parameters
+        made = [
+            shortened_topics(one.topics, config.query_terms, ranked, *how) for one in query_sets
+        ]
+        query_sets = [
+            replace(one, topics=topics, shortened=told)
+            for one, (topics, told) in zip(query_sets, made)
+        ]
+    return Compared(found, systems, query_sets, relevant, training, analysed)
 
 
 def values_by_name(
@@ -150,18 +171,3 @@ def values_by_name(
                 f"first are {', '.join((second, *further))}"
             )
     return values
-
-
-def _lacking(
-    paths: Mapping[str, str | os.PathLike[str]], results: Sequence[Results]
-) -> dict[str, tuple[int, int]]:
-    """Return for every index but the first: how many of the documents that the first retrieves it
-    lacks, and how many there are. An index pruned from the first lacks none.
-    """
-    retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
-    _, *others = paths.items()
-    return {
-        name: (len(retrieved) - len(set(known_documents(path, retrieved))), len(retrieved))
-        for name, path in others
-        if retrieved
-    }

@@ -38,7 +38,8 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
         ``excerpt`` and ``whole`` (lists of :class:`Piece` as dicts, None if no text is stored),
         and ``cut`` (whether ``whole`` is cut).
     """
-    check_hits(hits)
+    if not 1 <= hits <= MOST_SERVED:
+        raise TdvError(f"{argument('hits', hits)} is out of range: 1 to {MOST_SERVED} can be shown")
     terms = session.analyze(query)
     answers = session.ask(query, list(terms), hits, DEPTH)
     times = session.time(query, hits)
@@ -106,9 +107,3 @@ def _gone(before: Answer, after: Answer) -> list[dict[str, Any]]:
         for rank, hit in enumerate(before.hits, 1)
         if hit.document not in kept
     ]
-
-
-def check_hits(hits: int) -> None:
-    """Raise :class:`TdvError` when so many hits cannot be shown."""
-    if not 1 <= hits <= MOST_SERVED:
-        raise TdvError(f"{argument('hits', hits)} is out of range: 1 to {MOST_SERVED} can be shown")

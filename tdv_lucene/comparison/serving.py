@@ -144,7 +144,8 @@ def make_app(about: dict[str, Any], ask: Ask, token: str, hits: int = 10) -> Fla
     """The application; who serves it sets ``app.config["HOSTS"]``, the names it answers to."""
     import flask
 
-    from ..report.serve_page import asset, render
+    from ..report.environment import asset
+    from ..report.serve_page import render
 
     app = flask.Flask("tdv_lucene", static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # the first index stays the first
@@ -165,25 +166,25 @@ def make_app(about: dict[str, Any], ask: Ask, token: str, hits: int = 10) -> Fla
         response.headers.update(_HEADERS)
         return response
 
-    def asked() -> tuple[dict[str, Any] | None, str, int]:
-        """(answer, what is wrong, status) of the request."""
-        query = flask.request.args.get("q", "").strip()
+    def asked() -> tuple[str, dict[str, Any] | None, str, int]:
+        """(query, answer, what is wrong, status) of the request."""
+        given = flask.request.args
+        query = given.get("q", "").strip()
         if not query:
-            return None, "", 200
+            return query, None, "", 200
         try:
-            return ask(query, _number(flask.request.args.get("hits"), hits)), "", 200
+            return query, ask(query, _number(given.get("hits"), hits)), "", 200
         except TdvError as error:
-            return None, str(error), 400
+            return query, None, str(error), 400
 
     @app.get(f"/{token}/")
     def page() -> tuple[str, int]:
-        found, wrong, status = asked()
-        query = flask.request.args.get("q", "").strip()
+        query, found, wrong, status = asked()
         return render(about, query, found, wrong), status
 
     @app.get(f"/{token}/search.json")
     def search() -> tuple[flask.Response, int]:
-        found, wrong, status = asked()
+        _, found, wrong, status = asked()
         if found is None and not wrong:
             wrong, status = "no query: ask search.json?q=...", 400
         return flask.jsonify({"error": wrong} if wrong else found), status
@@ -211,7 +212,6 @@ def _describe(session: SideBySide) -> dict[str, Any]:
     }
     return {
         "indexes": indexes,
-        "field": session.field,
         "analysis": session.analysed.describe(),
         "language": session.analysed.analysis.language_tag,
     }

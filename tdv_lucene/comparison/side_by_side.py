@@ -16,10 +16,10 @@ from ..analysis import Analysis
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
-from ..indexes.user_data import notes_on_strangers, user_data_of
+from ..indexes.user_data import FieldRecord, notes_on_strangers, user_data_of
 from ..jvm.analysis import analyze
 from ..jvm.index import identify
-from ..jvm.open_index import Hit, OpenIndex, open_index
+from ..jvm.open_index import Hit, OpenIndex
 from ..jvm.searcher import make_similarity
 from ..ranking import SearchParameters
 from ..report.wording import shortened
@@ -112,10 +112,10 @@ class SideBySide:
         with ExitStack() as stack:
             for name, path in indexes.items():
                 parameters = recorded_parameters(path, model, field=field)
-                warn_of_another_search(path, parameters, field)
+                warn_of_another_search(path, parameters, FieldRecord.read(path, field))
                 shown = measure_terms(path, field, (values or {}).get(name))
                 searcher = stack.enter_context(
-                    open_index(path, make_similarity(parameters), field, self.analysed.analysis)
+                    OpenIndex(path, make_similarity(parameters), field, self.analysed.analysis)
                 )
                 self.opened[name] = OpenedIndex(path, parameters, searcher, shown)
             self._stack = stack.pop_all()

@@ -7,11 +7,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import Evaluation, evaluate_run
 from ..evaluation.named_topics import without_prefix
@@ -26,7 +25,6 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
-from ..indexes.queries import Shortened, searchable_topics, shortened_topics
 from ..indexes.search_parameters import recorded_model
 from ..indexes.user_data import user_data_of
 from ..jvm.searcher import known_documents
@@ -51,14 +49,6 @@ class System:
     is_tuned: bool = False
 
 
-class Shared(NamedTuple):
-    """Topics of one set that are also in another: by their ``texts``, and further ones by nothing
-    but their ``ids``."""
-
-    texts: int
-    ids: int
-
-
 @dataclass(frozen=True)
 class QuerySet:
     """Topics and their judgements under one label, and the names of both files; ``shortened`` if
@@ -68,7 +58,7 @@ class QuerySet:
     topics: Topics
     qrels: Qrels
     files: str = ""
-    shortened: Shortened | None = None
+    shortened: Mapping[str, float] | None = None
 
     @classmethod
     def read(
@@ -83,25 +73,6 @@ class QuerySet:
         label = {"": "queries", STDIN: "stdin"}.get(label, label)
         texts = read_topics(topics, topic_field)
         return cls(label, texts, read_qrels(qrels), f"{qrels} for {topics}")
-
-    def searchable(self, field: str, analysis: Analysis) -> QuerySet:
-        """The same with topics that Lucene can search."""
-        return replace(self, topics=searchable_topics(self.topics, field, analysis))
-
-    def with_heaviest_terms(
-        self, share: float | None, parameters: SearchParameters, field: str, analysis: Analysis
-    ) -> QuerySet:
-        """The same with topics that :func:`.shortened_topics` makes of them."""
-        if share is None:
-            return self
-        made = shortened_topics(self.topics, share, parameters, field, analysis)
-        return replace(self, topics=made.topics, shortened=made)
-
-    def shared_with(self, others: Topics) -> Shared:
-        """How many of the topics are among ``others``; blanks and case make no other text."""
-        texts = {_plain(text) for text in others.values()}
-        of_text = [qid for qid, text in self.topics.items() if _plain(text) in texts]
-        return Shared(len(of_text), len((self.topics.keys() & others.keys()) - {*of_text}))
 
     def check(self, index: str | os.PathLike[str]) -> tuple[int, int]:
         """Return how many relevant documents ``index`` lacks, and how many there are.
@@ -134,16 +105,9 @@ class Results:
     rank_effects: dict[str, dict[str, Any]]
     retrieved: list[str]
 
-    def emptied(self, name: str) -> list[str]:
-        """Judged queries which the first system answers and ``name`` does not."""
-        first, *_ = self.without_hits.values()
-        judged = set(self.evaluations[name].queries) - set(first)
-        return [qid for qid in self.without_hits[name] if qid in judged]
-
 
 def read_query_sets(
-    pairs: Sequence[tuple[str | os.PathLike[str], str | os.PathLike[str]]],
-    topic_field: str = "title",
+    pairs: Sequence[tuple[str | os.PathLike[str], str | os.PathLike[str]]], topic_field: str
 ) -> list[QuerySet]:
     """Read (topics, qrels) pairs; labels that occur twice are numbered."""
     sets: list[QuerySet] = []
@@ -153,10 +117,6 @@ def read_query_sets(
             read = replace(read, label=f"{read.label}-{number}")
         sets.append(read)
     return sets
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def pairs_to_test(systems: Mapping[str, System]) -> list[tuple[str, str]]:
@@ -182,17 +142,15 @@ def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
 
 def shared_model(paths: Mapping[str, str | os.PathLike[str]], field: str) -> str | None:
     """Return the model that the indexes were learned for; None if none of them says."""
-    recorded = {name: recorded_model(path, field) for name, path in paths.items()}
-    models = {model for model in recorded.values() if model is not None}
-    if len(models) > 1:
-        told = ", ".join(
-            f"'{name}' for {model}" for name, model in recorded.items() if model is not None
-        )
+    found = {name: recorded_model(path, field) for name, path in paths.items()}
+    recorded = {name: model for name, model in found.items() if model is not None}
+    if len({*recorded.values()}) > 1:
+        told = ", ".join(f"'{name}' for {model}" for name, model in recorded.items())
         raise TdvError(
             f"the indexes were learned for different models ({told}): say which one to compare "
             f"them with ({argument('model')}), or compare indexes of one model"
         )
-    return models.pop() if models else None
+    return next(iter(recorded.values()), None)
 
 
 def named_alike(
@@ -222,26 +180,28 @@ def search_all(
 
     ``measures`` are further ones, by their names in ir-measures.
     """
-    results = Results(queries, {}, {}, {}, {}, [])
-    found = []
+    runs = {name: folder / f"{prefix}{name}.run" for name in systems}
+    found, without_hits = {}, {}
     for name, system in systems.items():
-        path = results.runs[name] = folder / f"{prefix}{name}.run"
-        place = Output(path, RUN, is_folder=False, inputs=[system.path], made_by="compare")
+        place = Output(runs[name], RUN, is_folder=False, inputs=[system.path], made_by="compare")
         made = search_with(
             system.path, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
             **search,
         )  # fmt: skip
-        found.append(made.run())
-        results.without_hits[name] = made.summary["queries_without_hits"]
-    first, *others = found = share_names(found)
-    for name, run in zip(systems, found):
-        results.evaluations[name] = evaluate_run(
-            run, queries.topics, queries.qrels, measures=measures
-        )
-    for name, run in zip(list(systems)[1:], others):
-        results.rank_effects[name] = compare_rankings(first, run)
-    results.retrieved.extend(_some_documents(first))
-    return results
+        found[name], without_hits[name] = made.run(), made.summary["queries_without_hits"]
+    found = dict(zip(systems, share_names([*found.values()])))
+    first, *others = systems
+    return Results(
+        queries,
+        runs,
+        evaluations={
+            name: evaluate_run(run, queries.topics, queries.qrels, measures=measures)
+            for name, run in found.items()
+        },
+        without_hits=without_hits,
+        rank_effects={name: compare_rankings(found[first], found[name]) for name in others},
+        retrieved=_some_documents(found[first]),
+    )
 
 
 def _some_documents(run: Run) -> list[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 from ..indexes.user_data import FieldRecord
 from ..jvm.index import identify
 from ..jvm.searcher import every_pair
-from ..pruning.recorded_values import values_of_index
+from ..pruning.field_rule import values_of_index
 from ..vocabulary import ByteStrings
 
 _MOST = 20
@@ -90,9 +89,10 @@ def measure_terms(
 
 
 def list_changes(
-    terms: Iterable[tuple[Term, Counts, Counts]], documents: int, value: Value
+    terms: ByteStrings, counts: np.ndarray, documents: int, value: Value
 ) -> dict[str, Any]:
-    """The terms worth showing, 20 a list, of (term, counts before, counts after).
+    """The terms worth showing, 20 a list, of int64[n, 4] counts: document and total term frequency
+    before, and those after.
 
     Returns
     -------
@@ -102,35 +102,31 @@ def list_changes(
         ``term``, ``tdv`` (what a :class:`TermMeasure` shows, 0 if dropped), ``df_before`` and
         ``df_after``.
     """
-    common = _common(documents)
-    dropped = 0
-    largest: list[tuple[int, Term]] = []  # a heap of those dropped so far
-    kept: list[dict[str, Any]] = []
-    for term, before, after in terms:
-        if before[0] and not after[0]:
-            dropped += 1
-            keep = heapq.heappush if len(largest) < _MOST else heapq.heappushpop
-            keep(largest, (before[0], term))
-        elif before[0] >= common and (tdv := value(term, before, after)) is not None:
-            kept.append(_change(term, tdv, before[0], after[0]))
+    doc_freq = counts[:, 0]
+    dropped = (doc_freq > 0) & (counts[:, 2] == 0)
+    least = np.sort(doc_freq[dropped])[-_MOST:].min(initial=doc_freq.max(initial=0))
+    most = np.flatnonzero(dropped & (doc_freq >= least)).tolist()  # a few more if some are equal
+    largest = sorted(((int(doc_freq[i]), terms[i]) for i in most), reverse=True)[:_MOST]
+    kept = []
+    common = doc_freq >= max(_FEWEST_DOCUMENTS, documents // _COMMON)
+    for i in np.flatnonzero(common & ~dropped).tolist():
+        before_df, before_total, after_df, after_total = counts[i].tolist()
+        tdv = value(terms[i], (before_df, before_total), (after_df, after_total))
+        if tdv is not None:
+            kept.append(_change(terms[i], tdv, before_df, after_df))
     kept.sort(key=lambda change: (change["tdv"], change["term"]))
-    largest.sort(reverse=True)
     return {
-        "dropped": dropped,
-        "most_dropped": [_change(term, 0.0, doc_freq, 0) for doc_freq, term in largest],
+        "dropped": int(np.count_nonzero(dropped)),
+        "most_dropped": [_change(term, 0.0, df, 0) for df, term in largest],
         "raised": [change for change in reversed(kept) if change["tdv"] > 1][:_MOST],
         "lowered": [change for change in kept if change["tdv"] < 1][:_MOST],
     }
 
 
-def _change(term: Term, tdv: float, before: int, after: int) -> dict[str, Any]:
-    """A row of :func:`list_changes`."""
-    return {"term": _shown(term), "tdv": tdv, "df_before": before, "df_after": after}
-
-
-def _shown(term: Term) -> str:
-    """The term as text; bytes that are not UTF-8 as ``\\xNN``."""
-    return term if isinstance(term, str) else term.decode(errors="backslashreplace")
+def _change(term: bytes, tdv: float, before: int, after: int) -> dict[str, Any]:
+    """A row of :func:`list_changes`; bytes that are not UTF-8 are shown as ``\\xNN``."""
+    text = term.decode(errors="backslashreplace")
+    return {"term": text, "tdv": tdv, "df_before": before, "df_after": after}
 
 
 def describe_terms(
@@ -147,32 +143,8 @@ def describe_terms(
     shown = measure_terms(pruned, field, values)
     documents = identify(index)["documents"]
     with every_pair(index, pruned, field) as (terms, counts):
-        changes = list_changes(_worth_showing(terms, counts, documents), documents, shown.value)
-        changes["dropped"] = int(np.count_nonzero(_dropped(counts)))
+        changes = list_changes(terms, counts, documents, shown.value)
     return {"source": shown.source, "tdv_kind": shown.kind, **changes}
-
-
-def _dropped(counts: np.ndarray) -> np.ndarray:
-    """bool[n]: whether a term with these counts, before and after, was dropped."""
-    dropped: np.ndarray = (counts[:, 0] > 0) & (counts[:, 2] == 0)
-    return dropped
-
-
-def _worth_showing(
-    terms: ByteStrings, counts: np.ndarray, documents: int
-) -> Iterator[tuple[Term, Counts, Counts]]:
-    """All that :func:`list_changes` may list: of most terms nothing is told but their number."""
-    dropped, doc_freq = _dropped(counts), counts[:, 0]
-    most = np.sort(doc_freq[dropped])[-_MOST:]
-    among_most = dropped & (doc_freq >= (most[0] if len(most) else 0))
-    for number in np.flatnonzero(among_most | (~dropped & (doc_freq >= _common(documents)))):
-        before_df, before_total, after_df, after_total = counts[number].tolist()
-        yield terms[int(number)], (before_df, before_total), (after_df, after_total)
-
-
-def _common(documents: int) -> int:
-    """Documents that a term is in to be listed for its value."""
-    return max(_FEWEST_DOCUMENTS, documents // _COMMON)
 
 
 def trade_off(

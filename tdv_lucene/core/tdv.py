@@ -55,17 +55,12 @@ def flat_start(features: Features) -> Linear:
     return Linear(jnp.zeros(statistics), jnp.zeros(vector), jnp.ones(()))
 
 
-def linear_scores(parameters: Linear, features: Features) -> jax.Array:
-    """Return float32[V]: w . x + b of every term."""
-    from_vector = features.vectors @ parameters.of_vector
-    known = features.statistics @ parameters.of_statistics + parameters.bias
-    return jnp.asarray(known).at[features.vector_terms].add(from_vector)
-
-
 @jax.jit
 def term_values(parameters: Linear, features: Features) -> jax.Array:
     """Return float32[V] term values, exactly 0 where the unit is off."""
-    return jax.nn.relu(linear_scores(parameters, features))
+    from_vector = features.vectors @ parameters.of_vector
+    known = features.statistics @ parameters.of_statistics + parameters.bias
+    return jax.nn.relu(known.at[features.vector_terms].add(from_vector))
 
 
 def squared_length(parameters: Linear) -> jax.Array:

@@ -8,6 +8,7 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..output import Output
 from ..progress import Progress, silent
@@ -16,8 +17,7 @@ KIND = "demonstration-collection"
 _WIKIPEDIA = Path(__file__).with_name("wikipedia")
 
 
-@dataclass(frozen=True)
-class JudgedTopics:
+class JudgedTopics(NamedTuple):
     """A topics file (TSV) and its qrels (TREC)."""
 
     topics: Path

@@ -17,22 +17,17 @@ from ..progress import Progress, silent
 from .collection import DemoCollection, unpack_wikipedia
 from .config import DemoConfig
 
-DEMONSTRATION = "demonstration"
 VALUES = {"unjudged": "prior-values", "learned": "values"}
 """Pruned index -> the TDVs it is made with."""
 _MEASURE = "nDCG@5"
 _LATENCY_SECONDS = 10.0
 
 
-def _say_nothing(text: str) -> None:
-    """The default announcer."""
-
-
 def run_demo(
     output: str | os.PathLike[str],
     config: DemoConfig | None = None,
     *,
-    announce: Callable[[str], None] = _say_nothing,
+    announce: Callable[[str], None],
     progress: Progress = silent,
     **options: Any,
 ) -> dict[str, Any]:
@@ -65,7 +60,7 @@ def run_demo(
 
     config = DemoConfig.of(config, options)
     reduction, seed = config.reduction, config.seed
-    place = Output(output, DEMONSTRATION, inputs=(), overwrite=config.overwrite)
+    place = Output(output, "demonstration", inputs=(), overwrite=config.overwrite)
     start()
     with place.in_place() as folder:
         index = folder / "index"
@@ -75,7 +70,11 @@ def run_demo(
         )
         collection = unpack_wikipedia(folder / "collection", progress)
         announce("index: Anserini's IndexCollection")
-        build_index(index, _index_flags(collection), progress=progress)
+        flags = [
+            "-collection", "JsonCollection", "-input", str(collection.documents),
+            "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-storePositions",
+        ]  # fmt: skip
+        build_index(index, flags, progress=progress)
         announce("learn: what each term is worth, from other collections and the training queries")
         points = _learn(index, collection, folder, seed, progress)
         announce(_describe_points(points))
@@ -83,12 +82,11 @@ def run_demo(
         for name, values in VALUES.items():
             pruned = folder / name
             prune_index(index, folder / values, pruned, reduction=reduction, progress=progress)
-        train, test = collection.train, collection.test
         announce("compare, on the test queries: full, full with k1 and b tuned, and both pruned")
         report = compare_indexes(
-            index, folder / "unjudged", test.topics, test.qrels, folder / "report",
+            index, folder / "unjudged", *collection.test, folder / "report",
             names=("full", "unjudged"), further_indexes={"learned": folder / "learned"},
-            tune=(train.topics, train.qrels), seed=seed,
+            tune=tuple(collection.train), seed=seed,
             values={name: folder / values for name, values in VALUES.items()},
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
@@ -112,13 +110,6 @@ def _learn(
         )
         learned.save(folder / VALUES["learned"])
     return learned.points
-
-
-def _index_flags(collection: DemoCollection) -> list[str]:
-    return [
-        "-collection", "JsonCollection", "-input", str(collection.documents),
-        "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-storePositions",
-    ]  # fmt: skip
 
 
 def _describe_points(points: Sequence[Mapping[str, Any]]) -> str:

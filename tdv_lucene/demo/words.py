@@ -1,18 +1,23 @@
-"""What the demonstration says at its end: won, lost, by kind of query, and what to do next."""
+"""What the demonstration says at its end: won, lost, kinds of query, examples, what to do next."""
 
 from __future__ import annotations
 
 import csv
 import math
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..evaluation.evaluate import read_run
+from ..evaluation.topics import read_qrels, read_topics
 from ..report.table import SIGNIFICANT, Table, change, interval, times_interval
+from ..report.wording import shortened
+from .collection import DemoCollection
 
 _MEASURE = "nDCG@5"
+_SHOWN = 5
+_WIDTH = 33
 
 NEXT_STEPS = """\
 Next, an index of your own. Without judged queries one command is enough:
@@ -104,10 +109,9 @@ def _bounds(shown: str) -> str:
     return f" (95 %: {shown})" if shown else ""
 
 
-def kinds_table(per_query: str | os.PathLike[str]) -> Table:
-    """The mean of each kind of query, from ``per_query.tsv``, whose ids begin with the kind."""
-    with Path(per_query).open(newline="", encoding="utf-8") as file:
-        rows = [*csv.DictReader(file, delimiter="\t")]
+def kinds_table(report: Path) -> Table:
+    """The mean of each kind of query, with which their ids begin."""
+    rows = _per_query(report)
     systems = [column.split(" ", 1)[1] for column in rows[0] if column.startswith(f"{_MEASURE} ")]
     by_kind: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in rows:
@@ -119,3 +123,43 @@ def kinds_table(per_query: str | os.PathLike[str]) -> Table:
         for kind, group in sorted(by_kind.items())
     ]  # fmt: skip
     return Table(f"{_MEASURE} by kind of query", ("", "queries", *systems), lines)
+
+
+def example_tables(collection: DemoCollection, report: Path) -> list[Table]:
+    """The best five documents, full and learned, for two queries: the largest gain and loss.
+
+    Nothing is chosen by hand. Of several with the same difference it is the first.
+    """
+    systems = ("full", "learned")
+    gains = {
+        row["query"]: float(row[f"{_MEASURE} learned"]) - float(row[f"{_MEASURE} full"])
+        for row in _per_query(report)
+    }
+    most, least = max(gains, key=gains.__getitem__), min(gains, key=gains.__getitem__)
+    found = [(most, "better")] * (gains[most] > 0) + [(least, "worse")] * (gains[least] < 0)
+    texts, qrels = read_topics(collection.test.topics), read_qrels(collection.test.qrels)
+    titles = collection.titles()
+    runs = [read_run(report / "runs" / f"{name}.run") for name in systems]
+    ranked = [run.groupby("query")["docid"].agg(list) for run in runs]
+    tables = []
+    for query, verdict in found:
+        columns = [
+            [_shown(document, titles, qrels[query]) for document in best.get(query, [])[:_SHOWN]]
+            for best in ranked
+        ]
+        places = zip(*(column + [""] * (_SHOWN - len(column)) for column in columns))
+        lines = [(f"{rank}", *row) for rank, row in enumerate(places, 1)]
+        title, note = f"Ranked {verdict}: {texts[query]}", "* judged relevant"
+        tables.append(Table(title, ("", *systems), lines, note, texts=(0, 1, 2)))
+    return tables
+
+
+def _per_query(report: Path) -> list[dict[str, str]]:
+    """The measures of each query, of a report's folder."""
+    with (report / "per_query.tsv").open(newline="", encoding="utf-8") as file:
+        return [*csv.DictReader(file, delimiter="\t")]
+
+
+def _shown(document: str, titles: Mapping[str, str], grades: Mapping[str, int]) -> str:
+    mark = "* " if grades.get(document, 0) > 0 else "  "
+    return mark + shortened(titles[document], _WIDTH)

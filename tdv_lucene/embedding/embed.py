@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from ..analysis import DEFAULT, Analysis
-from ..indexes.analysis import analysis_of
+from ..errors import TdvError
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -18,10 +20,11 @@ from ..progress import Progress, silent
 from .config import LSA, MIN_DOC_FREQ, TRAIN, EmbedConfig
 from .files import WordVectors, read_word_vectors
 from .lsa import latent_semantic_vectors
-from .matching import match_terms
 from .term_vectors import KIND, TermVectors
 
 _EPOCHS = 3
+_BATCH = 200_000
+"""Words that become terms in one call."""
 
 
 def embed_terms(
@@ -49,27 +52,23 @@ def embed_terms(
     config = EmbedConfig.of(config, options)
     read = [index, config.vectors, config.matrix]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
-    with open_matrix(index, config.matrix, field=config.field, progress=progress) as counts:
-        _make(index, counts, config, progress).save(place)
+    with open_matrix(index, config.matrix, field=config.field, progress=progress) as matrix:
+        if config.vectors == LSA:
+            made = latent_semantic_vectors(
+                matrix, dimensions=config.dimensions, min_doc_freq=config.min_doc_freq,
+                seed=config.seed, progress=progress,
+            )  # fmt: skip
+        else:
+            from ..indexes.analysis import analysis_of
+
+            analysis = analysis_of(index, config.field, config.analysis).analysis
+            if config.vectors == TRAIN:
+                made = _train(index, matrix, analysis, config, progress)
+            else:
+                least, trusted = config.min_doc_freq, config.trust_pickle
+                made = _from_file(config.vectors, matrix, analysis, least, progress, trusted)
+        made.save(place)
     return TermVectors.load(output)
-
-
-def _make(
-    index: str | os.PathLike[str],
-    matrix: TermDocumentMatrix,
-    config: EmbedConfig,
-    progress: Progress,
-) -> TermVectors:
-    if config.vectors == LSA:
-        return latent_semantic_vectors(
-            matrix, dimensions=config.dimensions, min_doc_freq=config.min_doc_freq,
-            seed=config.seed, progress=progress,
-        )  # fmt: skip
-    analysis = analysis_of(index, config.field, config.analysis).analysis
-    if config.vectors == TRAIN:
-        return _train(index, matrix, analysis, config, progress)
-    trusted, least = config.trust_pickle, config.min_doc_freq
-    return _from_file(config.vectors, matrix, analysis, least, progress, trusted)
 
 
 def load_term_vectors(
@@ -125,11 +124,10 @@ def _train(
         words = _train_fasttext(tokens, config, progress)
     origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS,
               "seed": config.seed, "analysis": analysis.describe()}  # fmt: skip
-
-    def as_they_are(words: Sequence[str]) -> list[list[str]]:  # index terms already
-        return [[word] for word in words]
-
-    return match_terms(matrix, words, as_they_are, config.min_doc_freq, origin, progress)
+    return match_terms(
+        matrix, words, lambda words: [[word] for word in words],  # index terms already
+        config.min_doc_freq, origin, progress,
+    )  # fmt: skip
 
 
 def _train_fasttext(tokens: Path, config: EmbedConfig, progress: Progress) -> WordVectors:
@@ -149,15 +147,61 @@ def _train_fasttext(tokens: Path, config: EmbedConfig, progress: Progress) -> Wo
             progress("train word vectors", self.done, _EPOCHS)
 
     model = FastText(
-        vector_size=config.dimensions, sg=1, min_count=5, epochs=_EPOCHS, seed=config.seed,
-        workers=1,
+        corpus_file=str(tokens), vector_size=config.dimensions, sg=1, min_count=5, epochs=_EPOCHS,
+        seed=config.seed, workers=1, callbacks=[Epochs()],
     )  # fmt: skip
-    model.build_vocab(corpus_file=str(tokens))
-    model.train(
-        corpus_file=str(tokens),
-        total_examples=model.corpus_count,
-        total_words=model.corpus_total_words,
-        epochs=_EPOCHS,
-        callbacks=[Epochs()],
-    )
     return WordVectors.of_gensim(model)
+
+
+def match_terms(
+    matrix: TermDocumentMatrix,
+    words: WordVectors,
+    analyze: Callable[[Sequence[str]], list[list[str]]],
+    min_doc_freq: int,
+    origin: dict[str, Any],
+    progress: Progress,
+) -> TermVectors:
+    """Give each term the mean vector of the words that the analyzer turns into it alone.
+
+    Index terms are stems ("discrimin"), which no vectors file holds; so the file's words go
+    through the index's own analyzer. A term that no word becomes takes fastText's sum over its
+    sub-words where the file has them; terms in fewer than ``min_doc_freq`` documents do not, and
+    stay without a vector like all others that nothing matches. ``analyze`` makes texts lists of
+    index terms, many in one call.
+    """
+    terms = matrix.shape[0]
+    sums, counts = np.zeros((terms, words.vectors.shape[1]), np.float32), np.zeros(terms, np.int64)
+    for first in range(0, len(words.words), _BATCH):
+        progress("match words to terms", first, len(words.words))
+        last = min(first + _BATCH, len(words.words))
+        rows, found = _single_terms(matrix, analyze(words.words[first:last]))
+        np.add.at(sums, found, words.vectors[first:last][rows])
+        np.add.at(counts, found, 1)
+    sums[counts > 0] /= counts[counts > 0, None]
+    matched = int(np.count_nonzero(counts))
+    if words.of_unseen is not None:
+        for term in np.flatnonzero((counts == 0) & (matrix.doc_freq >= min_doc_freq)):
+            text = matrix.vocabulary.terms[int(term)].decode(errors="replace")
+            sums[term], counts[term] = words.of_unseen(text), 1
+    kept = np.flatnonzero(counts)
+    if not len(kept):
+        raise TdvError(
+            f"none of the {len(words.words)} words of the vectors is a term of the index: are "
+            "they of another language?"
+        )
+    by_subwords = len(kept) - matched
+    return TermVectors(
+        matrix.vocabulary.sha256,
+        kept.astype(np.int32),
+        sums[kept],
+        {**origin, "matched_terms": matched, "terms_by_subwords": by_subwords},
+    )
+
+
+def _single_terms(
+    matrix: TermDocumentMatrix, analysed: list[list[str]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (positions, term numbers) of the words that become exactly one term of the index."""
+    positions = [i for i, tokens in enumerate(analysed) if len(tokens) == 1]
+    found = matrix.vocabulary.find(analysed[i][0] for i in positions)
+    return np.array(positions, np.int64)[found >= 0], found[found >= 0]

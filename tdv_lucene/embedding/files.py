@@ -37,7 +37,7 @@ class WordVectors:
 
     words: Sequence[str]
     vectors: np.ndarray
-    of_unseen: Callable[[str], np.ndarray] | None
+    of_unseen: Callable[[str], np.ndarray] | None = None
 
     @classmethod
     def of_gensim(cls, keyed: Any) -> WordVectors:
@@ -166,7 +166,7 @@ def _paired(path: Path, words: list[str], vectors: np.ndarray) -> WordVectors:
         raise TdvError(
             f"{path}: {counted(len(words), 'word')} but {counted(len(vectors), 'vector')}"
         )
-    return WordVectors(words, vectors.astype(np.float32, copy=False), None)
+    return WordVectors(words, vectors.astype(np.float32, copy=False))
 
 
 def _check_vectors(found: WordVectors, path: Path) -> None:

@@ -41,46 +41,37 @@ def latent_semantic_vectors(
     """
     if matrix.pool is None:
         matrix.require_postings("latent semantic analysis")
-        matrix = _sampled(matrix, seed, progress)
+        if matrix.shape[1] > SAMPLED_FROM:
+            rng = np.random.default_rng(seed)
+            chosen = np.sort(rng.choice(matrix.shape[1], SAMPLE, replace=False))
+            matrix, _ = select_documents(matrix, chosen, progress)
     documents, doc_freq = matrix.shape[1], np.asarray(matrix.doc_freq)
     seen = doc_freq if matrix.collection is None else np.diff(matrix.indptr)
     kept = np.flatnonzero((doc_freq >= min_doc_freq) & (seen >= min(min_doc_freq, _SEEN)))
-    drawn = _drawn(matrix)
-    dimensions = min(dimensions, len(kept) - 1, (documents if drawn is None else len(drawn)) - 1)
+    drawn = None
+    if matrix.pool is not None and matrix.pool.drawn.sum() >= _DRAWN:
+        drawn = np.flatnonzero(matrix.pool.drawn)
+        documents = len(drawn)
+    dimensions = min(dimensions, len(kept) - 1, documents - 1)
     origin = {"method": "lsa", "min_doc_freq": min_doc_freq, "seed": seed}
     if matrix.collection is not None:
-        origin["documents"] = documents if drawn is None else len(drawn)
+        origin["documents"] = documents
     if dimensions < 1:
         empty = np.zeros((0, 1), np.float32)
         return TermVectors(matrix.vocabulary.sha256, np.zeros(0, np.int32), empty, origin)
     progress("latent semantic vectors", 0, 0)
+    from sklearn.utils.extmath import randomized_svd
+
     weighted = _weighted(matrix, kept)
-    if drawn is None:
-        left, singular = _decompose(weighted, dimensions, seed)
-        vectors = left * singular
-    else:
-        left, singular = _decompose(weighted[:, drawn], dimensions, seed)
+    of_drawn = weighted if drawn is None else weighted[:, drawn]
+    left, singular, _ = randomized_svd(of_drawn, dimensions, n_iter=2, random_state=seed)
+    vectors = left * singular
+    if drawn is not None:
         vectors = weighted @ ((weighted.T @ left) / np.maximum(singular, 1e-9))
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     return TermVectors(
         matrix.vocabulary.sha256, kept.astype(np.int32), vectors.astype(np.float32), origin
     )
-
-
-def _sampled(matrix: TermDocumentMatrix, seed: int, progress: Progress) -> TermDocumentMatrix:
-    """The rows of documents drawn at random, where there are too many for all of them."""
-    documents = matrix.shape[1]
-    if documents <= SAMPLED_FROM:
-        return matrix
-    chosen = np.random.default_rng(seed).choice(documents, SAMPLE, replace=False)
-    return select_documents(matrix, np.sort(chosen), progress)[0]
-
-
-def _drawn(matrix: TermDocumentMatrix) -> np.ndarray | None:
-    """The documents to decompose; None for all of them."""
-    if matrix.pool is None or matrix.pool.drawn.sum() < _DRAWN:
-        return None
-    return np.flatnonzero(matrix.pool.drawn)
 
 
 def _weighted(matrix: TermDocumentMatrix, kept: np.ndarray) -> Any:
@@ -95,11 +86,3 @@ def _weighted(matrix: TermDocumentMatrix, kept: np.ndarray) -> Any:
     norms = np.sqrt(np.bincount(weighted.indices, weighted.data**2, minlength=matrix.shape[1]))
     weighted.data /= np.maximum(norms, 1e-9).astype(np.float32)[weighted.indices]
     return weighted
-
-
-def _decompose(weighted: Any, dimensions: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return U and the singular values."""
-    from sklearn.utils.extmath import randomized_svd
-
-    left, singular, _ = randomized_svd(weighted, dimensions, n_iter=2, random_state=seed)
-    return left, singular

@@ -51,15 +51,12 @@ def further_values(
 
     Parameters
     ----------
-    run : columns query, docid, score
+    run : columns query, docid, score; answers ``queries`` only
     qrels : holds each of the queries
     """
-    if not measures:
-        return {}
     import ir_measures
 
-    asked = run[run["query"].isin(queries)][["query", "docid", "score"]]
-    asked.columns = ["query_id", "doc_id", "score"]
+    asked = run.rename(columns={"query": "query_id", "docid": "doc_id"})
     asked = asked.astype({"query_id": str, "doc_id": str})
     judged = {query: dict(qrels[query]) for query in queries}
     row = {query: i for i, query in enumerate(queries)}

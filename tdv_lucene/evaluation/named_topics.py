@@ -20,8 +20,7 @@ _DOWNLOADS = ("RequestsDownload", "GoogleDriveDownload", "GoogleCloudBucketStrea
 def without_prefix(name: str | os.PathLike[str]) -> str | None:
     """The identifier after ``ir_datasets:`` or ``irds:``; None for any other name or path."""
     text = os.fspath(name)
-    prefix = next((prefix for prefix in PREFIXES if text.startswith(prefix)), None)
-    return None if prefix is None else text.removeprefix(prefix)
+    return next((text.removeprefix(p) for p in PREFIXES if text.startswith(p)), None)
 
 
 def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:

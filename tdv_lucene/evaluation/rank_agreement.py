@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -13,8 +12,11 @@ TOP = 10
 RBO_PERSISTENCE = 0.9
 TAU_DEPTH = 100
 
+Document = Hashable
+"""An id, or a number in its place."""
 
-def overlap(first: Sequence[str], second: Sequence[str], depth: int = TOP) -> float:
+
+def overlap(first: Sequence[Document], second: Sequence[Document], depth: int = TOP) -> float:
     """Share of the first ranking's best ``depth`` documents that the second's best hold too.
 
     Of fewer than ``depth`` documents, the share of those there are. ``first`` must not be empty.
@@ -23,46 +25,34 @@ def overlap(first: Sequence[str], second: Sequence[str], depth: int = TOP) -> fl
     return len(best & set(second[:depth])) / len(best)
 
 
-def rank_biased_overlap(
-    first: Sequence[str], second: Sequence[str], persistence: float = RBO_PERSISTENCE
-) -> float:
-    """Rank-biased overlap, extrapolated, within [0, 1].
+def rank_biased_overlap(first: Sequence[Document], second: Sequence[Document]) -> float:
+    """Rank-biased overlap with p = ``RBO_PERSISTENCE``, extrapolated, within [0, 1].
 
     Webber, Moffat and Zobel, "A similarity measure for indefinite rankings" (2010), eq. 32, which
-    also serves rankings of different lengths. ``persistence`` is their p, within (0, 1). With an
-    empty ranking the overlap is 0.
+    also serves rankings of different lengths. With an empty ranking the overlap is 0.
 
     >>> rank_biased_overlap(["a", "b"], ["a", "b"])
     1.0
     """
+    p = RBO_PERSISTENCE
     short, long = sorted((first, second), key=len)
-    place = {document: rank for rank, document in enumerate(short)}
-    places = np.fromiter((place.get(d, -1) for d in long), np.int64, len(long))
-    return _extrapolated(places, len(short), persistence)
-
-
-def _extrapolated(places: np.ndarray, s: int, persistence: float) -> float:
-    """:func:`rank_biased_overlap` of the longer ranking's documents, by their ``places`` in the
-    shorter one, of ``s`` documents; -1 for those that are not in it.
-    """
-    if not s:
+    if not short:
         return 0.0
-    depth = np.arange(1, len(places) + 1)
+    places, s = _places(long, short), len(short)
+    depth = np.arange(1, len(long) + 1)
     shared_from = np.maximum(depth - 1, places)[places >= 0]
-    shared = np.cumsum(np.bincount(shared_from, minlength=len(places))).astype(np.float64)  # X_d
+    shared = np.cumsum(np.bincount(shared_from, minlength=len(long))).astype(np.float64)  # X_d
     agreement = shared + shared[s - 1] * np.maximum(depth - s, 0) / s
-    weights = _weights(persistence, len(places))
-    seen = (1 - persistence) / persistence * float(np.sum(agreement / depth * weights))
-    tail = (shared[-1] - shared[s - 1]) / len(places) + shared[s - 1] / s
+    weights = p**depth
+    seen = (1 - p) / p * float(np.sum(agreement / depth * weights))
+    tail = (shared[-1] - shared[s - 1]) / len(long) + shared[s - 1] / s
     return min(1.0, seen + float(tail * weights[-1]))
 
 
-@cache
-def _weights(persistence: float, depth: int) -> np.ndarray:
-    """float64[depth]: the persistence to the power of 1, 2, and so on."""
-    weights: np.ndarray = persistence ** np.arange(1, depth + 1)
-    weights.setflags(write=False)
-    return weights
+def _places(documents: Sequence[Document], ranking: Sequence[Document]) -> np.ndarray:
+    """int64[n]: where the documents are in a ranking, from 0; -1 for nowhere."""
+    place = {document: rank for rank, document in enumerate(ranking)}
+    return np.fromiter((place.get(d, -1) for d in documents), np.int64, len(documents))
 
 
 def _tau(ranks: np.ndarray) -> float | None:
@@ -71,17 +61,9 @@ def _tau(ranks: np.ndarray) -> float | None:
     if len(ranks) < 2:
         return None
     pairs = len(ranks) * (len(ranks) - 1) // 2
-    discordant = int(np.count_nonzero((ranks[:, None] > ranks) & _later(len(ranks))))
+    discordant = int(np.count_nonzero(np.triu(ranks[:, None] > ranks)))
     tau = (pairs - 2 * discordant) / np.sqrt(pairs) / np.sqrt(pairs)  # as SciPy computes it
     return float(min(1.0, max(-1.0, tau)))
-
-
-@cache
-def _later(size: int) -> np.ndarray:
-    """bool[size, size]: whether the second of two places comes after the first."""
-    later: np.ndarray = np.triu(np.ones((size, size), bool), 1)
-    later.setflags(write=False)
-    return later
 
 
 def compare_rankings(baseline: Run, other: Run) -> dict[str, float | int | None]:
@@ -97,14 +79,15 @@ def compare_rankings(baseline: Run, other: Run) -> dict[str, float | int | None]
         both top-100); None where no query has a value.
     """
     aligned = other.of_queries(baseline.queries)
-    place = np.full(len(baseline.names), -1)  # of each document in one ranking at a time
     overlaps, rbos, taus = [], [], []
     for query in _answered(baseline):
-        first, second = (_ranking(run, query) for run in (baseline, aligned))
-        short, long = sorted((first, second), key=len)
-        overlaps.append(overlap(first[:TOP].tolist(), second[:TOP].tolist()))
-        rbos.append(_extrapolated(_places(long, short, place), len(short), RBO_PERSISTENCE))
-        ranks = _places(first[:TAU_DEPTH], second[:TAU_DEPTH], place)
+        first, second = (
+            run.documents[run.starts[query] : run.starts[query + 1]].tolist()
+            for run in (baseline, aligned)
+        )
+        overlaps.append(overlap(first, second))
+        rbos.append(rank_biased_overlap(first, second))
+        ranks = _places(first[:TAU_DEPTH], second[:TAU_DEPTH])
         taus.append(_tau(ranks[ranks >= 0]))
     return {
         "queries": len(overlaps),
@@ -121,19 +104,6 @@ def _answered(run: Run) -> list[int]:
     answered = np.flatnonzero(np.diff(run.starts))
     order = np.argsort(-run.scores[run.starts[answered]], kind="stable")
     found: list[int] = answered[order].tolist()
-    return found
-
-
-def _ranking(run: Run, query: int) -> np.ndarray:
-    """The numbers of a query's documents, best first."""
-    return run.documents[run.starts[query] : run.starts[query + 1]]
-
-
-def _places(documents: np.ndarray, ranking: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """int64[n]: where the documents are in a ranking, -1 for nowhere; ``place`` is all -1."""
-    place[ranking] = np.arange(len(ranking))
-    found: np.ndarray = place[documents]
-    place[ranking] = -1
     return found
 
 

@@ -77,14 +77,10 @@ class Run:
             }
         )
 
-    def rows(self, queries: Sequence[str]) -> np.ndarray:
-        """int64[n]: the numbers of these queries in this run, -1 for those it does not know."""
-        numbers = {query: number for number, query in enumerate(self.queries)}
-        return np.array([numbers.get(query, -1) for query in queries], np.int64)
-
     def of_queries(self, queries: Sequence[str]) -> Run:
         """The hits of these queries, in this order; none of a query that the run does not know."""
-        rows = self.rows(queries)
+        numbers = {query: number for number, query in enumerate(self.queries)}
+        rows = np.array([numbers.get(query, -1) for query in queries], np.int64)
         starts, ends = self.starts[rows], self.starts[rows + 1]
         sizes = np.where(rows < 0, 0, ends - starts)
         at = np.r_[0, np.cumsum(sizes)]
@@ -94,9 +90,8 @@ class Run:
 
 def share_names(runs: Sequence[Run]) -> list[Run]:
     """Return the runs with the documents of all of them as ``names``."""
-    found = set().union(*(run.names for run in runs))
-    names = sorted(found)
-    numbers = dict(zip(names, range(len(names))))
+    names = sorted({name for run in runs for name in run.names})
+    numbers = {name: number for number, name in enumerate(names)}
     return [
         replace(
             run,
@@ -124,6 +119,7 @@ def join(runs: Sequence[Run]) -> Run:
 
 def _coded(column: pd.Series) -> tuple[list[str], np.ndarray]:
     """Return the strings of a column, in order, each once, and int64[n], their places."""
+    # By categories: twice as fast on millions of ids as sorting with pandas.factorize.
     categories = column.astype("category").cat.remove_unused_categories().cat
     names = categories.categories.astype(object)
     ordered = names.sort_values()

@@ -74,11 +74,6 @@ def compare_paired(
 
     ``comparisons`` is the number of tests made together, for Bonferroni's correction; ``seed`` is
     of the randomisation test. Identical systems have p = 1.
-
-    Raises
-    ------
-    ValueError
-        When the shapes differ, there is no query, or ``comparisons`` is below 1.
     """
     return compare_all_paired([(baseline, treatment)], comparisons, seed=seed)[0]
 
@@ -90,14 +85,6 @@ def compare_all_paired(
 
     Faster than one after another: the randomisation tests have the same random numbers.
     """
-    for baseline, treatment in pairs:
-        if baseline.shape != treatment.shape or baseline.ndim != 1 or not baseline.size:
-            raise ValueError(
-                f"need two arrays of one shape [Q], Q > 0; got {baseline.shape} and "
-                f"{treatment.shape}"
-            )
-    if comparisons < 1:
-        raise ValueError(f"comparisons={comparisons} is out of range: at least 1 test is made")
     differences = np.array([treatment - baseline for baseline, treatment in pairs])
     return [
         _compared(row, p_randomisation, comparisons)

@@ -59,7 +59,7 @@ def read_topics(topics: str | os.PathLike[str], topic_field: str = "title") -> T
     if topics != STDIN and not path.exists():
         if os.sep in os.fspath(topics) or path.suffix in _FILE_SUFFIXES:
             raise TdvError(f"no such topics file: {topics}")
-        from ..jvm.topics import read_named_topics
+        from ..jvm.named import read_named_topics
 
         return read_named_topics(os.fspath(topics), TOPIC_FIELDS[topic_field])
     text = _read_text(path, "topics")
@@ -116,21 +116,19 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     if not path.exists():
         if os.sep in os.fspath(path) or path.suffix in _FILE_SUFFIXES:
             raise TdvError(f"no such qrels file: {path}")
-        from ..jvm.topics import find_named_qrels
+        from ..jvm.named import find_named_qrels
 
         path = find_named_qrels(os.fspath(path))
     qrels: Qrels = {}
     for number, line in lines(_read_text(path, "qrels")):
-        columns = line.split()
+        where, columns = f"{path}, line {number}", line.split()
         if len(columns) != 4:
-            raise TdvError(
-                f"{path}, line {number}: {len(columns)} columns, expected 4 (qid 0 docid grade)"
-            )
+            raise TdvError(f"{where}: {len(columns)} columns, expected 4 (qid 0 docid grade)")
         qid, _, doc_id, grade = columns
         judged = qrels.setdefault(qid, {})
-        if judged.setdefault(doc_id, _grade(grade, path, number)) != int(grade):
+        if judged.setdefault(doc_id, _grade(grade, where)) != int(grade):
             raise TdvError(
-                f"{path}, line {number}: document '{doc_id}' of query '{qid}' is judged {grade}, "
+                f"{where}: document '{doc_id}' of query '{qid}' is judged {grade}, "
                 f"and {judged[doc_id]} on an earlier line; keep one of them"
             )
     if not qrels:
@@ -165,49 +163,49 @@ def relevant_documents(topics: Iterable[str], qrels: Mapping[str, Mapping[str, i
     }  # fmt: skip
 
 
-def check_overlap(
-    topics: Mapping[str, str], qrels: Qrels, doc_ids: Iterable[bytes | str]
-) -> list[str]:
-    """Return :func:`judged_queries`, once sure that a relevant document is among ``doc_ids``.
+def note_on_missing(missing: int, number: int, judgements: str, index: str) -> str:
+    """Return in words how many of the ``number`` relevant documents an index lacks, if any."""
+    if not missing:
+        return ""
+    return (
+        f"{missing:,} of the {number:,} relevant documents of {judgements} are not in {index}, and "
+        "count as not found"
+    )
 
-    Raises :class:`TdvError` when topics and qrels share no query, or no relevant document is in the
-    index.
-    """
-    judged = judged_queries(topics, qrels)
-    relevant = {doc_id.encode() for doc_id in relevant_documents(topics, qrels)}
-    if not any((d.encode() if isinstance(d, str) else d) in relevant for d in doc_ids):
-        example = min(relevant).decode()
+
+def check_overlap(topics: Mapping[str, str], qrels: Qrels, doc_ids: Iterable[str]) -> None:
+    """Raise :class:`TdvError` when topics and qrels share no query, or no relevant document is
+    among ``doc_ids``, those of the index."""
+    judged_queries(topics, qrels)
+    relevant = relevant_documents(topics, qrels)
+    if relevant.isdisjoint(doc_ids):
         raise TdvError(
             f"qrels and index share no document: none of the {len(relevant):,} relevant documents "
-            f"(such as '{example}') is in the index; are the qrels of another collection, or does "
-            f"another field name the documents ({argument('id_field')})?"
+            f"(such as '{min(relevant)}') is in the index; are the qrels of another collection, or "
+            f"does another field name the documents ({argument('id_field')})?"
         )
-    return judged
 
 
 def _read_text(path: Path, what: str) -> str:
+    named = f"{what} {path}"
     if os.fspath(path) == STDIN:
         if sys.stdin is None:
             raise TdvError("standard input is closed, and should hold the topics: name a file")
-        return _decoded(sys.stdin.buffer.read(), "topics on standard input")
-    try:
-        content = path.read_bytes()
-        if content.startswith(_GZIPPED):  # whatever its name
-            content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise TdvError(f"cannot read the {what} {path}: {error}") from error
-    return _decoded(content, f"{what} {path}")
-
-
-def _decoded(content: bytes, what: str) -> str:
+        named, content = "topics on standard input", sys.stdin.buffer.read()
+    else:
+        try:
+            content = path.read_bytes()
+            if content.startswith(_GZIPPED):  # whatever its name
+                content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise TdvError(f"cannot read the {named}: {error}") from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise TdvError(f"the {what} are not UTF-8 (byte {error.start}): convert them") from error
+        raise TdvError(f"the {named} are not UTF-8 (byte {error.start}): convert them") from error
 
 
-def _grade(text: str, path: Path, number: int) -> int:
-    where = f"{path}, line {number}"
+def _grade(text: str, where: str) -> int:
     try:
         grade = int(text)
     except ValueError:

@@ -7,13 +7,14 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from ..analysis import Analysis
 from ..errors import TdvError
+from ..jvm.analysis import as_record, identity_of
+from ..jvm.index import holds_weights, identify
 from ..source import Source
+from .detection import detect
 from .field_analysis import GIVEN, RECORDED, FieldAnalysis
-from .search_parameters import holds_weights
 from .user_data import FieldRecord, user_data_of
 
 _log = logging.getLogger(__name__)
@@ -36,10 +37,12 @@ def analysis_of(
     if source.is_sharded:
         found = {name: analysis_of(name, field, asked) for name in source.folders_here}
         return refuse_different(found, "the shards")
-    recorded = analysis_recorded(user_data_of(index), field)
+    said = user_data_of(index)
+    text = said.get(f"{RECORD}.{field}", said.get(RECORD))
+    recorded = None if text is None else FieldAnalysis.of_record(json.loads(text), RECORDED)
     if asked is None:
         return recorded or _detected(index, field)
-    if recorded is not None and _identity(recorded.analysis) != _identity(asked):
+    if recorded is not None and identity_of(recorded.analysis) != identity_of(asked):
         raise TdvError(
             f"{index} records that its field '{field}' was analysed as "
             f"{recorded.analysis.describe()}, and {asked.flags()} was given: leave it out, or give "
@@ -56,7 +59,7 @@ def refuse_different(found: Mapping[str, FieldAnalysis], what: str) -> FieldAnal
     certain = {name: one for name, one in found.items() if one.is_certain}
     first, *others = certain or found
     for other in others if certain else ():
-        if _identity(certain[first].analysis) != _identity(certain[other].analysis):
+        if identity_of(certain[first].analysis) != identity_of(certain[other].analysis):
             raise TdvError(
                 f"{what} were analysed differently: {first} as {certain[first].describe()}, "
                 f"{other} as {certain[other].describe()}; index them with the same options"
@@ -64,16 +67,8 @@ def refuse_different(found: Mapping[str, FieldAnalysis], what: str) -> FieldAnal
     return found[first]
 
 
-def analysis_recorded(user_data: Mapping[str, str], field: str) -> FieldAnalysis | None:
-    """Return what a commit's user data say of a field; None where they say nothing."""
-    text = user_data.get(f"{RECORD}.{field}", user_data.get(RECORD))
-    return None if text is None else FieldAnalysis.of_record(json.loads(text), RECORDED)
-
-
 def as_user_data(analysis: Analysis, field: str | None = None) -> dict[str, str]:
     """What a commit's user data say of an analysis of one field, or of all."""
-    from ..jvm.analysis import as_record
-
     name = RECORD if field is None else f"{RECORD}.{field}"
     return {name: json.dumps(as_record(analysis), ensure_ascii=False)}
 
@@ -86,8 +81,6 @@ def record_to_add(found: FieldAnalysis, field: str) -> dict[str, str]:
 
 
 def _detected(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
-    from ..jvm.index import identify
-
     if holds_weights(index, field):
         return FieldAnalysis(Analysis(pretokenized=True), "weights", evidence="its norms are all 1")
     is_pruned = FieldRecord.read(index, field).values_sha256 is not None
@@ -99,12 +92,4 @@ def _detected(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
 @functools.lru_cache(maxsize=64)
 def _detect_once(index: str, commit: str, field: str, is_pruned: bool) -> FieldAnalysis:
     """One commit stays as it is."""
-    from .detection import detect
-
     return detect(index, field, is_pruned=is_pruned)
-
-
-def _identity(analysis: Analysis) -> tuple[Any, ...]:
-    from ..jvm.analysis import identity_of
-
-    return identity_of(analysis)

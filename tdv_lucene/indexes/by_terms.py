@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..analysis import LANGUAGES, Analysis
 from ..jvm.analysis import identity_of
-from ..jvm.dictionary import Dictionary, Known, open_dictionary
+from ..jvm.dictionary import Dictionary, Known
 from .candidates import in_letters_of
 from .english_terms import EnglishTerms
 from .field_analysis import FieldAnalysis
@@ -29,22 +28,6 @@ _ENOUGH = 40
 """Different terms of a text that tell something."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How many of a text's terms a dictionary has, as one analysis makes them."""
-
-    analysis: Analysis
-    found: Known
-
-
-def read_text(
-    dictionary: Dictionary, texts: Sequence[str], analyses: Iterable[Analysis]
-) -> list[Reading]:
-    """Look a text's terms up by each analysis; the best first, of equals the first."""
-    found = [Reading(one, dictionary.look_up(texts, one)) for one in analyses]
-    return sorted(found, key=lambda reading: -reading.found.share)
-
-
 def detect_by_terms(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
     """Look up the words of a text that there is in all languages, by each language's own analysis
     and by those of English that may have made the dictionary (see :class:`EnglishTerms`).
@@ -52,31 +35,30 @@ def detect_by_terms(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
     The text of the collection's language, analysed as the collection was, has the most terms in
     common with it. Never certain: a text is short, and a collection may lack its words.
     """
-    with open_dictionary(index, field) as dictionary:
+    with Dictionary(index, field) as dictionary:
         terms = dictionary.frequent_terms(_TERMS)
         english = EnglishTerms(terms, dictionary)
         readings = [*_readings(dictionary, english, terms[:_FREQUENT])]
-    readings.sort(key=lambda reading: -reading.found.share)
-    if not readings or readings[0].found.share < _KNOWN:
+    readings.sort(key=lambda reading: -reading.share)
+    if not readings or readings[0].share < _KNOWN:
         return _without_language(english)
-    best = readings[0].found.share
-    chosen, *others = dict.fromkeys(r.analysis for r in readings if r.found.share > best - _LEAD)
+    best = readings[0].share
+    chosen, *others = dict.fromkeys(r.analysis for r in readings if r.share > best - _LEAD)
     evidence = f"it has {best:.0%} of the terms of a text in the language"
     return FieldAnalysis(chosen, DICTIONARY, False, tuple(others), evidence)
 
 
 def _readings(
     dictionary: Dictionary, english: EnglishTerms, frequent: Sequence[str]
-) -> Iterator[Reading]:
+) -> Iterator[Known]:
     for own, texts in declaration().items():
         if in_letters_of(own, frequent):
             possible = english.analyses(texts)
             known = [*map(identity_of, possible)]
             if not own.is_default and identity_of(own) not in known:
                 possible.append(own)
-            for reading in read_text(dictionary, texts, possible):
-                if reading.found.terms >= _ENOUGH:
-                    yield reading
+            found = dictionary.compare(texts, possible)
+            yield from (reading for reading in found if reading.terms >= _ENOUGH)
 
 
 def _without_language(english: EnglishTerms) -> FieldAnalysis:

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import Any
 
 from ..analysis import Analysis
-from ..errors import TdvError
-from ..jvm.analysis import (
-    LUCENE_CLASSES,
-    anserini_analyses,
-    class_of,
-    identity_of,
-    require_supported,
-)
+from ..jvm.analysis import LUCENE_CLASSES, anserini_analyses, class_of, identity_of, is_supported
 
 _LETTERS = {
     "ar": "\u0600-\u06ff", "armenian": "\u0530-\u058f", "bengali": "\u0980-\u09ff",
@@ -33,23 +27,21 @@ _A_FEW = 0.02
 """Of a text's letters: fewer are of words it quotes."""
 
 
-def candidates(texts: Iterable[str]) -> Iterator[Analysis]:
-    """Yield Anserini's analyses and then Lucene's others, the default first, without those whose
-    language has other letters than the texts, that this Java cannot do, or that are one already
-    yielded by another name."""
+def candidates(texts: Iterable[str]) -> list[Analysis]:
+    """Return Anserini's analyses and then Lucene's others, the default first, without those whose
+    language has other letters than the texts, that this Java cannot do, or that are an earlier one
+    by another name."""
     scripts = _scripts("\n".join(texts))
     others = [
         Analysis(analyzer=name)
         for name, script in LUCENE_CLASSES.items()
         if script in ("", *scripts)
     ]
-    seen = set()
+    found: dict[tuple[Any, ...], Analysis] = {}
     for analysis in (*anserini_analyses(), *others):
-        key = identity_of(analysis)
-        is_of_script = _OF_LANGUAGE.get(analysis.language) in (None, *scripts)
-        if key not in seen and is_of_script and _is_supported(key[0]):
-            seen.add(key)
-            yield analysis
+        if _OF_LANGUAGE.get(analysis.language) in (None, *scripts):
+            found.setdefault(identity_of(analysis), analysis)
+    return [analysis for identity, analysis in found.items() if is_supported(identity[0])]
 
 
 def in_letters_of(analysis: Analysis, texts: Iterable[str]) -> bool:
@@ -57,7 +49,7 @@ def in_letters_of(analysis: Analysis, texts: Iterable[str]) -> bool:
     script = _OF_LANGUAGE.get(analysis.language, "latin")
     if analysis.analyzer is not None:
         script = LUCENE_CLASSES.get(analysis.analyzer, "")
-    return script in ("", *_scripts("\n".join(texts))) and _is_supported(class_of(analysis))
+    return script in ("", *_scripts("\n".join(texts))) and is_supported(class_of(analysis))
 
 
 def _scripts(text: str) -> set[str]:
@@ -66,11 +58,3 @@ def _scripts(text: str) -> set[str]:
         name for name, some in _LETTERS.items()
         if len(re.findall(f"[{some}]", text)) >= _A_FEW * letters
     }  # fmt: skip
-
-
-def _is_supported(name: str) -> bool:
-    try:
-        require_supported(name)
-    except TdvError:
-        return False
-    return True

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ..analysis import Analysis
-from ..jvm.dictionary import Agreement, open_stored_sample
+from ..jvm.dictionary import Agreement, StoredSample
 from .by_terms import detect_by_terms
 from .candidates import candidates
 from .field_analysis import FieldAnalysis
@@ -35,14 +35,13 @@ def _by_stored_text(
     the terms that the index has for these documents. One whose postings were dropped has fewer
     (``is_pruned``).
     """
-    with open_stored_sample(index, field, _DOCUMENTS[0]) as sample:
-        tried = list(candidates(sample.texts()))
-        found = sample.compare(tried)
+    with StoredSample(index, field, _DOCUMENTS[0]) as sample:
+        found = sample.compare(candidates(sample.texts()))
     if not any(agreement.found for agreement in found.values()):
         return None
     alike = _alike(found, is_pruned)
     if len(alike) > 1:
-        with open_stored_sample(index, field, _DOCUMENTS[1]) as sample:
+        with StoredSample(index, field, _DOCUMENTS[1]) as sample:
             found = sample.compare(alike)
         alike = _alike(found, is_pruned) or alike
     if not alike:
@@ -69,8 +68,7 @@ def _alike(found: Mapping[Analysis, Agreement], is_pruned: bool) -> list[Analysi
 
 def _nearest(found: Mapping[Analysis, Agreement]) -> FieldAnalysis:
     """The one that agrees best; nothing that two do about as well."""
-    order: Sequence[Analysis] = sorted(found, key=lambda one: -found[one].overlap)
-    best, *others = order
+    best, *others = sorted(found, key=lambda one: -found[one].overlap)
     overlap = found[best].overlap
     near = tuple(one for one in others if found[one].overlap > overlap - _AHEAD)
     evidence = (

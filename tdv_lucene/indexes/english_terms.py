@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 
 from ..analysis import STOP_WORDS, Analysis
 from ..jvm.analysis import analyze
@@ -44,20 +43,18 @@ out before stemming, such as the stem of the German 'ins', and at least where th
 class EnglishTerms:
     """What a dictionary's terms say of them.
 
-    ``terms`` are its most frequent ones, those first.
+    ``terms`` are its most frequent ones, those first. ``says_enough`` tells whether there are terms
+    to judge by: words in English letters, or what are no words.
     """
 
     def __init__(self, terms: Sequence[str], dictionary: Dictionary) -> None:
         self._terms, self._words = terms, _words(terms)
+        self._is_of_standard = _share_left(terms[:_FREQUENT], _STANDARD) >= _OF_STANDARD
+        self._has_possessives = sum(bool(_POSSESSIVE.search(term)) for term in terms) > 1
+        self.says_enough = len(self._words if self._is_of_standard else terms) >= _ENOUGH
         self._left = {name: _share_left(self._words, of) for name, of in _STEMMERS.items()}
         stop = dictionary.look_up([" ".join(STOP_WORDS)], Analysis(pretokenized=True))
         self._has_stop_words = bool(stop.known)
-
-    @property
-    def says_enough(self) -> bool:
-        """Whether there are terms to judge by: words in English letters, or what are no words."""
-        some = self._words if self._is_of_standard else self._terms
-        return len(some) >= _ENOUGH
 
     def analyses(self, texts: Sequence[str]) -> list[Analysis]:
         """Those that are possible where ``texts`` are in the dictionary's language, Anserini's
@@ -71,17 +68,9 @@ class EnglishTerms:
             Analysis(stemmer=stemmer, stopwords=words)
             for words in (None, ())
             for stemmer in ("porter", "none", "krovetz")
-            if self._may_be_stemmed(stemmer, spans) and self._may_have_left(stemmer, words, texts)
+            if self._may_be_stemmed(stemmer, spans)
+            and self._may_have_left(stemmer, words is not None, texts)
         ]
-
-    @cached_property
-    def _is_of_standard(self) -> bool:
-        some = self._terms[:_FREQUENT]
-        return _share_left(some, _STANDARD) >= _OF_STANDARD
-
-    @cached_property
-    def _has_possessives(self) -> bool:
-        return sum(bool(_POSSESSIVE.search(term)) for term in self._terms) > 1
 
     def _may_be_stemmed(self, stemmer: str, spans: Mapping[str, tuple[float, float]]) -> bool:
         """Whether no stemmer's share of words speaks against it."""
@@ -94,11 +83,8 @@ class EnglishTerms:
         is_porters = was_there["porter"] and stemmer != "porter"
         return self._left[stemmer] > spans[stemmer][0] and not is_porters
 
-    def _may_have_left(
-        self, stemmer: str, words: Sequence[str] | None, texts: Sequence[str]
-    ) -> bool:
-        """Whether its stop words, or that it has none, agree with those in the dictionary."""
-        keeps = words is not None
+    def _may_have_left(self, stemmer: str, keeps: bool, texts: Sequence[str]) -> bool:
+        """Whether that it keeps stop words, or not, agrees with those in the dictionary."""
         if not self._has_stop_words:
             return not keeps  # the same terms, for what is in the dictionary
         if stemmer == "none":

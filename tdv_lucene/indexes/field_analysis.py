@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysis
+from ..jvm.analysis import from_record
 
 GIVEN, RECORDED, DEFAULT = "as given", "recorded in the index", "Anserini's default"
 IN_VALUES = "recorded in the TDVs"
@@ -45,8 +46,6 @@ class FieldAnalysis:
     @classmethod
     def of_record(cls, record: Mapping[str, Any], source: str) -> FieldAnalysis:
         """What was recorded, and where."""
-        from ..jvm.analysis import from_record
-
         return cls(from_record(record), source)
 
     @property

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..jvm.index import identify, inspect
 from ..progress import Progress, silent
 from ..source import Source, named_by
 from .analysis import analysis_of
@@ -68,13 +69,11 @@ def inspect_index(
     TdvError
         When ``index`` is not an index this Lucene reads, or is damaged; with the damaged files.
     """
-    from ..jvm.index import inspect
-
     config = InspectConfig.of(config, options)
-    index, check = named_by(index, config.id_field), config.check
-    found = inspect(index, True if check else None, progress)
+    index = named_by(index, config.id_field)
+    found = inspect(index, config.check or None, progress)
     if Source.of(index).is_sharded:
-        found["user_data"] = user_data_of(index)
+        found |= {**identify(index), "user_data": user_data_of(index)}
     kinds = _by_kind(found.pop("files"))
     why_not = _why_not(found)
     del found["without_ids"]
@@ -119,38 +118,17 @@ def _analyses(
     return {name: analysis_of(index, name).as_dict() for name in searched}
 
 
-def require_prunable(index: str | os.PathLike[str], field: str) -> None:
-    """Refuse what no pruning can be applied to, before anything is made for it.
-
-    Raises :class:`TdvError` when the index cannot be read, a document has no id, or the field has
-    no frequencies or norms that cannot be rewritten.
-    """
-    from ..jvm.index import require_prunable as require
-
-    require(index, field)
-
-
 def index_bytes(index: str | os.PathLike[str]) -> dict[str, int]:
     """Return the bytes of an index's files by kind (see :data:`FILE_KINDS`, and ``other``).
 
     Only files of the last commit count; those inside a compound file count under their own kind.
     """
-    from ..jvm.index import inspect
-
     return _by_kind(inspect(index, False)["files"])
 
 
 def bytes_of(index: str | os.PathLike[str]) -> int:
     """Return the bytes of an index's files, as :func:`index_bytes` counts them."""
     return sum(index_bytes(index).values())
-
-
-def inspect_fields(index: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the ``fields`` of :func:`inspect_index` alone, without comparing any checksums."""
-    from ..jvm.index import inspect
-
-    fields: list[dict[str, Any]] = inspect(index, False)["fields"]
-    return fields
 
 
 def _by_kind(by_extension: dict[str, int]) -> dict[str, int]:

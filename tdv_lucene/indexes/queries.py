@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ..analysis import Analysis
 from ..errors import TdvError, argument
+from ..jvm.analysis import analyze, most_terms, shorten
+from ..jvm.open_index import find_places
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 
 _log = logging.getLogger(__name__)
@@ -19,8 +20,6 @@ _SHOWN = 3
 def searchable_topics(topics: Mapping[str, str], field: str, analysis: Analysis) -> dict[str, str]:
     """Return the topics; of those with more different terms than Lucene takes in one query, only
     the beginning, with a warning: one of them would end the search of all others."""
-    from ..jvm.analysis import most_terms, shorten
-
     most = most_terms()
     # Each term has a character at least: most topics need no analysis to be short enough.
     suspects = {qid: text for qid, text in topics.items() if len(text) > most}
@@ -34,32 +33,6 @@ def searchable_topics(topics: Mapping[str, str], field: str, analysis: Analysis)
             f"{most:,}", named, ", ..." if len(cut) > _SHOWN else "",
         )  # fmt: skip
     return {**topics, **{qid: text for qid, (_, text) in cut.items()}}
-
-
-class Shortened(NamedTuple):
-    """Topics that ask for their heaviest terms only.
-
-    Attributes
-    ----------
-    topics : query id -> text
-    share : float
-        Of its weight, what a query keeps at least.
-    before, after : float
-        Different terms of a query, on average.
-    """
-
-    topics: dict[str, str]
-    share: float
-    before: float
-    after: float
-
-    def describe(self) -> dict[str, float]:
-        """For summaries."""
-        return {
-            "query_terms": self.share,
-            "terms_per_query_before": self.before,
-            "terms_per_query": self.after,
-        }
 
 
 def heaviest_terms(weights: Mapping[str, int], share: float) -> set[str]:
@@ -81,17 +54,15 @@ def shortened_topics(
     parameters: SearchParameters,
     field: str,
     analysis: Analysis,
-) -> Shortened:
-    """Return the topics with the :func:`heaviest_terms` of each; a term weighs as much as it is
+) -> tuple[dict[str, str], dict[str, float]]:
+    """Return the topics with the :func:`heaviest_terms` of each, and for summaries the share, and
+    how many different terms a query had and has on average. A term weighs as much as it is
     repeated.
 
     It looks at no index, so that all indexes are asked for the same terms.
 
     Raises :class:`TdvError` when queries of the ranking function do not weigh their terms.
     """
-    from ..jvm.analysis import analyze
-    from ..jvm.open_index import find_places
-
     function = ranking_function(parameters.model or DEFAULT_MODEL)
     if not function.of_weights:
         raise TdvError(
@@ -106,4 +77,8 @@ def shortened_topics(
         # As they are written: a stem may have another stem.
         found[qid] = " ".join(text[start:end] for start, end, _ in places)
         before, after = before + len(weights), after + len(kept)
-    return Shortened(found, share, before / len(topics), after / len(topics))
+    return found, {
+        "query_terms": share,
+        "terms_per_query_before": before / len(topics),
+        "terms_per_query": after / len(topics),
+    }

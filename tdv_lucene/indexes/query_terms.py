@@ -5,15 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
 
 from ..errors import TdvError
+from ..jvm.dictionary import Dictionary, Known
+from .candidates import candidates
 from .field_analysis import FieldAnalysis
-
-if TYPE_CHECKING:
-    from ..jvm.dictionary import Dictionary, Known
-    from .by_terms import Reading
+from .user_data import FieldRecord
 
 _log = logging.getLogger(__name__)
 
@@ -49,18 +48,6 @@ def check_query_terms(
         _log.warning("%s", note)
 
 
-def warn_of_lost_queries(
-    index: str | os.PathLike[str],
-    field: str,
-    analysed: FieldAnalysis,
-    queries: Mapping[str, str],
-    without_hits: Sequence[str],
-) -> None:
-    """Log as a warning why a search found nothing at all."""
-    if len(without_hits) == len(queries):
-        _log.warning("%s", note_on_nothing_found(index, field, analysed, queries))
-
-
 def notes_on_query_terms(
     index: str | os.PathLike[str],
     field: str,
@@ -76,19 +63,17 @@ def notes_on_query_terms(
     same by other analyses. ``name`` is what to call the index; None for its path. With ``refuse``
     a large loss is an error.
     """
-    from ..jvm.dictionary import open_dictionary
-
-    texts = _some(list(dict.fromkeys(queries)))
+    texts = _some(dict.fromkeys(queries))
     where = f"{name or index} (field '{field}')"
-    with open_dictionary(index, field) as dictionary:
+    with Dictionary(index, field) as dictionary:
         asked = dictionary.look_up(texts, analysed.analysis)
-        notes = [_note_on_form(where, dictionary, analysed, texts, asked)]
+        notes = [_note_on_form(where, dictionary, texts, asked)]
         doubt = _note_on_doubt(where, dictionary, analysed, texts, asked)
         if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
-            best = _readings(dictionary, texts)[0]
-            if not analysed.is_proved and _is_better(best.found, asked):
+            best = dictionary.compare(texts, candidates(texts))[0]
+            if not analysed.is_proved and _is_better(best, asked):
                 doubt = _note_on_analysis(where, analysed, asked, best)
-                if refuse and 2 * asked.share < best.found.share:
+                if refuse and 2 * asked.share < best.share:
                     raise TdvError(doubt)
             elif asked.known and not _is_pruned(index, field):
                 notes.append(_note_on_strange(where, asked))
@@ -99,17 +84,15 @@ def note_on_nothing_found(
     index: str | os.PathLike[str],
     field: str,
     analysed: FieldAnalysis,
-    queries: Mapping[str, str],
+    queries: Iterable[str],
     name: str | None = None,
 ) -> str:
     """Return in words why none of the ``queries`` finds anything, as likely as can be told."""
-    from ..jvm.dictionary import open_dictionary
-
-    texts = _some(list(queries.values()))
-    with open_dictionary(index, field) as dictionary:
+    texts = _some(queries)
+    with Dictionary(index, field) as dictionary:
         asked = dictionary.look_up(texts, analysed.analysis)
         others = [other for other in dictionary.fields() if other != field]
-        readings = [] if analysed.is_proved else _readings(dictionary, texts)
+        ways = [] if analysed.is_proved else dictionary.compare(texts, candidates(texts))
     how = f"analysed as {analysed.describe()}"
     if not asked.terms:
         why = f"nothing is left of them, {how} (only stop words?)"
@@ -120,13 +103,13 @@ def note_on_nothing_found(
     else:
         why = f"the field has none of their {asked.terms:,} terms ({_such_as(asked)}), {how}"
         for other in others:
-            with open_dictionary(index, other) as dictionary:
+            with Dictionary(index, other) as dictionary:
                 known = dictionary.look_up(texts, analysed.analysis).known
             if known:
                 why += f"; the field '{other}' has {len(known):,} of them: search that"
                 break
         else:
-            why += f"; {_UNLIKE if analysed.is_proved else _other_ways(readings)}"
+            why += f"; {_UNLIKE if analysed.is_proved else _other_ways(ways)}"
     return nothing_found(field, name or index, why)
 
 
@@ -135,18 +118,10 @@ def nothing_found(field: str, name: object, why: str = _UNLIKE) -> str:
     return f"no query finds a document in the field '{field}' of {name}: {why}"
 
 
-def _readings(dictionary: Dictionary, texts: Sequence[str]) -> list[Reading]:
-    """By all analyses, the best first."""
-    from .by_terms import read_text
-    from .candidates import candidates
-
-    return read_text(dictionary, texts, candidates(texts))
-
-
-def _other_ways(readings: Sequence[Reading]) -> str:
+def _other_ways(ways: Sequence[Known]) -> str:
     """By which analyses an index has terms of queries that find nothing."""
-    most = len(readings[0].found.known)
-    best = [one.analysis for one in readings if len(one.found.known) == most][:_SHOWN]
+    most = len(ways[0].known)
+    best = [one.analysis for one in ways if len(one.known) == most][:_SHOWN]
     if not most:
         return _UNLIKE
     return (
@@ -155,7 +130,8 @@ def _other_ways(readings: Sequence[Reading]) -> str:
     )
 
 
-def _some(texts: Sequence[str]) -> Sequence[str]:
+def _some(queries: Iterable[str]) -> Sequence[str]:
+    texts = list(queries)
     return texts[:: 1 + len(texts) // _MOST_TEXTS]
 
 
@@ -180,10 +156,10 @@ def _note_on_doubt(
     )
 
 
-def _note_on_analysis(where: str, analysed: FieldAnalysis, asked: Known, best: Reading) -> str:
+def _note_on_analysis(where: str, analysed: FieldAnalysis, asked: Known, best: Known) -> str:
     return (
         f"{where} has {asked.share:.0%} of the {asked.terms:,} terms of the queries, analysed as "
-        f"{analysed.describe()} (not {_such_as(asked)}), and would have {best.found.share:.0%} "
+        f"{analysed.describe()} (not {_such_as(asked)}), and would have {best.share:.0%} "
         f"analysed as {best.analysis.describe()}. If the index was made so, give "
         f"{best.analysis.flags()}: else queries find less than they could, and what is learned "
         "and measured is worse"
@@ -201,18 +177,10 @@ def _note_on_strange(where: str, asked: Known) -> str:
 
 
 def _is_pruned(index: str | os.PathLike[str], field: str) -> bool:
-    from .user_data import FieldRecord
-
     return FieldRecord.read(index, field).values_sha256 is not None
 
 
-def _note_on_form(
-    where: str,
-    dictionary: Dictionary,
-    analysed: FieldAnalysis,
-    texts: Sequence[str],
-    asked: Known,
-) -> str:
+def _note_on_form(where: str, dictionary: Dictionary, texts: Sequence[str], asked: Known) -> str:
     """Letters with marks are one character or several, and terms of one do not match the other."""
     if not asked.unknown:
         return ""
@@ -221,8 +189,8 @@ def _note_on_form(
         changed = [text for text in texts if normal[text] != text]
         if not changed:
             continue
-        before = dictionary.look_up(changed, analysed.analysis)
-        after = dictionary.look_up([normal[text] for text in changed], analysed.analysis)
+        before = dictionary.look_up(changed, asked.analysis)
+        after = dictionary.look_up([normal[text] for text in changed], asked.analysis)
         # Of the terms that the form makes a difference to: some texts have both forms.
         found = {*before.known} - {*after.known, *after.unknown}
         would_be = {*after.known} - {*before.known, *before.unknown}
@@ -236,5 +204,5 @@ def _note_on_form(
 
 
 def _such_as(found: Known) -> str:
-    shown = ", ".join(f"'{term}'" for term in found.unknown[:3])
-    return shown + (", ..." if len(found.unknown) > 3 else "")
+    shown = ", ".join(f"'{term}'" for term in found.unknown[:_SHOWN])
+    return shown + (", ..." if len(found.unknown) > _SHOWN else "")

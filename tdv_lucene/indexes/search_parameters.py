@@ -5,44 +5,22 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from functools import partial
 
+from ..jvm.index import holds_weights, is_anserinis
 from ..ranking import DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, SearchParameters, model_for
 from ..source import Source
 from .user_data import FieldRecord
 
 _log = logging.getLogger(__name__)
 
-Holds: TypeAlias = Callable[[str | os.PathLike[str], str], bool | None]
-"""Tells of an index and a field whether its frequencies are weights; None where that is unknown."""
-
-
-def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
-    """Return whether a field's frequencies are weights, as an impact index has them; None where
-    that cannot be told: without norms, or without the field."""
-    from ..jvm.index import holds_weights
-
-    return holds_weights(index, field)
-
 
 def searcher_of(index: str | os.PathLike[str], *, is_shard: bool = False) -> str:
     """Return whose defaults an index is searched with that records nothing, one of
     :data:`..ranking.NAMED_DEFAULTS`: Lucene's where it lacks Anserini's ``id``, so that another
     program searches it. Shards have one searcher, Anserini's, whatever each of them holds."""
-    from ..jvm.index import is_anserinis
-
     sharded = is_shard or Source.of(index).is_sharded
     return "anserini" if sharded or is_anserinis(index) else "lucene"
-
-
-def suiting_model(
-    index: str | os.PathLike[str],
-    field: str,
-    asked: str | None,
-    weights: Holds = holds_weights,
-) -> str:
-    """Return :func:`..ranking.model_for` of a field, of which ``weights`` tells."""
-    return model_for(weights(index, field), asked, f"the field '{field}' of {index}")
 
 
 def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:
@@ -75,7 +53,9 @@ def recorded_parameters(
         The field searched; None for the one the index names. A field without a record was not
         pruned.
     """
-    return parameters_of(index, FieldRecord.read(index, field), model, given)
+    record = FieldRecord.read(index, field)
+    weights = partial(holds_weights, index, record.field or "contents")
+    return parameters_of(index, record, model, given, weights)
 
 
 def parameters_of(
@@ -83,11 +63,10 @@ def parameters_of(
     record: FieldRecord,
     model: str | None,
     given: Mapping[str, float | None],
-    weights: Holds = holds_weights,
+    weights: Callable[[], bool | None],
 ) -> SearchParameters:
-    """Do the work of :func:`recorded_parameters` with what ``index`` records.
-
-    ``weights`` tells of index and field whether it holds weights.
+    """Do the work of :func:`recorded_parameters` with what ``index`` records. ``weights`` tells
+    whether the field holds weights: a look at all norms, for what an index does not record only.
     """
     if record.content.get("shards.count"):
         _log.warning(
@@ -99,26 +78,21 @@ def parameters_of(
     if recorded is not None and model in (None, recorded):
         chosen = recorded
     else:
-        chosen = suiting_model(index, record.field or "contents", model, weights)
+        field = record.field or "contents"
+        chosen = model_for(weights(), model, f"the field '{field}' of {index}")
     searcher = searcher_of(index)
-    parameters = record.search_parameters(chosen, NAMED_DEFAULTS[searcher], **given)
+    usual = record.parameters(chosen, NAMED_DEFAULTS[searcher])
+    named = {name: value for name, value in given.items() if value is not None}
+    parameters = SearchParameters(chosen, **{**usual, **named})
     _log.info("search %s with %s (the defaults are of %s)", index, parameters.describe(), searcher)
     return parameters
 
 
 def warn_of_another_search(
-    index: str | os.PathLike[str],
-    parameters: SearchParameters,
-    field: str | None = None,
-    *,
-    record: FieldRecord | None = None,
+    index: str | os.PathLike[str], parameters: SearchParameters, record: FieldRecord
 ) -> None:
-    """Log a warning where ``index`` is searched with another model, or other parameters, than it
-    was learned for.
-
-    ``record`` is the index's of ``field``, where that was read already.
-    """
-    record = record or FieldRecord.read(index, field)
+    """Log a warning where ``index`` is searched with another model, or other parameters, than its
+    ``record`` of the field says."""
     learned_for = record.learned_for_another(parameters.model)
     if record.baked is not None and parameters.model != DEFAULT_MODEL:
         _log.warning(

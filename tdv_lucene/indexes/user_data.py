@@ -8,11 +8,12 @@ that TDVs have too is called as in their manifest (see :mod:`..values.manifest`)
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError
+from ..jvm.index import read_user_data
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, SearchParameters
 from ..source import Source
 from .shards.record import CHECKSUM, PREFIX, user_data_of_whole
@@ -42,9 +43,14 @@ class FieldRecord:
     def of(cls, user_data: Mapping[str, str], field: str | None = None) -> FieldRecord:
         """What the user data says of ``field``; None for the field that is searched."""
         first = user_data.get(f"{PREFIX}field", field or "")
-        if field is None or field == first:
-            return _record(first, PREFIX, user_data)
-        return _record(field, prefix_of(field), user_data)
+        field = first if field is None else field
+        prefix = PREFIX if field == first else prefix_of(field)
+        content = {
+            key.removeprefix(prefix): value
+            for key, value in user_data.items()
+            if key.startswith(prefix)
+        }
+        return cls(field, prefix, content)
 
     @classmethod
     def read(cls, index: str | os.PathLike[str], field: str | None = None) -> FieldRecord:
@@ -110,7 +116,8 @@ class FieldRecord:
     @property
     def requested_reduction(self) -> float | None:
         """What was asked for."""
-        return self._number("requested_reduction")
+        asked = self.content.get("requested_reduction")
+        return None if asked is None else float(asked)
 
     @property
     def baked(self) -> tuple[float, float, float] | None:
@@ -132,13 +139,6 @@ class FieldRecord:
             for name in MODELS.get(model, ())
         }
 
-    def search_parameters(
-        self, model: str, usual: Mapping[str, float] = ANSERINI_DEFAULTS, **given: float | None
-    ) -> SearchParameters:
-        """Of a ranking function, :meth:`parameters` unless others are given."""
-        named = {name: value for name, value in given.items() if value is not None}
-        return SearchParameters(model, **{**self.parameters(model, usual), **named})
-
     def require_current(self, index: str | os.PathLike[str]) -> None:
         """Refuse what an earlier version pruned, which let frequencies be 0, or did not record the
         reduction asked for."""
@@ -153,17 +153,12 @@ class FieldRecord:
         """The model the TDVs were learned for if it is not ``model``, else None."""
         return None if self.model in (None, ANY_MODEL, model) else self.model
 
-    def _number(self, name: str) -> float | None:
-        return float(self.content[name]) if name in self.content else None
-
 
 def user_data_of(index: str | os.PathLike[str]) -> dict[str, str]:
     """Return the user data of an index's commit; of shards, what it would be in one index.
 
     Raises :class:`TdvError` also when shards were not pruned together.
     """
-    from ..jvm.index import read_user_data
-
     source = Source.of(index)
     return user_data_of_whole(source, [read_user_data(folder) for folder in source.folders_here])
 
@@ -203,20 +198,11 @@ def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) ->
         for key in user_data
         if key.startswith(OTHERS) and key.endswith(f".{CHECKSUM}")
     )
-    others = [_record(name, prefix_of(name), user_data) for name in names]
+    others = [FieldRecord.of(user_data, name) for name in names if name != first.field]
     found = [first, *(other for other in others if other.source_commit == first.source_commit)]
     for record in found:
         record.require_current(index)
     return found
-
-
-def _record(field: str, prefix: str, user_data: Mapping[str, str]) -> FieldRecord:
-    content = {
-        key.removeprefix(prefix): value
-        for key, value in user_data.items()
-        if key.startswith(prefix)
-    }
-    return FieldRecord(field, prefix, content)
 
 
 def prefix_of(field: str) -> str:
@@ -231,9 +217,8 @@ def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     ``tdv.fields.NAME.*``; nested names are joined by dots.
     """
     first, *others = described
-    content = [(PREFIX, first)]
-    content += [(prefix_of(about["field"]), about) for about in others]
-    return {prefix + name: str(value) for prefix, about in content for name, value in _flat(about)}
+    content = [(PREFIX, first), *((prefix_of(about["field"]), about) for about in others)]
+    return {name: str(value) for prefix, about in content for name, value in _flat(about, prefix)}
 
 
 def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[str, str]:
@@ -244,15 +229,14 @@ def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[st
     record = FieldRecord.of(user_data)
     if record.values_sha256 is None or record.field in fields:
         return {}
-    own = {k: v for k, v in record.content.items() if not (PREFIX + k).startswith(OTHERS)}
-    return {prefix_of(record.field) + name: value for name, value in own.items()}
+    prefix = prefix_of(record.field)
+    own = record.content.items()
+    return {prefix + name: said for name, said in own if not (PREFIX + name).startswith(OTHERS)}
 
 
-def _flat(content: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    pairs = []
+def _flat(content: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for key, value in content.items():
         if isinstance(value, Mapping):
-            pairs += _flat(value, f"{prefix}{key}.")
+            yield from _flat(value, f"{prefix}{key}.")
         else:
-            pairs.append((prefix + key, value))
-    return pairs
+            yield prefix + key, value

@@ -3,7 +3,7 @@
 Values cross in bulk: a file, one string or one array a call, never one posting or hit.
 """
 
-from ._java import JavaRuntime, find_java
+from ._java import find_java
 from ._jobs import java_class, run_job
 from ._lucene import lucene_version
 from ._plain import plain_pyserini
@@ -11,7 +11,6 @@ from ._start import HEAP_VARIABLE, heap_size, pyserini_jar, set_heap, start
 
 __all__ = [
     "HEAP_VARIABLE",
-    "JavaRuntime",
     "find_java",
     "heap_size",
     "java_class",

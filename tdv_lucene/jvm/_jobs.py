@@ -7,9 +7,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from ..errors import TdvError, argument
 from ..interruption import check, deferred
@@ -43,38 +41,37 @@ def java_path(path: str | os.PathLike[str]) -> str:
     return os.fspath(source) + by
 
 
-@contextmanager
-def translate_errors() -> Iterator[None]:
-    """Turn the user's errors of a direct Java call into :class:`TdvError`, and those of a full disk
-    into :class:`OSError`; others pass."""
-    start()
+def call(method: Any, *given: Any) -> Any:
+    """What a Java method or constructor gives. The user's errors become :class:`TdvError`, those of
+    a full disk :class:`OSError`; others pass."""
     from jnius import JavaException
 
     try:
-        yield
+        return method(*given)
     except JavaException as error:
         if error.classname == _USER_EXCEPTION:
             raise TdvError(error.innermessage) from error
-        if error.classname == "java.io.IOException" and _disk_errors(str(error)):
-            raise _full_disk(str(error)) from error
+        if error.classname == "java.io.IOException" and (full := _full_disk(str(error))):
+            raise full from error
         raise
 
 
 def ask(method: Any, *given: Any) -> Any:
-    """What a Java method says in JSON, with errors as :func:`translate_errors` has them."""
-    with translate_errors():
-        return json.loads(method(*given))
+    """What a Java method says in JSON, with errors as :func:`call` has them."""
+    return json.loads(call(method, *given))
 
 
-@contextmanager
-def opened(name: str, *given: Any) -> Iterator[Any]:
-    """Make an object of the Java class ``name``, and close it in the end."""
-    with translate_errors():
-        java = java_class(name)(*given)
-    try:
-        yield java
-    finally:
-        java.close()
+class JavaObject:
+    """An object of the Java class ``name``, under ``java``, which a ``with`` block closes."""
+
+    def __init__(self, name: str, *given: Any) -> None:
+        self.java = call(java_class(name), *given)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.java.close()
 
 
 def run_job(job: Any, progress: Progress = silent) -> str:
@@ -111,7 +108,7 @@ def run_job(job: Any, progress: Progress = silent) -> str:
     if kind == "user":
         raise TdvError(job.failure())
     if kind == "disk":
-        raise _full_disk(job.failure())
+        raise _full_disk(job.failure()) or OSError(job.failure())
     if kind and "OutOfMemoryError" in job.failure():
         raise TdvError(
             f"Java ran out of memory with a heap of {heap_size()}: give it more, as "
@@ -123,13 +120,9 @@ def run_job(job: Any, progress: Progress = silent) -> str:
     return job.result()
 
 
-def _full_disk(message: str) -> OSError:
-    """What Python raises where Java says this; who knows the place tells it."""
-    numbers = _disk_errors(message)
-    return OSError(numbers[0], os.strerror(numbers[0])) if numbers else OSError(message)
-
-
-def _disk_errors(message: str) -> list[int]:
-    """Numbers of the system's errors of a full disk that Java tells of."""
-    known = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return [number for number in known if os.strerror(number) in message]
+def _full_disk(message: str) -> OSError | None:
+    """What Python raises of a full disk that Java tells of; who knows the place tells it."""
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if os.strerror(number) in message:
+            return OSError(number, os.strerror(number))
+    return None

@@ -16,7 +16,7 @@ from ..errors import TdvError
 LINES = (9, 10)
 """Lucene's major versions the hooks are built for, oldest first."""
 
-_RESOURCES = Path(__file__).resolve().parent / "resources"
+RESOURCES = Path(__file__).resolve().parent / "resources"
 _VERSION_CLASS = b"org/apache/lucene/util/Version.class"
 _LISTED = struct.Struct("<4s6xH8xI18xI")
 """Of an entry in a zip's list, before its name: signature, method, packed bytes, place."""
@@ -81,4 +81,4 @@ def hooks_jar(version: tuple[int, int, int]) -> Path:
             name, " and ".join(map(str, LINES)), LINES[-1],
         )  # fmt: skip
         line = LINES[-1]
-    return _RESOURCES / f"tdv-lucene-hooks-lucene{line}.jar"
+    return RESOURCES / f"tdv-lucene-hooks-lucene{line}.jar"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from ..errors import TdvError
 from ._java import JavaRuntime, find_java, has_module
-from ._lucene import hooks_jar, lucene_version
-from ._start import RESOURCES, pyserini_jar
+from ._lucene import RESOURCES, hooks_jar, lucene_version
+from ._start import pyserini_jar
 
 _MODULE = "jdk.incubator.vector"
 

@@ -24,14 +24,12 @@ from pathlib import Path
 from ..errors import TdvError, argument
 from ..interruption import check
 from ._java import JavaRuntime, find_java
-from ._lucene import hooks_jar, lucene_version
+from ._lucene import RESOURCES, hooks_jar, lucene_version
 
 HEAP_VARIABLE = "TDV_LUCENE_HEAP"
 _DEFAULT_HEAP = "2g"
 _MAPPED = 1 << 30  # bytes of addresses for jars, threads, and the files of an index
 _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
-RESOURCES = Path(__file__).resolve().parent / "resources"
-_OPENAI_KEY = "OPENAI_API_KEY"
 
 _log = logging.getLogger(__name__)
 _heap: str | None = None
@@ -65,7 +63,7 @@ def start() -> JavaRuntime:
 
     check()
     # Pyserini constructs an OpenAI client on import, for encoders we never call; any key will do.
-    os.environ.setdefault(_OPENAI_KEY, "unused")
+    os.environ.setdefault("OPENAI_API_KEY", "unused")
     if jnius_config.vm_running:
         return _adopt_running()
     runtime = find_java()

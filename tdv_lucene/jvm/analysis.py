@@ -10,7 +10,7 @@ from typing import Any
 
 from ..analysis import DEFAULT, ENGLISH, LANGUAGES, SPLIT_AT_BLANKS, STEMMERS, Analysis
 from ..errors import TdvError, argument
-from ._jobs import java_class, translate_errors
+from ._jobs import call, java_class
 
 _LUCENE = {
     "standard.Standard": "", "core.Simple": "", "classic.Classic": "",
@@ -27,8 +27,6 @@ LUCENE_CLASSES = {
 
 _WHITESPACE = "org.apache.lucene.analysis.core.WhitespaceAnalyzer"
 _ENGLISH = "io.anserini.analysis.DefaultEnglishAnalyzer"
-_SET = "org.apache.lucene.analysis.CharArraySet"
-_THAI = "org.apache.lucene.analysis.th.ThaiTokenizer"
 
 
 def class_of(analysis: Analysis) -> str:
@@ -75,7 +73,12 @@ def make_analyzer(analysis: Analysis) -> Any:
     language.
     """
     name = class_of(analysis)
-    require_supported(name)
+    if not is_supported(name):
+        home = java_class("java.lang.System").getProperty("java.home")
+        raise TdvError(
+            f"Thai needs a Java that knows where Thai's words end (module jdk.localedata), and "
+            f"{home} does not: set JAVA_HOME to a whole JDK 21 or newer, such as Temurin's"
+        )
     if name != _ENGLISH:
         return _by_name(name)
     english = java_class(_ENGLISH)
@@ -89,7 +92,7 @@ def _stop_set(words: Sequence[str] | None) -> list[Any]:
     """The argument of a constructor, as Anserini makes it of a file; none for the default."""
     if words is None:
         return []
-    found = java_class(_SET)(len(words), False)
+    found = java_class("org.apache.lucene.analysis.CharArraySet")(len(words), False)
     for word in words:
         found.add(word)
     return [found]
@@ -97,8 +100,7 @@ def _stop_set(words: Sequence[str] | None) -> list[Any]:
 
 def _by_name(name: str) -> Any:
     try:
-        with translate_errors():
-            return java_class("tdvlucene.search.Analysis").byName(name)
+        return call(java_class("tdvlucene.search.Analysis").byName, name)
     except TdvError as error:
         raise TdvError(
             f"{argument('analyzer', name)} is no Lucene analyzer that can be made without "
@@ -108,14 +110,11 @@ def _by_name(name: str) -> Any:
         ) from None
 
 
-def require_supported(name: str) -> None:
-    """Raise :class:`TdvError` where this Java lacks what an analyzer needs."""
-    if name.endswith(".ThaiAnalyzer") and not java_class(_THAI).DBBI_AVAILABLE:
-        home = java_class("java.lang.System").getProperty("java.home")
-        raise TdvError(
-            f"Thai needs a Java that knows where Thai's words end (module jdk.localedata), and "
-            f"{home} does not: set JAVA_HOME to a whole JDK 21 or newer, such as Temurin's"
-        )
+def is_supported(name: str) -> bool:
+    """Whether this Java has what an analyzer needs."""
+    if not name.endswith(".ThaiAnalyzer"):
+        return True
+    return bool(java_class("org.apache.lucene.analysis.th.ThaiTokenizer").DBBI_AVAILABLE)
 
 
 def anserini_analyses() -> Iterator[Analysis]:
@@ -144,8 +143,6 @@ def most_terms() -> int:
 
 def shorten(texts: Sequence[str], field: str, analysis: Analysis) -> list[tuple[int, str]]:
     """How many different terms each text has, and as much of its beginning as Lucene takes."""
-    if not texts:
-        return []
     java = java_class("tdvlucene.search.Analysis")
     found = json.loads(java.shorten(make_analyzer(analysis), field, json.dumps(list(texts))))
     return [(terms, text) for terms, text in found]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..analysis import Analysis
-from ._jobs import ask, java_path, opened, translate_errors
+from ._jobs import JavaObject, ask, call, java_path
 from .analysis import make_analyzer
 
 
 @dataclass(frozen=True)
 class Known:
-    """The different terms of some texts, in order: those that a dictionary has, and the others."""
+    """The different terms of some texts by an analysis, in order: those that a dictionary has, and
+    the others."""
 
+    analysis: Analysis
     known: list[str]
     unknown: list[str]
 
@@ -32,30 +32,30 @@ class Known:
         return len(self.known) / self.terms if self.terms else 1.0
 
 
-class Dictionary:
-    """Looks up terms of texts in one field of an index; for one thread."""
+class Dictionary(JavaObject):
+    """Looks up terms of texts in one field of an index; of one that the index lacks it is empty.
+    For one thread."""
 
-    def __init__(self, java: Any) -> None:
-        self._java = java
+    def __init__(self, index: str | os.PathLike[str], field: str) -> None:
+        super().__init__("tdvlucene.inspect.KnownTerms", java_path(index), field)
 
     def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
         """The terms of ``texts`` by an analysis."""
-        return Known(**ask(self._java.of, make_analyzer(analysis), json.dumps(list(texts))))
+        found = ask(self.java.of, make_analyzer(analysis), json.dumps(list(texts)))
+        return Known(analysis, **found)
+
+    def compare(self, texts: Sequence[str], analyses: Iterable[Analysis]) -> list[Known]:
+        """The terms by each analysis; the best known first, of equals the first."""
+        found = [self.look_up(texts, one) for one in analyses]
+        return sorted(found, key=lambda known: -known.share)
 
     def fields(self) -> list[str]:
         """All fields of the index that can be searched."""
-        return ask(self._java.fields)
+        return ask(self.java.fields)
 
     def frequent_terms(self, most: int) -> list[str]:
         """The terms in the most documents of the largest segment."""
-        return ask(self._java.frequentTerms, most)
-
-
-@contextmanager
-def open_dictionary(index: str | os.PathLike[str], field: str) -> Iterator[Dictionary]:
-    """Yield the dictionary of a field; of one that the index lacks it is empty."""
-    with opened("tdvlucene.inspect.KnownTerms", java_path(index), field) as java:
-        yield Dictionary(java)
+        return ask(self.java.frequentTerms, most)
 
 
 @dataclass(frozen=True)
@@ -88,30 +88,20 @@ class Agreement:
         return 2 * self.known / ((self.own + self.found) or 1)
 
 
-class StoredSample:
-    """The stored texts of some documents; for one thread."""
+class StoredSample(JavaObject):
+    """The stored texts of at most ``most`` documents, from all over the index; for one thread."""
 
-    def __init__(self, java: Any) -> None:
-        self._java = java
+    def __init__(self, index: str | os.PathLike[str], field: str, most: int) -> None:
+        super().__init__("tdvlucene.inspect.AnalysisSample", java_path(index), field, most)
 
     def texts(self) -> list[str]:
         """The texts; none where the index stores none."""
-        return ask(self._java.texts)
+        return ask(self.java.texts)
 
     def compare(self, analyses: Iterable[Analysis]) -> Mapping[Analysis, Agreement]:
         """How each analysis agrees with the index; for one call."""
         tried = dict(enumerate(analyses))
-        with translate_errors():
-            for number, analysis in tried.items():
-                self._java.add(str(number), make_analyzer(analysis))
-        found = ask(self._java.compare)
+        for number, analysis in tried.items():
+            call(self.java.add, str(number), make_analyzer(analysis))
+        found = ask(self.java.compare)
         return {analysis: Agreement(**found[str(number)]) for number, analysis in tried.items()}
-
-
-@contextmanager
-def open_stored_sample(
-    index: str | os.PathLike[str], field: str, most: int
-) -> Iterator[StoredSample]:
-    """Yield the stored texts of at most ``most`` documents, from all over the index."""
-    with opened("tdvlucene.inspect.AnalysisSample", java_path(index), field, most) as java:
-        yield StoredSample(java)

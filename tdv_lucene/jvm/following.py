@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,8 @@ from ..arrays import load_array
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings, Vocabulary
-from ._jobs import java_class, java_path, opened, run_job
-from .rewriter import FieldValues, add_fields, open_table
+from ._jobs import JavaObject, java_class, java_path, run_job
+from .rewriter import FieldValues, open_table, run_on_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,22 +51,22 @@ class FieldState:
     unseen_doc_freq: np.ndarray
 
 
-class OpenCommit:
-    """A commit of an index that stays open while a writer goes on."""
+class OpenCommit(JavaObject):
+    """The last commit of an index, which stays open while a writer goes on."""
 
-    def __init__(self, index: str | os.PathLike[str], java: Any) -> None:
+    def __init__(self, index: str | os.PathLike[str]) -> None:
+        super().__init__("tdvlucene.prune.OpenCommit", java_path(index))
         self.index = index
-        self._java = java
 
     def identity(self) -> dict[str, Any]:
         """As :func:`.index.identify`, of this commit."""
-        return {"path": os.path.abspath(self.index), **json.loads(self._java.identity())}
+        return {"path": os.path.abspath(self.index), **json.loads(self.java.identity())}
 
     def state(self, vocabulary: Vocabulary, progress: Progress = silent) -> FieldState:
         """What the field's dictionary has, beside this vocabulary."""
         none = FieldValues(vocabulary, np.zeros(len(vocabulary), np.float32), None)
         with open_table(none) as table, tempfile.TemporaryDirectory(prefix="tdv-lucene-") as at:
-            job = java_class("tdvlucene.prune.UnseenTerms")(self._java, vocabulary.field, table, at)
+            job = java_class("tdvlucene.prune.UnseenTerms")(self.java, vocabulary.field, table, at)
             counts = json.loads(run_job(job, progress))
             names = ("doc_freq", "terms", "terms_indptr", "places", "unseen_doc_freq")
             found = {name: np.array(load_array(Path(at) / f"{name}.npy")) for name in names}
@@ -109,40 +108,25 @@ class OpenCommit:
             ``deletions`` carried over; and by field ``postings_in_all`` and
             ``postings_before_of_stayed``: of segments that stayed, deleted documents count in both.
         """
-        with ExitStack() as tables:
-            job = java_class("tdvlucene.prune.UpdateJob")(self._java, held.java, threads)
-            add_fields(job, fields, tables)
-            if is_at_home:
-                job.isAtHome()
-            if is_anew:
-                job.isAnew()
-            for key, value in user_data.items():
-                job.putUserData(key, value)
-            return json.loads(run_job(job, progress))
+        job = java_class("tdvlucene.prune.UpdateJob")(self.java, held.java, threads)
+        if is_at_home:
+            job.isAtHome()
+        if is_anew:
+            job.isAnew()
+        for key, value in user_data.items():
+            job.putUserData(key, value)
+        return run_on_fields(job, fields, progress)
 
 
-class HeldIndex:
-    """A pruned index that nobody else writes to meanwhile."""
-
-    def __init__(self, index: str | os.PathLike[str], java: Any) -> None:
-        self.index = index
-        self.java = java
-
-
-@contextmanager
-def open_commit(index: str | os.PathLike[str]) -> Iterator[OpenCommit]:
-    """Open the last commit of an index, which a writer may have open."""
-    with opened("tdvlucene.prune.OpenCommit", java_path(index)) as java:
-        yield OpenCommit(index, java)
-
-
-@contextmanager
-def hold_index(index: str | os.PathLike[str]) -> Iterator[HeldIndex]:
-    """Take the write lock of a pruned index, which Lucene's own writers take too.
+class HeldIndex(JavaObject):
+    """A pruned index that nobody else writes to meanwhile: its write lock is taken, which Lucene's
+    own writers take too.
 
     Raises :class:`TdvError` when another has it, it cannot be written, or there is no such index.
     """
-    if os.path.isdir(index) and not os.access(index, os.W_OK):  # where no lock can be made
-        raise TdvError(f"cannot update {index}: the folder is not writable")
-    with opened("tdvlucene.prune.HeldIndex", java_path(index)) as java:
-        yield HeldIndex(index, java)
+
+    def __init__(self, index: str | os.PathLike[str]) -> None:
+        if os.path.isdir(index) and not os.access(index, os.W_OK):  # where no lock can be made
+            raise TdvError(f"cannot update {index}: the folder is not writable")
+        super().__init__("tdvlucene.prune.HeldIndex", java_path(index))
+        self.index = index

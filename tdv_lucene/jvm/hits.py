@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from ..analysis import Analysis
 from ..progress import Progress, silent
 from ..store import save_array
 from ..vocabulary import ByteStrings
-from ._jobs import ask, java_class, java_path, opened, run_job, translate_errors
+from ._jobs import JavaObject, ask, call, java_class, java_path, run_job
 from .searcher import make_queries
 
 _ARRAYS = ("counts", "scores", "documents", "text", "ends")
@@ -89,35 +89,6 @@ def shard_statistics(
     return Statistics(tuple(found["counts"]), terms), found["fields"]
 
 
-class SearchedIndex:
-    """The last commit of an index when :func:`open_searched` opened it, to be searched."""
-
-    def __init__(
-        self, java: Any, field: str, analysis: Analysis, threads: int, ties_by_id: bool
-    ) -> None:
-        self._java, self._field, self._analysis = java, field, analysis
-        self._threads, self._ties_by_id = threads, ties_by_id
-
-    def find(self, topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
-        """The best ``hits`` documents of each topic, in the order of the topics."""
-        with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-            queries = make_queries(topics, self._field, self._analysis)
-            run_job(
-                java_class("tdvlucene.search.SearchJob")(
-                    self._java, queries, hits, self._threads, folder
-                ),
-                progress,
-            )
-            counts, scores, documents, text, ends = (
-                np.load(Path(folder) / f"{n}.npy") for n in _ARRAYS
-            )
-        found = np.zeros(documents.max(initial=-1) + 1, bool)
-        found[documents] = True
-        places = np.cumsum(found, dtype=np.int32) - 1
-        ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
-        return Hits(counts, scores, places[documents], ids, self._ties_by_id)
-
-
 @contextmanager
 def open_searched(
     index: str | os.PathLike[str],
@@ -129,35 +100,49 @@ def open_searched(
     statistics: Statistics | None = None,
     feedback: str | None = None,
     progress: Progress = silent,
-) -> Iterator[SearchedIndex]:
-    """Open the last commit of an index, see that it can be searched, and yield it.
+) -> Iterator[Callable[..., Hits]]:
+    """Open the last commit of an index, see that it can be searched, and yield its search: a
+    function of topics, a number of hits and ``progress``, which returns so many of the best
+    documents of each topic, in the order of the topics.
 
     ``statistics`` are those of the whole that the index is a shard of, with all terms of the
     topics; None for its own. ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of
     field ``contents`` only.
     """
     given = java_path(index), similarity, make_queries({}, field, analysis)
-    with opened("tdvlucene.search.SearchedIndex", *given) as java:
+    with JavaObject("tdvlucene.search.SearchedIndex", *given) as opened:
+        java = opened.java
         if statistics is not None:
             rows = [[term, *map(str, counts)] for term, counts in statistics.terms.items()]
             java.useStatistics(json.dumps(list(map(str, statistics.counts))), json.dumps(rows))
         if feedback is not None:
             java.expand(feedback)
         ties_by_id = json.loads(run_job(java, progress))
-        yield SearchedIndex(java, field, analysis, threads, ties_by_id)
+
+        def find(topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
+            queries = make_queries(topics, field, analysis)
+            with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
+                job = java_class("tdvlucene.search.SearchJob")
+                run_job(job(java, queries, hits, threads, folder), progress)
+                counts, scores, documents, text, ends = (
+                    np.load(Path(folder) / f"{name}.npy") for name in _ARRAYS
+                )
+            found = np.zeros(documents.max(initial=-1) + 1, bool)
+            found[documents] = True
+            places = np.cumsum(found, dtype=np.int32) - 1
+            ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
+            return Hits(counts, scores, places[documents], ids, ties_by_id)
+
+        yield find
 
 
 def require_run_names(topics: Mapping[str, str], tag: str) -> None:
     """Raise :class:`TdvError` for a query id or a tag that no run can hold."""
-    with translate_errors():
-        java_class("tdvlucene.search.RunJob").requireNames(json.dumps(list(topics)), tag)
+    call(java_class("tdvlucene.search.RunJob").requireNames, json.dumps(list(topics)), tag)
 
 
 def append_run(
-    found: Hits,
-    topics: Mapping[str, str],
-    output: Path,
-    tag: str,
+    found: Hits, topics: Mapping[str, str], output: Path, tag: str
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Append to a TREC run, which is begun where there is none.
 

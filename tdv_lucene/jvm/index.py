@@ -17,7 +17,7 @@ from ..analysis import Analysis
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
-from ._jobs import ask, java_class, java_path, run_job, translate_errors
+from ._jobs import ask, call, java_class, java_path, run_job
 from .analysis import make_analyzer
 
 _log = logging.getLogger(__name__)
@@ -75,8 +75,7 @@ def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
 
 def is_anserinis(index: str | os.PathLike[str]) -> bool:
     """Whether the index has the field by which Anserini names documents."""
-    with translate_errors():
-        return java_class(_IDENTITY).isAnserinis(java_path(index))
+    return bool(call(java_class(_IDENTITY).isAnserinis, java_path(index)))
 
 
 def written_lucene_version() -> str:
@@ -91,9 +90,8 @@ def read_user_data(index: str | os.PathLike[str]) -> dict[str, str]:
 
 def add_user_data(index: str | os.PathLike[str], entries: Mapping[str, str]) -> None:
     """Commit user data beside what the index says already; all else stays as it is."""
-    with translate_errors():
-        rows = json.dumps([[*entry] for entry in entries.items()])
-        java_class("tdvlucene.prune.UserData").add(java_path(index), rows)
+    rows = json.dumps(list(entries.items()))
+    call(java_class("tdvlucene.prune.UserData").add, java_path(index), rows)
 
 
 def inspect(
@@ -105,15 +103,17 @@ def inspect(
     """
     job = java_class("tdvlucene.inspect.InspectJob")(java_path(index))
     if checksums is not None:
-        job.compareAllChecksums() if checksums else job.compareNoChecksums()
-    found = json.loads(run_job(job, progress))
-    return {**found, **identify(index)} if Source.of(index).is_sharded else found
+        job.compareChecksums(checksums)
+    return json.loads(run_job(job, progress))
 
 
 def require_prunable(index: str | os.PathLike[str], field: str) -> None:
-    """Raise :class:`TdvError` where ``tdvlucene.prune.PrunableField`` refuses the field."""
-    with translate_errors():
-        java_class("tdvlucene.prune.PrunableField").require(java_path(index), field)
+    """Refuse what no pruning can be applied to, before anything is made for it.
+
+    Raises :class:`TdvError` when the index cannot be read, a document has no id, or the field has
+    no frequencies or norms that cannot be rewritten.
+    """
+    call(java_class("tdvlucene.prune.PrunableField").require, java_path(index), field)
 
 
 def hash_ids(

@@ -50,6 +50,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Look at everything the package stands on. Starts a JVM, in a process of its own."""
+    total, free = _memory_bytes()
     return [
         Finding("tdv-lucene", _version(_PACKAGE)),
         Finding("python", f"{platform.python_version()} ({sys.executable})"),
@@ -61,7 +62,7 @@ def examine() -> list[Finding]:
         _look("java starts", _started),
         *_packages(),
         *_optional(),
-        _memory(),
+        Finding("memory", f"{_gigabytes(free)} free of {_gigabytes(total)}"),
         *_disks(),
         Finding("cores", str(os.cpu_count())),
     ]
@@ -164,11 +165,6 @@ def _optional() -> Iterator[Finding]:
     )
     has = _version("ir-datasets")
     yield Finding("ir-datasets", has or "not installed (pip install 'tdv-lucene[ir-datasets]')")
-
-
-def _memory() -> Finding:
-    total, free = _memory_bytes()
-    return Finding("memory", f"{_gigabytes(free)} free of {_gigabytes(total)}")
 
 
 def _disks() -> Iterator[Finding]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysis
-from ._jobs import ask, java_class, java_path, opened, translate_errors
+from ._jobs import JavaObject, ask, call, java_class, java_path
 from .analysis import make_analyzer
 
 Place = tuple[int, int, str]
@@ -26,25 +25,30 @@ class Hit:
     text: str | None
 
 
-class OpenIndex:
-    """The last commit of an index, as :func:`open_index` opened it; for one thread."""
+class OpenIndex(JavaObject):
+    """The last commit of an index; for one thread.
 
-    def __init__(self, java: Any) -> None:
-        self._java = java
+    Raises :class:`TdvError` when the index cannot be opened, or ``field`` has no frequencies.
+    """
+
+    def __init__(
+        self, index: str | os.PathLike[str], similarity: Any, field: str, analysis: Analysis
+    ) -> None:
+        given = java_path(index), similarity, field, make_analyzer(analysis)
+        super().__init__("tdvlucene.search.OpenIndex", *given)
 
     def search(self, query: str, hits: int, depth: int = 0) -> tuple[list[Hit], list[str]]:
         """The best ``hits`` documents, and the ids of those that follow down to rank ``depth``."""
-        found = ask(self._java.search, query, hits, depth)
+        found = ask(self.java.search, query, hits, depth)
         return [Hit(*row) for row in found["hits"]], found["below"]
 
     def time_search(self, query: str, hits: int) -> float:
         """Milliseconds of one search, without analysis and stored fields."""
-        with translate_errors():
-            return self._java.time(query, hits) / 1e6
+        return float(call(self.java.time, query, hits) / 1e6)
 
     def count_terms(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Term -> (document frequency, total term frequency), zeros where it is absent."""
-        found = ask(self._java.counts, json.dumps(list(terms)))
+        found = ask(self.java.counts, json.dumps(list(terms)))
         return {term: tuple(counts) for term, counts in zip(terms, found)}
 
     def query_postings(
@@ -54,30 +58,15 @@ class OpenIndex:
 
         Documents that the index lacks are left out.
         """
-        found = ask(self._java.postings, json.dumps(list(terms)), json.dumps(list(doc_ids)))
+        found = ask(self.java.postings, json.dumps(list(terms)), json.dumps(list(doc_ids)))
         documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}
         return found["matching"], documents
-
-
-@contextmanager
-def open_index(
-    index: str | os.PathLike[str], similarity: Any, field: str, analysis: Analysis
-) -> Iterator[OpenIndex]:
-    """Open the last commit of an index.
-
-    Raises :class:`TdvError` when the index cannot be opened, or ``field`` has no frequencies.
-    """
-    given = java_path(index), similarity, field, make_analyzer(analysis)
-    with opened("tdvlucene.search.OpenIndex", *given) as java:
-        yield OpenIndex(java)
 
 
 def find_places(
     texts: Sequence[str], terms: Sequence[str], field: str, analysis: Analysis
 ) -> list[list[Place]]:
     """Where each text has one of the terms, as the analysis sees it, in one call."""
-    if not texts or not terms:
-        return [[] for _ in texts]
     java = java_class("tdvlucene.search.Analysis")
     asked = json.dumps(list(texts)), json.dumps(list(terms))
     found = json.loads(java.places(make_analyzer(analysis), field, *asked))

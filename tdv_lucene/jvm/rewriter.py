@@ -17,7 +17,7 @@ from ..progress import Progress, silent
 from ..ranking import Baking
 from ..store import save_array
 from ..vocabulary import Vocabulary
-from ._jobs import java_class, java_path, opened, run_job, translate_errors
+from ._jobs import JavaObject, call, java_class, java_path, run_job
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,7 @@ class FieldValues:
 
 def has_norms(index: str | os.PathLike[str], field: str) -> bool:
     """Whether a field of an index, or of its shards, stores norms."""
-    with translate_errors():
-        return bool(java_class("tdvlucene.prune.PrunableField").hasNorms(java_path(index), field))
+    return bool(call(java_class("tdvlucene.prune.PrunableField").hasNorms, java_path(index), field))
 
 
 def rewrite_index(
@@ -116,22 +115,20 @@ def rewrite_index(
         documents are ``beyond`` what a norm can hold, and the ``mean_off`` and ``largest_off`` of
         their K, as shares of it. Of every field but the first, by name under ``fields``.
     """
-    with ExitStack() as tables:
-        job = java_class("tdvlucene.prune.PruneJob")(java_path(index), java_path(folder), threads)
-        add_fields(job, fields, tables)
-        if one_segment:
-            job.mergeToOneSegment()
-        if is_shard:
-            job.isShard()
-        if has_changed:
-            job.hasChanged()
-        if counts_only:
-            job.countOnly()
-        if postings_in_memory is not None:
-            job.setPostingsInMemory(postings_in_memory)
-        for key, value in user_data.items():
-            job.putUserData(key, value)
-        return json.loads(run_job(job, progress))
+    job = java_class("tdvlucene.prune.PruneJob")(java_path(index), java_path(folder), threads)
+    if one_segment:
+        job.mergeToOneSegment()
+    if is_shard:
+        job.isShard()
+    if has_changed:
+        job.hasChanged()
+    if counts_only:
+        job.countOnly()
+    if postings_in_memory is not None:
+        job.setPostingsInMemory(postings_in_memory)
+    for key, value in user_data.items():
+        job.putUserData(key, value)
+    return run_on_fields(job, fields, progress)
 
 
 def prove_pruned(
@@ -158,42 +155,47 @@ def prove_pruned(
         ``expected`` and ``found``, and where, by ``segment``, ``field``, ``term`` and ``document``
         as far as they apply.
     """
+    job = java_class("tdvlucene.verify.VerifyJob")(java_path(index), java_path(pruned), threads)
+    if is_shard:
+        job.isShard()
+    if has_followed:
+        job.hasFollowed()
+    return run_on_fields(job, fields, progress)
+
+
+def run_on_fields(job: Any, fields: Sequence[FieldValues], progress: Progress) -> dict[str, Any]:
+    """Tell a job its fields, run it, and return what it tells."""
     with ExitStack() as tables:
-        job = java_class("tdvlucene.verify.VerifyJob")(java_path(index), java_path(pruned), threads)
-        add_fields(job, fields, tables)
-        if is_shard:
-            job.isShard()
-        if has_followed:
-            job.hasFollowed()
+        for values in fields:
+            table = tables.enter_context(open_table(values))
+            job.addField(values.vocabulary.field, table, _rule(table, values))
+            if values.baking is not None:
+                new_parameters = java_class("tdvlucene.common.BakedNorms$Parameters")
+                held = new_parameters(*map(float, values.baking.held))
+                searched = new_parameters(*map(float, values.baking.searched))
+                job.bake(held, searched, float(values.baking.average_length or 0))
         return json.loads(run_job(job, progress))
-
-
-def add_fields(job: Any, fields: Sequence[FieldValues], tables: ExitStack) -> None:
-    """Tell a job its fields; their tables are open until ``tables`` is closed."""
-    for values in fields:
-        table = tables.enter_context(open_table(values))
-        job.addField(values.vocabulary.field, table, _rule(table, values))
-        if values.baking is not None:
-            _bake(job, values.baking)
-
-
-def _bake(job: Any, baking: Baking) -> None:
-    """Tell a job what the norms of the field added last are to hold."""
-    new_parameters = java_class("tdvlucene.common.BakedNorms$Parameters")
-    job.bake(
-        new_parameters(*map(float, baking.held)),
-        new_parameters(*map(float, baking.searched)),
-        float(baking.average_length or 0),
-    )
 
 
 @contextmanager
 def open_table(values: FieldValues) -> Iterator[Any]:
     """The ``TermTable`` of the values."""
+    terms = values.vocabulary.terms
+    arrays = {
+        "terms": (terms.data, "u1"),
+        "terms_indptr": (terms.indptr, "<i8"),
+        "tdv": (values.tdv, "<f4"),
+        "first_position_boost": (values.position_factors, "<f4"),
+        "weight_boost": (values.weight_factors, "<f4"),
+        "least_saturation": (values.least_saturation, "<f4"),
+        "saturation_boost": (values.saturation_factors, "<f4"),
+    }
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        _write_table(Path(folder), values)
-        with opened("tdvlucene.rules.TermTable", folder) as table:
-            yield table
+        for name, (array, dtype) in arrays.items():
+            if array is not None:
+                save_array(Path(folder) / f"{name}.npy", np.ascontiguousarray(array, dtype))
+        with JavaObject("tdvlucene.rules.TermTable", folder) as table:
+            yield table.java
 
 
 def _rule(table: Any, values: FieldValues) -> Any:
@@ -206,20 +208,3 @@ def _rule(table: Any, values: FieldValues) -> Any:
     return java_class("tdvlucene.rules.SaturationRule")(
         rule, table, *map(float, values.length_norm)
     )
-
-
-def _write_table(folder: Path, values: FieldValues) -> None:
-    """Write what ``TermTable`` reads."""
-    terms = values.vocabulary.terms
-    save_array(folder / "terms.npy", np.ascontiguousarray(terms.data, np.uint8))
-    save_array(folder / "terms_indptr.npy", np.ascontiguousarray(terms.indptr, "<i8"))
-    floats = {
-        "tdv": values.tdv,
-        "first_position_boost": values.position_factors,
-        "weight_boost": values.weight_factors,
-        "least_saturation": values.least_saturation,
-        "saturation_boost": values.saturation_factors,
-    }
-    for name, array in floats.items():
-        if array is not None:
-            save_array(folder / f"{name}.npy", np.ascontiguousarray(array, "<f4"))

@@ -19,11 +19,10 @@ from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 from ..source import Source
 from ..vocabulary import ByteStrings
-from ._jobs import ask, java_class, java_path, run_job, translate_errors
-from ._pyserini import importing_pyserini
+from ._jobs import ask, call, java_class, java_path, run_job
 from .analysis import make_analyzer
-
-_PAIR_FILES = ("terms", "ends", "counts")
+from .index import written_lucene_version
+from .named import importing_pyserini
 
 
 def make_similarity(parameters: SearchParameters, model: str | None = None) -> Any:
@@ -32,7 +31,7 @@ def make_similarity(parameters: SearchParameters, model: str | None = None) -> A
     ``model`` is for parameters that name none.
     """
     function = ranking_function(model or parameters.model or DEFAULT_MODEL)
-    return java_class(function.java_class)(*function.values(parameters))
+    return java_class(function.java_class)(*(getattr(parameters, n) for n in function.parameters))
 
 
 def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> Any:
@@ -58,13 +57,12 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Anal
         raise TdvError(
             f"Pyserini's searcher opens one folder, not {index}: search them with tdv-lucene"
         )
-    with translate_errors():
-        java_class("tdvlucene.search.Searchable").require(java_path(index), "contents")
+    call(java_class("tdvlucene.search.Searchable").require, java_path(index), "contents")
     with importing_pyserini():
         from pyserini.search.lucene import LuceneSearcher
 
     searcher = LuceneSearcher(java_path(index))
-    java_class("tdvlucene.search.SearcherHooks").setSimilarity(searcher.object, similarity)
+    java_class("tdvlucene.search.Searchable").setSimilarity(searcher.object, similarity)
     searcher.set_analyzer(make_analyzer(analysis))
     return searcher
 
@@ -116,10 +114,10 @@ def every_pair(
     They are mapped from temporary files, so memory does not grow with the index.
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        with translate_errors():
-            counts = java_class("tdvlucene.search.TermCounts")
-            counts.writePairs(java_path(first), java_path(second), field, folder)
-        text, ends, counted = (load_array(Path(folder) / f"{name}.npy") for name in _PAIR_FILES)
+        write = java_class("tdvlucene.search.TermCounts").writePairs
+        call(write, java_path(first), java_path(second), field, folder)
+        names = ("terms", "ends", "counts")
+        text, ends, counted = (load_array(Path(folder) / f"{name}.npy") for name in names)
         yield ByteStrings(text, np.r_[0, ends].astype(np.int64)), counted.reshape(-1, 4)
 
 
@@ -172,7 +170,7 @@ def describe_java() -> dict[str, str]:
     beans = java_class("java.lang.management.ManagementFactory").getGarbageCollectorMXBeans()
     return {
         "java": f"{system.getProperty('java.vm.name')} {system.getProperty('java.version')}",
-        "lucene": java_class("org.apache.lucene.util.Version").LATEST.toString(),
+        "lucene": written_lucene_version(),
         "java_heap_bytes": runtime.maxMemory(),
         "garbage_collectors": ", ".join(beans.get(i).getName() for i in range(beans.size())),
     }

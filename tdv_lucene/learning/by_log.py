@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +29,19 @@ from ..simulation.choice_of_scale import given_scale
 from ..simulation.full_index import FullIndex, mean_visited
 from ..simulation.problem import JudgedMatrix, Problem
 from ..simulation.queries import unjudged_queries
-from ..simulation.reduced import Reduced
-from ..simulation.term_scores import TermScores
+from ..simulation.reduced import Reduced, TermScores
 from ..values.losses import MEASURE, most_loss_of
 from ..values.operating_point import REDUCTIONS
 from ..values.term_values import TermValues
-from .learn import pool_of
 from .memory import Extent, fitting_pool, within
 from .points import validate_points
-from .pool_search import Search
+from .pool import Search, pool_of
 
 MAX_LOSS = 0.02
 """What may be lost, by the careful line, unless the user says otherwise."""
 CALIBRATION = Path(__file__).with_name("log.json")
 _MOST_QUERIES = 1000
-LEAST_SAME, LEAST_SHARE = 0.6, 0.25
+_LEAST_SAME, _LEAST_SHARE = 0.6, 0.25
 
 
 def values_by_log(
@@ -71,17 +68,16 @@ def values_by_log(
     seed, pool, memory, search
         See :func:`.learn.learn_term_values`.
     """
-    queries, model, small = unjudged_queries(matrix, topics), values.model, matrix
+    queries, model = unjudged_queries(matrix, topics), values.model
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, topics)
     size = fitting_pool(extent, pool, memory)
     progress = within(memory, progress)
     if size:
-        small = pool_of(matrix, queries, {}, model, search, size, seed, progress)
-        queries = unjudged_queries(small, topics)
+        matrix, queries = pool_of(matrix, queries, model, search, size, seed, progress)
     with deferred():
         problem = Problem(
-            JudgedMatrix(small.with_position_boost(values.position_boost), queries),
-            latent_semantic_vectors(small, dimensions=0),
+            JudgedMatrix(matrix.with_position_boost(values.position_boost), queries),
+            latent_semantic_vectors(matrix, dimensions=0),
             model,
             SearchParameters().with_values(values.parameters),
             values.weights,
@@ -119,7 +115,7 @@ def _measured(
         whole, full, REDUCTIONS, lambda at: given_scale(at, scale=scales[at.reduction]), progress
     )
     same = float(np.mean(plain.measure(plain.plain)[:, 0] == 1))
-    points = [{**point, "expected": expected(point, same)} for point in validated.points]
+    points = [{**point, "expected": _expected(point, same)} for point in validated.points]
     return {
         "points": points,
         "full": validated.full,
@@ -134,31 +130,24 @@ def _recommended(points: Sequence[Mapping[str, Any]]) -> float:
     return max((float(point["reduction"]) for point in within), default=0.0)
 
 
-def expected(point: Mapping[str, Any], same: float) -> dict[str, float]:
+def _expected(point: Mapping[str, Any], same: float) -> dict[str, float]:
     """Return the ``loss`` to expect of nDCG@5 against the index as it is, and ``loss_at_most``: of
     the worse end of the bound's 95 % interval.
 
     ``same`` is the share of queries with the same first answer in the index as it is.
     """
-    difference = point["difference"][MEASURE]
+    lines, difference = json.loads(CALIBRATION.read_text("utf-8")), point["difference"][MEASURE]
     bounds = {"loss": -difference["mean"], "loss_at_most": -difference["ci95"][0]}
-    lines = _calibration()
     return {name: loss_by(lines[name], bound, same) for name, bound in bounds.items()}
 
 
 def loss_by(line: Mapping[str, float], bound: float, same: float) -> float:
     """Return (certain - unsure u) bound - gain u, with u = 1 - same: a loss, or below 0 a gain.
 
-    No judged query set had less than ``LEAST_SAME``: what was seen there holds for those that have
-    less. At least ``LEAST_SHARE`` of the bound counts, however unsure first answers are, or such a
+    No judged query set had less than ``_LEAST_SAME``: what was seen there holds for those that have
+    less. At least ``_LEAST_SHARE`` of the bound counts, however unsure first answers are, or such a
     log would let everything be dropped.
     """
-    unsure = 1 - max(same, LEAST_SAME)
-    share = max(line["certain"] - line["unsure"] * unsure, LEAST_SHARE)
+    unsure = 1 - max(same, _LEAST_SAME)
+    share = max(line["certain"] - line["unsure"] * unsure, _LEAST_SHARE)
     return share * bound - line["gain"] * unsure
-
-
-@cache
-def _calibration() -> dict[str, dict[str, float]]:
-    content: dict[str, dict[str, float]] = json.loads(CALIBRATION.read_text(encoding="utf-8"))
-    return content

@@ -26,7 +26,6 @@ class Candidates:
         -1 is padding.
     gains : float32[Q, K]
         The grade; 0 for judged non-relevant and unjudged documents.
-    judged : bool[Q, K]
     query_terms : int32[Q, L]
     query_tf : float32[Q, L]
         0 is padding.
@@ -35,7 +34,6 @@ class Candidates:
 
     docs: np.ndarray
     gains: np.ndarray
-    judged: np.ndarray
     query_terms: np.ndarray
     query_tf: np.ndarray
     tf: np.ndarray
@@ -63,7 +61,7 @@ def make_candidates(postings: QueryPostings, impacts: np.ndarray, depth: int = 1
     number, longest = len(queries), queries.longest
     depth = max(50, min(depth, _MEMORY_BYTES // (4 * number * longest)))
     docs = np.full((number, depth), -1, np.int32)
-    gains, judged = np.zeros((number, depth), np.float32), np.zeros((number, depth), bool)
+    gains = np.zeros((number, depth), np.float32)
     for query, ranking in enumerate(postings.top(impacts, depth)):
         held, grades = queries.judged_of(query)
         order = np.argsort(-grades, kind="stable")
@@ -72,18 +70,16 @@ def make_candidates(postings: QueryPostings, impacts: np.ndarray, depth: int = 1
         rest = retrieved[~np.isin(retrieved, held)][: depth - len(held)]
         docs[query, : len(held) + len(rest)] = np.concatenate([held, rest])
         gains[query, : len(held)] = np.maximum(grades, 0)
-        judged[query, : len(held)] = True
     query_terms, query_tf = padded_terms(queries)
-    return Candidates(docs, gains, judged, query_terms, query_tf, _term_freqs(postings, docs))
+    return Candidates(docs, gains, query_terms, query_tf, _term_freqs(postings, docs))
 
 
 def padded_terms(queries: Queries) -> tuple[np.ndarray, np.ndarray]:
     """Return int32[Q, L] terms and float32[Q, L] frequencies, 0 where a query is shorter."""
     shape = len(queries), queries.longest
     terms, tf = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-    for query in range(len(queries)):
-        here, times = queries.terms_of(query)
-        terms[query, : len(here)], tf[query, : len(here)] = here, times
+    held = np.arange(queries.longest) < np.diff(queries.indptr)[:, None]
+    terms[held], tf[held] = queries.terms, queries.tf
     return terms, tf
 
 

@@ -21,8 +21,7 @@ from ..simulation.estimated_bytes import estimate_bytes
 from ..simulation.measures import clearly_best, deciding
 from ..simulation.posting_rules import rule_of_order
 from ..simulation.problem import Problem
-from ..simulation.reduced import Reduced
-from ..simulation.term_scores import TermScores
+from ..simulation.reduced import Reduced, TermScores
 from .recipes import DefaultRecipe
 
 

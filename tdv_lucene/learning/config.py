@@ -11,7 +11,6 @@ from ..arguments import parse_bytes
 from ..embedding.config import TrustPickle
 from ..matrix.config import OfMatrix
 from ..options import (
-    ANYTHING,
     PYTHON_ONLY,
     RESOURCES,
     TRAINING,
@@ -162,7 +161,7 @@ class LearnConfig(
         Effect(
             ("vectors", "trust_pickle", "prior", "term_values", *PARAMETERS, "measure",
              "plot"),
-            "qrels", "from queries without judgements nothing is learned", only=(ANYTHING,),
+            "qrels", "from queries without judgements nothing is learned", unless=(None,),
         ),
         *(
             Effect(names, "model", f"only {ranking_function(name).title} has such a parameter",
@@ -170,7 +169,7 @@ class LearnConfig(
             for name, names in MODELS.items() if names
         ),
         Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
-        Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),
+        Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", unless=(None,)),
     )  # fmt: skip
 
     def validate(self) -> None:

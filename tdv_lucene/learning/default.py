@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from ..core import tdv
-from ..prior.as_start import PriorStart
+from ..evaluation.significance import t_test
+from ..matrix.first_positions import describe_boost
+from ..prior.prior import Prior, Settings
 from ..progress import Progress
 from ..ranking import ranking_function
 from ..simulation.choice_of_scale import (
@@ -23,25 +25,31 @@ from ..simulation.choice_of_scale import (
     faithful_scale,
 )
 from ..simulation.full_index import measure_full
-from ..simulation.posting_rules import rule_of_order
-from ..simulation.problem import Left, Problem, Tuned
-from ..simulation.reduced import Reduced
-from ..simulation.term_scores import TermScores
+from ..simulation.measures import MEASURES
+from ..simulation.posting_rules import RuleRecipe, rule_of_order
+from ..simulation.problem import Problem, Tuned
+from ..simulation.reduced import Reduced, TermScores
 from ..values.dropped_postings import PostingRule
 from ..values.dropped_terms import drop_terms
-from ..values.losses import TOO_FEW, Recommended
+from ..values.losses import MEASURE, TOO_FEW, Recommended
 from ..values.operating_point import CORRECTED_AT
 from .choice_of_order import Way, choose_ways, may_choose, no_finer
-from .features import term_features
 from .listwise import train
 from .points import Learned, validate_points
 from .recipes import DefaultRecipe
-from .stopping import Stopped, Trained, measure_checkpoints, stop, stop_mildly
-from .training_task import make_task
+from .stopping import Network, Trained, choose, choose_mildly, measure_checkpoints
+from .training_task import make_task, term_features
 from .tuning_before_learning import choose_parameters, tuning_queries
 
 _TELL_A_SCALE = 100
 """Fewer queries cannot show what a scale below the prior's would cost."""
+
+
+class PriorStart(NamedTuple):
+    """Where learning begins: a prior, and its settings for the collection at hand."""
+
+    prior: Prior
+    settings: Settings
 
 
 def learn_default(
@@ -49,83 +57,81 @@ def learn_default(
     recipe: DefaultRecipe,
     seed: int,
     progress: Progress,
-    start: PriorStart | None = None,
+    start: PriorStart | None,
     *,
-    fixed: Collection[str] = (),
+    fixed: Collection[str],
+    measure: str,
 ) -> Learned:
     """Choose parameters, order the terms, learn their TDVs, and average over the folds.
 
     Everything is chosen and learned once for each fold, from the other folds' queries, so that each
     query measures a training it took no part in. What is dropped is decided first, apart from the
-    TDVs: otherwise rescaling them would pass for sparsity. With a ``start`` training begins at the
-    prior's network; too few queries only measure what the prior gives.
-    The problem's own parameters that are ``fixed``, by name, stay for all folds.
+    TDVs: otherwise rescaling them would pass for sparsity. With a ``start`` the problem has the
+    prior's parameters and boost, and training begins at its network; too few queries only measure
+    what the prior gives. The problem's own parameters that are ``fixed``, by name, stay for all
+    folds. Points are recommended by ``measure``.
     """
+    if start is None:
+        problem.require_queries()
+        alone, few, prior_reduction = problem, False, 0.0
+    else:
+        base = start.prior.weights(problem.matrix, start.settings.slope)
+        alone = replace(problem, base=base)
+        few = len(problem.queries) < max(2, recipe.fewest_queries)  # one makes a single fold
+        prior_reduction = start.settings.reduction or 0.0
+    if recipe.values:
+        problem = alone
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
     some = tuning_queries(problem, seed)
-    few = start is not None and len(problem.queries) < recipe.fewest_queries
     if recipe.tuned and not few:
         chosen = choose_parameters(
             problem, folds, some, progress, from_prior=start is not None, fixed=fixed
         )
     else:
         chosen = Tuned.untuned(problem, folds)
-    made = term_features(problem.matrix, problem.vectors, recipe.features)
-    features = jax.tree.map(jax.numpy.asarray, made)
     rules = _rules(chosen, recipe)
     problems = [chosen.of_all, *chosen.of_folds]
     if recipe.values and not few:
-        linear = None if start is None else start.linear(problem.matrix, made)
+        made = term_features(problem.matrix, problem.vectors, recipe.features)
+        features = jax.tree.map(jax.numpy.asarray, made)
         done, steps = count(1), recipe.max_steps * len(folds)
-        stopped = _train_values(
-            recipe, features, linear, chosen, rules, folds, rng,
+        trained, out_of_fold = _train_values(
+            recipe, features, start, chosen, rules[1:], folds, rng,
             lambda: progress("train", next(done), steps),
         )  # fmt: skip
-        mean = np.mean([network.values(features) for network in stopped.final], axis=0)
-        of_networks = [mean, *(network.values(features) for network in stopped.out_of_fold)]
+        mean = np.mean([network.values(features) for network in trained], axis=0)
+        of_networks = [mean, *(network.values(features) for network in out_of_fold)]
         weights = [v * of.judged.start_values for v, of in zip(of_networks, problems)]
-        networks: list[Any] = [network.describe() for network in stopped.final]
+        networks: list[Any] = [network.describe() for network in trained]
     else:
         weights = [of.base_values for of in problems]
         networks = [None] * len(folds)
-    final, *of_folds = _scores(weights, problems, rules)
+    final, *of_folds = map(TermScores.by_rule, weights, rules)
     choose_scale = _scale_choice(problem, start, few)
     best: list[Way] = []
     if not few and may_choose(problem, recipe):
         best = choose_ways(chosen.of_all, final, recipe, some, folds, choose_scale, progress)
         for power in {way.per_byte for way in best} - {0.0}:
-            others = _scores(weights, problems, _rules(chosen, replace(recipe, per_byte=power)))
-            final, *of_folds = [
-                other if way.per_byte == power else one
-                for one, other, way in zip((final, *of_folds), others, best)
+            others = _rules(chosen, replace(recipe, per_byte=power))
+            rules = [
+                other if way.per_byte == power else rule
+                for rule, other, way in zip(rules, others, best)
             ]
+        final, *of_folds = map(TermScores.by_rule, weights, rules)
         choose_scale = no_finer(choose_scale, best[0], best[1:])
     tuned_full = measure_full(problem, folds, some, progress)
     at = Reduced(chosen, final, of_folds, folds, 0.0, recipe.unit)
-    prior_reduction = 0.0 if start is None else start.settings.reduction or 0.0
     learned = validate_points(
-        at, tuned_full, recipe.reductions, choose_scale, progress, prior_reduction
+        at, tuned_full, recipe.reductions, choose_scale, progress, measure, prior_reduction
     )
     for report, network in zip(learned.folds, networks):
         report["network"] = network
-    moved = None if start is None else start.moved(at, choose_scale)
-    if few:  # they choose no reduction either
-        of_prior = _nearest_below(prior_reduction, recipe.reductions)
-        learned = learned._replace(choice={}, recommended=Recommended(of_prior, TOO_FEW))
+    if few:  # they choose no reduction either: the measured one below the prior's
+        below = max((each for each in recipe.reductions if each <= prior_reduction), default=0.0)
+        learned = learned._replace(choice=None, recommended=Recommended(below, TOO_FEW))
+    moved = None if start is None else _moved(start, alone, at, choose_scale)
     return learned._replace(moved=moved, way=best[0] if best else None)
-
-
-def _nearest_below(most: float, reductions: Iterable[float]) -> float:
-    """Return the largest of the measured ``reductions`` that is not above ``most``."""
-    return max((each for each in reductions if each <= most), default=0.0)
-
-
-def _scores(
-    weights: list[np.ndarray], problems: list[Problem], rules: Mapping[Problem, PostingRule]
-) -> list[TermScores]:
-    """Return the scores of all queries, and those of each fold."""
-    return [TermScores.by_rule(w, rules[problem]) for w, problem in zip(weights, problems)]
 
 
 def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
@@ -154,60 +160,99 @@ def _remembered(choose: ScaleChoice) -> ScaleChoice:
     return choose_once
 
 
-def _rules(tuned: Tuned, recipe: DefaultRecipe) -> dict[Problem, PostingRule]:
+def _rules(tuned: Tuned, recipe: DefaultRecipe) -> list[PostingRule]:
     """Return how postings are dropped with the parameters that all queries chose, and with those
     that each fold's others did."""
-    asked = {*recipe.reductions, recipe.trained_at}
-
-    def rule_at(problem: Problem, reductions: Iterable[float]) -> PostingRule:
-        return rule_of_order(
-            problem.matrix, recipe.prefer, problem.model, problem.parameters, recipe, reductions
-        )
-
-    return {
-        tuned.of_all: rule_at(tuned.of_all, {*asked, *CORRECTED_AT}),  # what pruning gets
-        **{problem: rule_at(problem, asked) for problem in tuned.distinct[1:]},
-    }
+    asked, made = {*recipe.reductions, recipe.trained_at}, {}
+    for problem in dict.fromkeys((tuned.of_all, *tuned.of_folds)):
+        made[problem] = rule_of_order(
+            problem.matrix, recipe.prefer, problem.model, problem.parameters, recipe,
+            {*asked, *CORRECTED_AT} if problem is tuned.of_all else asked,  # what pruning gets
+        )  # fmt: skip
+    return [made[problem] for problem in (tuned.of_all, *tuned.of_folds)]
 
 
 def _train_values(
     recipe: DefaultRecipe,
     features: tdv.Features,
-    start: tdv.Linear | None,
+    start: PriorStart | None,
     tuned: Tuned,
-    rules: Mapping[Problem, PostingRule],
+    rules: Sequence[PostingRule],
     folds: list[np.ndarray],
     rng: np.random.Generator,
     step_done: Callable[[], None],
-) -> Stopped:
-    """Return one network for each fold, trained on what its rule leaves.
+) -> tuple[list[Network], list[Network]]:
+    """Return one network for each fold, trained on what its rule leaves: where it is best for all
+    folds, and where it is best for the *other* folds, so that its own queries chose nothing.
 
     Folds with the same problem follow one another and share their task, which is then let go: it is
     as large as the matrix.
     """
+    linear = None
+    if start is not None:
+        linear = start.prior.linear(tuned.of_all.matrix, features, start.settings.slope)
     trained: dict[int, Trained] = {}
-    for problem in dict.fromkeys(tuned.of_folds):
-        left = _left(recipe, problem, rules[problem])
-        task = make_task(left.problem.apart(), recipe, features, left.factors, start)
+    for problem, rule in dict(zip(tuned.of_folds, rules)).items():
+        left, kept = _left(recipe, problem, rule)
+        task = make_task(left.apart(), recipe, features, kept, linear)
         for k in (k for k, other in enumerate(tuned.of_folds) if other is problem):
-            checkpoints = train(task, _without(folds, k), rng, step_done)
+            queries = np.sort(np.concatenate(folds[:k] + folds[k + 1 :]))
+            checkpoints = train(task, queries, rng, step_done)
             trained[k] = measure_checkpoints(task, checkpoints, folds[k])
         del task
     in_order = [trained[k] for k in range(len(folds))]
     if ranking_function(tuned.of_all.model).of_weights:
-        return stop_mildly(in_order, folds)
-    return stop(in_order, folds, recipe.caution if start is not None else 0.0)
+        others, everyone = choose_mildly(in_order)
+    else:
+        gains = [of_fold.gains for of_fold in in_order]
+        others, everyone = choose(gains, 0.0 if start is None else recipe.caution)
+    out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(in_order, others)]
+    return [of_fold.networks[everyone] for of_fold in in_order], out_of_fold
 
 
-def _left(recipe: DefaultRecipe, problem: Problem, rule: PostingRule) -> Left:
+def _left(recipe: DefaultRecipe, problem: Problem, rule: PostingRule) -> tuple[Problem, np.ndarray]:
     """Return what is left while TDVs are learned; a whole term that is dropped has a 0."""
     if recipe.unit == "posting":
         return problem.left(rule, recipe.trained_at)
     ones = np.ones(len(rule.priority), np.float32)
     doc_freq = problem.matrix.doc_freq
-    return Left(problem, drop_terms(ones, rule.priority, doc_freq, recipe.trained_at)[0])
+    return problem, drop_terms(ones, rule.priority, doc_freq, recipe.trained_at)[0]
 
 
-def _without(folds: list[np.ndarray], held_out: int) -> np.ndarray:
-    """Return the queries of all other folds."""
-    return np.sort(np.concatenate([fold for k, fold in enumerate(folds) if k != held_out]))
+def _moved(
+    start: PriorStart, alone: Problem, to: Reduced, choose_scale: ScaleChoice
+) -> dict[str, Any]:
+    """Return how far learning moved away from the prior ``alone``, and what that gained.
+
+    ``parameters``, ``lead`` (the first-position boost) and ``reduction`` are the prior's own.
+    ``values`` is the mean over tokens of |tdv - prior's tdv|, both of mean 1. ``gain`` is what
+    held-out queries gain in nDCG@5 over the prior alone, at the prior's reduction, with its 95 %
+    interval (see :func:`..evaluation.significance.t_test`). It is that of the real-valued models,
+    but for TF-IDF, whose scale does more than round.
+    """
+    tokens = np.asarray(to.problem.matrix.total_term_freq, np.float64)
+    away = np.abs(to.final.weights - alone.base_values)
+    reduction = start.settings.reduction or 0.0
+    learned = replace(to, reduction=reduction, unit="posting")
+    rule = rule_of_order(
+        alone.matrix, None, alone.model, alone.parameters, RuleRecipe(), (reduction,)
+    )
+    before = Reduced.untuned(alone, TermScores.by_rule(alone.base_values, rule), reduction)
+    if ranking_function(alone.model).scale_ranks:
+        ours = learned.held_out(choose_scale(learned).of_folds)
+        differences = ours - before.held_out([start.settings.scale_at(reduction)])
+    else:
+        differences = learned.held_out([None] * len(to.folds)) - before.held_out([None])
+    gains = differences[:, MEASURES.index(MEASURE)]
+    return {
+        **start.prior.describe(),
+        "parameters": alone.parameters.values(),
+        "lead": describe_boost(alone.matrix.position_boost),
+        "reduction": reduction,
+        "values": float(tokens @ away / max(1.0, tokens.sum())),
+        "gain": {
+            "measure": MEASURE,
+            "mean": float(gains.mean()),
+            "interval": t_test(gains)[1],
+        },
+    }

@@ -13,29 +13,23 @@ from ..analysis import Analysis
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.chance import note_on_chance
-from ..evaluation.topics import read_qrels, read_topics, relevant_documents
-from ..indexes.analysis import analysis_of
-from ..indexes.field_analysis import FieldAnalysis
-from ..indexes.inspection import inspect_fields, require_prunable
-from ..indexes.queries import searchable_topics
-from ..indexes.query_terms import check_query_terms
-from ..indexes.search_parameters import suiting_model
+from ..evaluation.topics import read_qrels, read_topics
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..prior.alone import prior_values, prior_values_of_index
 from ..progress import Progress, silent
+from ..ranking import model_for
 from ..report.path_plot import check_plot, plot_points
-from ..simulation.predicted_sizes import with_index_bytes
-from ..simulation.queries import find_documents
+from ..simulation.estimated_bytes import with_index_bytes
 from ..source import named_by
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND, TermValues
 from .by_log import drawn, values_by_log
-from .config import LearnConfig, TermValuesConfig
+from .config import LearnConfig
 from .learn import learn_term_values
 from .memory import Extent, fitting_pool, within
-from .pool_search import Search, search_lucene
+from .pool import Search, search_lucene
 from .recipes import DefaultRecipe
 
 _log = logging.getLogger(__name__)
@@ -107,32 +101,42 @@ def values_from_index(
     """Yield the TDVs that are learned, or without ``qrels`` the prior's, measured by the topics as
     a log. Their vocabulary is mapped from a folder that is removed in the end.
     """
-    model = suiting_model(index, config.field, config.model)
+    from ..indexes.analysis import analysis_of
+    from ..indexes.query_terms import check_query_terms
+    from ..jvm.analysis import as_record
+    from ..jvm.index import holds_weights, inspect, require_prunable
+
+    weights = holds_weights(index, config.field)
+    model = model_for(weights, config.model, f"the field '{config.field}' of {index}")
     config = replace(config, model=model)
-    recipe = _recipe(config.recipe or DefaultRecipe(), config)
+    recipe = _recipe(config)
     analysed = analysis_of(index, config.field, config.analysis)
     asked = _read_questions(topics, qrels, config, analysed.analysis)
-    if config.memory_bytes is not None:
-        judged = asked.topics if asked.qrels is None else asked.qrels
-        extent = _extent(index, config.field).with_topics(asked.topics, judged)
-        fitting_pool(extent, config.pool, config.memory_bytes)
     require_prunable(index, config.field)
+    if config.memory_bytes is not None:  # before anything is extracted
+        fields = inspect(index, False)["fields"]
+        held = next(each for each in fields if each["name"] == config.field)
+        extent = Extent(held["terms"], held["documents"], held["postings"])
+        judged = asked.topics if asked.qrels is None else asked.qrels
+        fitting_pool(extent.with_topics(asked.topics, judged), config.pool, config.memory_bytes)
     check_query_terms(index, config.field, analysed, asked.texts.values())
-    watched = within(config.memory_bytes, progress)
+    progress = within(config.memory_bytes, progress)
     with open_matrix(
-        index, config.matrix, field=config.field, positions=recipe.lead, progress=watched
+        index, config.matrix, field=config.field, positions=recipe.lead, progress=progress
     ) as counts:
         counts.require_postings("learning")
-        if asked.qrels is not None:
-            _warn_of_missing(counts, asked.texts, asked.qrels, f"{qrels}")
-        search = search_lucene(index, asked.texts, model, config.field, analysed.analysis, watched)
+        search = search_lucene(index, asked.texts, model, config.field, analysed.analysis, progress)
         learned = _learn(counts, asked, recipe, config, search, progress)
         if asked.qrels is not None:
             grades = [asked.qrels[name] for name in asked.texts]
             mean, documents = learned.points[0]["full"]["nDCG@5"], counts.shape[1]
             if note := note_on_chance(mean, grades, documents, f"{index}", f"{qrels} for {topics}"):
                 _log.warning("%s", note)
-        yield _with_analysis(with_index_bytes(learned, index), analysed)
+        learned = with_index_bytes(learned, index)
+        if analysed.is_certain:
+            said = {**learned.manifest, "analysis": as_record(analysed.analysis)}
+            learned = replace(learned, manifest=said)
+        yield learned
 
 
 def _learn(
@@ -143,6 +147,10 @@ def _learn(
     search: Search,
     progress: Progress,
 ) -> TermValues:
+    how: dict[str, Any] = {
+        "seed": config.seed, "pool": config.pool, "memory": config.memory_bytes,
+        "search": search, "progress": progress,
+    }  # fmt: skip
     if asked.qrels is None:
         values = prior_values(
             counts,
@@ -151,40 +159,16 @@ def _learn(
             prefer=config.prefer,
             reductions=CORRECTED_AT,  # of which the log chooses
         )
-        return values_by_log(
-            values, counts, asked.topics, seed=config.seed, pool=config.pool,
-            memory=config.memory_bytes, search=search, progress=progress,
-        )  # fmt: skip
+        return values_by_log(values, counts, asked.topics, **how)
     vectors = None
     if config.vectors is not None:
-        watched = within(config.memory_bytes, progress)
         vectors = load_term_vectors(
-            config.vectors, counts, asked.analysis, watched, trust_pickle=config.trust_pickle
+            config.vectors, counts, asked.analysis, progress, trust_pickle=config.trust_pickle
         )
-    training = TermValuesConfig(
-        model=config.model, recipe=recipe, vectors=vectors, parameters=config.parameters,
-        seed=config.seed, pool=config.pool, memory=config.memory_bytes, measure=config.measure,
-    )  # fmt: skip
     return learn_term_values(
-        counts, asked.topics, asked.qrels, training, search=search, progress=progress
-    )
-
-
-def _warn_of_missing(
-    counts: TermDocumentMatrix,
-    topics: Mapping[str, str],
-    qrels: Mapping[str, Mapping[str, int]],
-    file: str,
-) -> None:
-    """Say how many relevant documents the index lacks; of all of them learning does."""
-    relevant = relevant_documents(topics, qrels)
-    missing = len(relevant) - len(find_documents(counts.doc_ids, relevant))
-    if 0 < missing < len(relevant):
-        _log.warning(
-            "%s of the %s relevant documents of %s are not in %s: they count as not found, and "
-            "queries that have no other are left out",
-            f"{missing:,}", f"{len(relevant):,}", file, counts.source["path"],
-        )  # fmt: skip
+        counts, asked.topics, asked.qrels, model=config.model, recipe=recipe, vectors=vectors,
+        parameters=config.parameters, measure=config.measure, **how,
+    )  # fmt: skip
 
 
 class _Questions(NamedTuple):
@@ -203,31 +187,22 @@ def _read_questions(
     config: LearnConfig,
     analysis: Analysis,
 ) -> _Questions:
+    from ..indexes.queries import searchable_topics
     from ..jvm.analysis import analyze_topics
 
     texts = read_topics(topics, config.topic_field)
-    if qrels is None:
-        texts = searchable_topics(drawn(texts, config.seed), config.field, analysis)
-        return _Questions(analyze_topics(texts, config.field, analysis), None, texts, analysis)
-    judgements = read_qrels(qrels)
+    judged = None if qrels is None else read_qrels(qrels)
+    texts = drawn(texts, config.seed) if judged is None else texts
     texts = searchable_topics(texts, config.field, analysis)
     terms = analyze_topics(texts, config.field, analysis)
-    judged = {name: text for name, text in texts.items() if name in judgements}
-    return _Questions(terms, judgements, judged, analysis)
+    if judged is not None:
+        texts = {name: text for name, text in texts.items() if name in judged}
+    return _Questions(terms, judged, texts, analysis)
 
 
-def _with_analysis(values: TermValues, analysed: FieldAnalysis) -> TermValues:
-    """The TDVs with a word on how the field was analysed, where that can be told."""
-    if not analysed.is_certain:
-        return values
-    from ..jvm.analysis import as_record
-
-    said = {**values.manifest, "analysis": as_record(analysed.analysis)}
-    return replace(values, manifest=said)
-
-
-def _recipe(recipe: DefaultRecipe, config: LearnConfig) -> DefaultRecipe:
+def _recipe(config: LearnConfig) -> DefaultRecipe:
     """The recipe with what the other options change about it."""
+    recipe = config.recipe or DefaultRecipe()
     return replace(
         recipe,
         lead=config.lead and recipe.lead,
@@ -235,11 +210,3 @@ def _recipe(recipe: DefaultRecipe, config: LearnConfig) -> DefaultRecipe:
         prior=config.prior and recipe.prior,
         prefer=config.prefer or recipe.prefer,
     )
-
-
-def _extent(index: str | os.PathLike[str], field: str) -> Extent:
-    """How large the field is, as the index tells it without reading its postings."""
-    for found in inspect_fields(index):
-        if found["name"] == field:
-            return Extent(found["terms"], found["documents"], found["postings"])
-    return Extent(0, 0, 0)  # no such field: extracting it tells so

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from ..embedding.lsa import latent_semantic_vectors
+from ..evaluation.topics import note_on_missing, relevant_documents
 from ..interruption import deferred
-from ..matrix.first_positions import DEFAULT_BOOST, Boost
+from ..matrix.first_positions import DEFAULT_BOOST, Boost, describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.weight_powers import WeightPower
-from ..prior.as_start import PriorStart
-from ..prior.prior import Prior, Settings, settings_for
+from ..prior.prior import Prior, settings_for
 from ..progress import Progress, silent
 from ..ranking import SearchParameters, ranking_function
-from ..simulation.problem import Problem
+from ..simulation.problem import JudgedMatrix, Problem
 from ..simulation.queries import Queries, make_queries
+from ..values.losses import MEASURE
 from ..values.posting_thresholds import count_thresholds
 from ..values.term_orders import check_preference
 from ..values.term_values import TermValues
 from .config import TermValuesConfig
-from .default import learn_default
-from .learned_values import values_of
+from .default import PriorStart, learn_default
 from .memory import Extent, fitting_pool, within
 from .points import Learned
-from .pool_drawing import draw_pool
-from .pool_search import Search, search_matrix, searched
+from .pool import Search, pool_of
 from .recipes import DefaultRecipe
 
 _log = logging.getLogger(__name__)
@@ -59,7 +62,7 @@ def learn_term_values(
     config, options
         How to learn: a :class:`TermValuesConfig`, or its options by name, as ``seed=1``.
     search
-        Finds the documents of a pool, see :mod:`.pool_search`; None for NumPy, which holds all
+        Finds the documents of a pool, see :mod:`.pool`; None for NumPy, which holds all
         postings of the query terms.
 
     Raises
@@ -71,28 +74,34 @@ def learn_term_values(
     """
     config = TermValuesConfig.of(config, options)
     model, seed, vectors = matrix.searched_by(config.model), config.seed, config.vectors
-    chosen = config.recipe or DefaultRecipe()
-    check_preference(chosen.prefer, model)
+    recipe = config.recipe or DefaultRecipe()
+    check_preference(recipe.prefer, model)
     matrix.require_postings("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, config.pool, config.memory_bytes)
     progress = within(config.memory_bytes, progress)
-    whole = matrix
+    whole, queries = matrix, make_queries(matrix, topics, qrels)
+    _warn_of_missing(whole, queries, relevant_documents(topics, qrels))
     if size:
-        queries = make_queries(whole, topics, qrels)
-        matrix = pool_of(whole, queries, qrels, model, search, size, seed, progress)
+        matrix, queries = pool_of(whole, queries, model, search, size, seed, progress)
     if vectors is None:
-        none = {} if chosen.values else {"dimensions": 0}
+        none = {} if recipe.values else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
-    known = _known(whole, chosen, model, config.prior)
-    boost = known[1].boost if known else _first_boost(matrix, chosen, model)
+    vectors.check(matrix)
+    prior, start = config.prior or Prior.load(), None
+    if recipe.prior and prior.knows(model):
+        positions = recipe.lead and whole.first_positions is not None
+        start = PriorStart(prior, settings_for(prior, whole, model, positions=positions)[0])
+    boost = start.settings.boost if start else _first_boost(matrix, recipe, model)
     asked = config.parameters
     given = asked.values() if isinstance(asked, SearchParameters) else dict(asked or {})
-    first = (known[1].parameters if known else SearchParameters()).with_values(given)
+    first = (start.settings.parameters if start else SearchParameters()).with_values(given)
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
-        problem = Problem.of(counted, topics, qrels, vectors, model, first)
-        learned = _learn(problem, chosen, known, given, seed, progress)
+        problem = Problem(JudgedMatrix(counted, queries), vectors, model, first)
+        learned = learn_default(
+            problem, recipe, seed, progress, start, fixed=given, measure=config.measure
+        )
     problem = learned.problem
     _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
@@ -100,57 +109,15 @@ def learn_term_values(
         progress("count all postings", 0, 0)
         rule = count_thresholds(rule, whole)
         learned = learned._replace(final=learned.final._replace(rule=rule))
-    return values_of(learned, chosen, seed, measure=config.measure)
+    return values_of(learned, recipe, seed, config.measure)
 
 
-def pool_of(
-    matrix: TermDocumentMatrix,
-    queries: Queries,
-    qrels: Mapping[str, Mapping[str, int]],
-    model: str,
-    search: Search | None,
-    size: int,
-    seed: int,
-    progress: Progress,
-) -> TermDocumentMatrix:
-    """Return a pool of ``size`` documents, for ``queries`` of the whole ``matrix``."""
-    rankings = searched(search or search_matrix(matrix, queries, model), model, len(queries), size)
-    judged = {query_id: qrels[query_id] for query_id in queries.ids if query_id in qrels}
-    return draw_pool(matrix, judged, rankings, size, seed, progress)
-
-
-def _learn(
-    problem: Problem,
-    recipe: DefaultRecipe,
-    known: tuple[Prior, Settings] | None,
-    given: Collection[str],
-    seed: int,
-    progress: Progress,
-) -> Learned:
-    """Learn by the recipe.
-
-    ``given``: names of the problem's parameters that are the user's, and stay.
-    """
-    start = PriorStart.of(problem, *known) if known else None
-    if start is None:
-        problem.require_queries()
-    elif recipe.values:
-        problem = start.problem
-    return learn_default(problem, recipe, seed, progress, start, fixed=given)
-
-
-def _known(
-    matrix: TermDocumentMatrix,
-    recipe: DefaultRecipe,
-    model: str,
-    prior: Prior | None,
-) -> tuple[Prior, Settings] | None:
-    """Return the prior and its settings for this collection; None if learning starts without."""
-    prior = prior or Prior.load()
-    if not recipe.prior or not prior.knows(model):
-        return None
-    positions = recipe.lead and matrix.first_positions is not None
-    return prior, settings_for(prior, matrix, model, positions=positions)[0]
+def _warn_of_missing(matrix: TermDocumentMatrix, queries: Queries, relevant: set[str]) -> None:
+    """Say how many ``relevant`` documents the index lacks."""
+    found = len(np.unique(queries.judged_docs[queries.grades > 0]))
+    missing, index = len(relevant) - found, str(matrix.source.get("path", "the index"))
+    if note := note_on_missing(missing, len(relevant), "the qrels", index):
+        _log.warning("%s; queries that have no other are left out", note)
 
 
 def _first_boost(matrix: TermDocumentMatrix, recipe: DefaultRecipe, model: str) -> Boost | None:
@@ -158,3 +125,57 @@ def _first_boost(matrix: TermDocumentMatrix, recipe: DefaultRecipe, model: str) 
     if ranking_function(model).of_weights:
         return WeightPower.one(matrix.doc_freq, matrix.total_term_freq)
     return DEFAULT_BOOST if recipe.lead and matrix.first_positions is not None else None
+
+
+def values_of(learned: Learned, recipe: Any, seed: int, measure: str = MEASURE) -> TermValues:
+    """Return the TDVs, with all that led to them in the manifest.
+
+    ``recipe`` is a dataclass with a ``name``; ``measure`` is what points were recommended by.
+    """
+    problem, final = learned.problem, learned.final
+    matrix = problem.matrix
+    return TermValues.of(
+        matrix,
+        final.weights,
+        final.priority,
+        final.rule,
+        **({} if final.rule is None else {"unit": recipe.unit}),
+        model=problem.model,
+        parameters=problem.parameters,
+        lead=describe_boost(matrix.position_boost),
+        positions=matrix.first_positions is not None,
+        recipe={"name": recipe.name, **asdict(recipe), **_chosen(learned)},
+        seed=seed,
+        vectors=dict(problem.vectors.origin),
+        queries=len(problem.queries),
+        pool=_pool(matrix),
+        folds=learned.folds,
+        points=learned.points,
+        prior=learned.moved,
+        full=learned.full,
+        measure=measure,
+        choice=learned.choice,
+        recommended_reduction=learned.recommended.reduction,
+        recommended_because=learned.recommended.because,
+    )
+
+
+def _chosen(learned: Learned) -> dict[str, Any]:
+    """The order of postings and the finest scale, where queries chose them; None is any scale."""
+    if learned.way is None:
+        return {}
+    finest = learned.way.finest
+    return {"per_byte": learned.way.per_byte, "finest": finest if isfinite(finest) else None}
+
+
+def _pool(matrix: TermDocumentMatrix) -> dict[str, Any] | None:
+    """What a manifest says of the pool: measures in it are estimates."""
+    pool = matrix.pool
+    if pool is None or matrix.collection is None:
+        return None
+    return {
+        "documents": len(pool.drawn),
+        "of": matrix.collection["documents"],
+        "drawn": int(np.count_nonzero(pool.drawn)),
+        "postings": matrix.postings,
+    }

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..errors import TdvError, argument
 from ..progress import Progress
-from .pool_drawing import LEAST_POOL, POOL, pool_size
+from .pool import LEAST_POOL, POOL, pool_size
 
 _PROCESS, _SEARCHES = 600e6, 250e6
 _PER_POSTING, _PER_TERM, _PER_DOCUMENT = 65.0, 500.0, 80.0

@@ -19,15 +19,11 @@ from ..simulation.estimated_bytes import (
 from ..simulation.full_index import FullIndex, mean_visited
 from ..simulation.measures import MEASURES, mean_measures
 from ..simulation.problem import Problem
-from ..simulation.reduced import Reduced
-from ..simulation.term_scores import TermScores
+from ..simulation.reduced import Reduced, TermScores
 from ..values.dropped_terms import nearest
-from ..values.losses import MEASURES as RECOMMEND_BY
-from ..values.losses import Recommended, recommend
+from ..values.losses import MEASURE, Recommended, recommend
 from .choice_of_order import Way
 
-_OF_SCALE = ("removed", "posting_bytes", "dictionary_bytes")
-"""What a point says as its scale does."""
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference between measures if the queries have no spread to estimate one."""
 
@@ -46,18 +42,15 @@ class Learned(NamedTuple):
     full : dict
         The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
         ``dictionary_bytes`` and the postings ``visited``, as the points have them.
-    moved : dict or None
-        How far learning left the prior, see :meth:`..prior.as_start.PriorStart.moved`.
-    choice : dict
+    recommended : Recommended
+        What the points recommend; the prior's reduction, where there are too few queries.
+    choice : dict or None
         See :func:`held_out_choice`.
+    moved : dict or None
+        How far learning left the prior, and what that gained; None if it began without.
     way : Way or None
         The order of postings that the queries chose, and the finest scale; None where there was
         no choice.
-    prior_reduction : float
-        What points recommend beyond needs more evidence, see :func:`..values.losses.recommend`.
-    recommended : Recommended or None
-        The prior's reduction, where there are too few queries to choose one; else the points
-        recommend one.
     """
 
     problem: Problem
@@ -65,11 +58,10 @@ class Learned(NamedTuple):
     points: list[dict[str, Any]]
     folds: list[dict[str, Any]]
     full: dict[str, Any]
-    choice: dict[str, Any]
+    recommended: Recommended
+    choice: dict[str, Any] | None
     moved: dict[str, Any] | None = None
     way: Way | None = None
-    prior_reduction: float = 0.0
-    recommended: Recommended | None = None
 
 
 def validate_points(
@@ -78,13 +70,15 @@ def validate_points(
     reductions: tuple[float, ...],
     choose_scale: ScaleChoice,
     progress: Progress,
+    measure: str = MEASURE,
     prior_reduction: float = 0.0,
 ) -> Learned:
     """Return what was ``learned`` with the measures of every reduction, together and by fold.
 
     Every query is measured with the training of the fold it is held out of, on the integer index
     that pruning would write at the point's scale, and searched with parameters that it had no part
-    in choosing. ``full`` is what points are compared with.
+    in choosing. ``full`` is what points are compared with. For ``measure`` and
+    ``prior_reduction`` see :func:`..values.losses.recommend`.
     """
     problem, folds = learned.problem, learned.folds
     plain = problem.full.plain
@@ -110,7 +104,9 @@ def validate_points(
             {
                 "reduction": reduction,
                 "unit": learned.unit,
-                **{name: chosen.entry[name] for name in _OF_SCALE},
+                "removed": chosen.entry["removed"],
+                "posting_bytes": chosen.entry["posting_bytes"],
+                "dictionary_bytes": chosen.entry["dictionary_bytes"],
                 "visited": mean_visited(problem, pruned.statistics),
                 "measures": mean_measures(measured),
                 "full": mean_measures(full.measured),
@@ -133,20 +129,20 @@ def validate_points(
             "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics, positions=True),
         },
     }
-    choice = held_out_choice(points, every, folds, prior_reduction)
-    return Learned(
-        problem, learned.final, points, by_fold, about_full, choice, prior_reduction=prior_reduction
-    )
+    recommended = recommend(points, measure, prior_reduction)
+    choice = held_out_choice(points, every, folds, measure, prior_reduction)
+    return Learned(problem, learned.final, points, by_fold, about_full, recommended, choice)
 
 
 def held_out_choice(
     points: Sequence[Mapping[str, Any]],
     differences: Sequence[np.ndarray],
     folds: Sequence[np.ndarray],
+    measure: str = MEASURE,
     prior_reduction: float = 0.0,
-) -> dict[str, Any]:
+) -> dict[str, Any] | None:
     """Return the difference from the full index to expect of the recommended point on as many other
-    queries, by the measure that recommends: its ``mean`` and ``ci95``.
+    queries, by the ``measure`` that recommends: its ``mean`` and ``ci95``; None of a single fold.
 
     Of several points the recommended one is among those that luck has favoured, so the mean of its
     own queries is too high. Here each fold is measured at what the other folds recommend. Both this
@@ -158,25 +154,20 @@ def held_out_choice(
     differences
         Of each point float64[Q, measures], of held-out queries from the full index.
     """
-    found, reductions = {}, [point["reduction"] for point in points]
-    numbers = np.arange(len(differences[0]))
-    by_others = [
-        [
+    if len(folds) < 2:  # of a log, or of a single query: nobody else could choose
+        return None
+    reductions = [point["reduction"] for point in points]
+    gains, column = np.zeros(len(differences[0])), MEASURES.index(measure)
+    for fold in folds:
+        by_others = [
             {**point, "difference": _differences(np.delete(of_point, fold, axis=0))}
             for point, of_point in zip(points, differences)
         ]
-        for fold in folds
-        if len(fold) < len(numbers)
-    ]
-    for measure in RECOMMEND_BY if by_others else ():
-        gains, column = np.zeros(len(numbers)), MEASURES.index(measure)
-        for fold, seen in zip(folds, by_others):
-            at = nearest(reductions, recommend(seen, measure, prior_reduction).reduction)
-            gains[fold] = differences[at][fold, column]
-        low, high = t_test(gains)[1] or _ANYTHING
-        mean, half = float(gains.mean()), (high - low) / 2**0.5
-        found[measure] = {"mean": mean, "ci95": [mean - half, mean + half]}
-    return found
+        at = nearest(reductions, recommend(by_others, measure, prior_reduction).reduction)
+        gains[fold] = differences[at][fold, column]
+    low, high = t_test(gains)[1] or _ANYTHING
+    mean, half = float(gains.mean()), (high - low) / 2**0.5
+    return {"mean": mean, "ci95": [mean - half, mean + half]}
 
 
 def _differences(differences: np.ndarray) -> dict[str, dict[str, Any]]:

@@ -57,6 +57,7 @@ class DefaultRecipe(RuleRecipe):
     prefer : "speed" or None
         Of the order in which postings are dropped (see :func:`..values.term_orders.order_terms`).
     folds : int
+        At least 2: each is measured with what the others taught.
     trained_at : float
         Share of the postings that are gone while values are learned.
     reductions : tuple of float
@@ -100,3 +101,5 @@ class DefaultRecipe(RuleRecipe):
                 raise TdvError(
                     f"no {name} '{getattr(self, name)}': choose one of {', '.join(map(str, legal))}"
                 )
+        if self.folds < 2:
+            raise TdvError(f"folds is {self.folds}, and learning holds one out: pass 2 or more")

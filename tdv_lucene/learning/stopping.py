@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -38,41 +38,22 @@ class Network(NamedTuple):
     step: int
     base: np.ndarray | float = 1.0
 
-    @property
-    def floor(self) -> float:
-        """The TDV of a term whose ReLU is 0, as a share of the base."""
-        return 1 - self.slope
-
     def values(self, features: tdv.Features) -> np.ndarray:
         """Return float32[V] TDVs."""
         unit = np.asarray(tdv.term_values(self.linear, features))
-        return (self.floor * self.base + self.factor * unit).astype(np.float32)
+        return ((1 - self.slope) * self.base + self.factor * unit).astype(np.float32)
 
     def describe(self) -> dict[str, Any]:
         """Return the network as JSON."""
-        numbers = {name: getattr(self, name) for name in ("step", "slope", "floor", "factor")}
         return {
-            **numbers,
+            "step": self.step,
+            "slope": self.slope,
+            "floor": 1 - self.slope,
+            "factor": self.factor,
             "w_statistics": np.asarray(self.linear.of_statistics).tolist(),
             "w_vector": np.asarray(self.linear.of_vector).tolist(),
             "b": float(self.linear.bias),
         }
-
-
-class Stopped(NamedTuple):
-    """One network a fold.
-
-    Attributes
-    ----------
-    out_of_fold : list of Network
-        For each fold, stopped where it was best for the *other* folds: its own queries chose
-        nothing.
-    final : list of Network
-        For each fold, stopped where it was best for all folds.
-    """
-
-    out_of_fold: list[Network]
-    final: list[Network]
 
 
 class Trained(NamedTuple):
@@ -93,31 +74,34 @@ def measure_checkpoints(
     task: Task, checkpoints: dict[int, tdv.Linear], fold: np.ndarray
 ) -> Trained:
     """Measure a training at every checkpoint and slope on the queries it did not see."""
-    slopes = task.recipe.slopes
-    choices = [(0, 0.0), *((step, slope) for step in checkpoints for slope in slopes)]
-    networks = [_network(task, checkpoints, step, slope) for step, slope in choices]
+    slopes, start = task.recipe.slopes, jax.tree.map(np.asarray, task.collection.start)
+    networks = [
+        _network(task, start, 0, 0.0),
+        *(_network(task, at, step, slope) for step, at in checkpoints.items() for slope in slopes),
+    ]
     measured = np.array([_measure(task, network, fold) for network in networks])
     return Trained(networks, measured - measured[0])
 
 
-def stop(trained: list[Trained], folds: list[np.ndarray], caution: float) -> Stopped:
-    """Choose a step and a slope for all networks together.
+def choose(gains: Sequence[np.ndarray], caution: float) -> tuple[list[int], int]:
+    """Return the best choice for each fold by all *other* folds, and the best by all.
 
-    Network k was trained without fold k, whose queries measured it. Pooled over the folds, every
-    query is measured by a network whose gradients never saw it. A single fold of a small collection
-    would be too noisy. For ``caution`` see :func:`choose`.
+    ``gains`` float64[choices, n] of each fold are over choice 0. Network k was trained without fold
+    k, whose queries measured it. Pooled over the folds, every query is measured by a network whose
+    gradients never saw it. A single fold of a small collection would be too noisy. ``caution``
+    standard errors are taken off each sum of gains, and with few queries choice 0 stays.
     """
-    others, everyone = choose(
-        np.array([of_fold.gains.sum(axis=1) for of_fold in trained]),
-        np.array([(of_fold.gains**2).sum(axis=1) for of_fold in trained]),
-        np.array([len(fold) for fold in folds]),
-        caution,
-    )
-    return _stopped(trained, others, everyone)
+    sums = np.array([of_fold.sum(axis=1) for of_fold in gains])
+    squares = np.array([(of_fold**2).sum(axis=1) for of_fold in gains])
+    sizes = np.array([of_fold.shape[1] for of_fold in gains])
+    total, all_squares, number = sums.sum(axis=0), squares.sum(axis=0), sizes.sum()
+    others = _at_least(total - sums, all_squares - squares, (number - sizes)[:, None], caution)
+    everyone = _at_least(total, all_squares, number, caution)
+    return np.argmax(others, axis=1).tolist(), int(np.argmax(everyone))
 
 
-def stop_mildly(trained: list[Trained], folds: list[np.ndarray]) -> Stopped:
-    """Choose as :func:`stop`, but the mildest that the best is not clearly better than.
+def choose_mildly(trained: Sequence[Trained]) -> tuple[list[int], int]:
+    """Choose as :func:`choose`, but the mildest that the best is not clearly better than.
 
     That is the smallest slope, and the fewest steps. It is for TDVs that start at 1: what the
     training's kind of query gains by larger differences, others pay for.
@@ -126,38 +110,12 @@ def stop_mildly(trained: list[Trained], folds: list[np.ndarray]) -> Stopped:
     mildest = sorted(
         range(len(networks)), key=lambda choice: (networks[choice].slope, networks[choice].step)
     )
-    gains = np.concatenate([of_fold.gains[mildest] for of_fold in trained], axis=1)
-    fold_of = np.repeat(np.arange(len(folds)), [len(fold) for fold in folds])
-    others = [mildest[first_of_the_best([*gains[:, fold_of != k]])] for k in range(len(folds))]
-    return _stopped(trained, others, mildest[first_of_the_best([*gains])])
+    gains = [of_fold.gains[mildest] for of_fold in trained]
 
+    def chosen(folds: Sequence[np.ndarray]) -> int:
+        return mildest[first_of_the_best([*np.concatenate(folds, axis=1)])]
 
-def _stopped(trained: list[Trained], others: Iterable[int], everyone: int) -> Stopped:
-    """Return the networks at what the *other* folds chose for each, and at what all chose."""
-    out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
-    return Stopped(out_of_fold, [of_fold.networks[everyone] for of_fold in trained])
-
-
-def choose(
-    sums: np.ndarray,
-    squares: np.ndarray | None = None,
-    sizes: np.ndarray | None = None,
-    caution: float = 0.0,
-) -> tuple[np.ndarray, int]:
-    """Return the best choice for each fold by all *other* folds, and the best by all.
-
-    ``sums`` float[folds, choices] holds each fold's sum over its queries. With ``caution`` these
-    are sums of gains over choice 0, ``squares`` those of squared gains, and ``sizes`` int[folds]
-    the numbers of queries. So many standard errors are taken off each gain, and with few queries
-    choice 0 stays.
-    """
-    total = sums.sum(axis=0)
-    if not caution or squares is None or sizes is None:
-        return np.argmax(total - sums, axis=1), int(np.argmax(total))
-    all_squares, number = squares.sum(axis=0), sizes.sum()
-    others = _at_least(total - sums, all_squares - squares, (number - sizes)[:, None], caution)
-    everyone = _at_least(total, all_squares, number, caution)
-    return np.argmax(others, axis=1), int(np.argmax(everyone))
+    return [chosen(gains[:k] + gains[k + 1 :]) for k in range(len(gains))], chosen(gains)
 
 
 def _at_least(
@@ -168,11 +126,10 @@ def _at_least(
     return sums - caution * np.sqrt(spread * number / np.maximum(number - 1, 1))
 
 
-def _network(task: Task, saved: dict[int, tdv.Linear], step: int, slope: float) -> Network:
+def _network(task: Task, linear: tdv.Linear, step: int, slope: float) -> Network:
     collection = task.collection
-    linear = saved[step] if step else jax.tree.map(np.asarray, collection.start)
     unit = np.asarray(tdv.term_values(linear, collection.features))
-    tokens = np.asarray(collection.tokens, np.float64)
+    tokens = np.asarray(collection.total_term_freq * collection.kept, np.float64)
     mean = max(float((tokens * unit).sum() / tokens.sum()), 1e-9)
     base = 1.0 if task.problem.base is None else task.problem.base
     return Network(linear, slope / mean, slope, step, base)

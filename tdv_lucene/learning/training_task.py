@@ -1,4 +1,4 @@
-"""What the trainings share, and the batches they see."""
+"""What the trainings share, what they know of a term, and the batches they see."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import tdv
+from ..embedding.term_vectors import TermVectors
 from ..interruption import check
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_statistics import STATISTICS, standard_statistic, standardise
 from ..ranking import Array
 from ..simulation.problem import Problem
 from ..simulation.weighted_collection import term_totals
@@ -58,10 +61,27 @@ class Collection(NamedTuple):
     doc_count: Array
     start: tdv.Linear
 
-    @property
-    def tokens(self) -> Array:
-        """Return float32[V]: occurrences of the terms that are kept."""
-        return self.total_term_freq * self.kept
+
+def term_features(
+    matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = "all"
+) -> tdv.Features:
+    """Return the standardised features of every term of ``matrix``: all, or of one ``kind``.
+
+    Means and deviations are weighted by document frequency: a term counts as often as it has
+    postings, because postings are what is scored and stored.
+    """
+    weight = np.asarray(matrix.doc_freq, np.float64)
+    statistics = np.column_stack([standard_statistic(matrix, name) for name in STATISTICS])
+    known = standardise(np.asarray(vectors.vectors, np.float64), weight[vectors.terms])
+    # Vector components share one unit of variance, or 100 of them would outweigh the statistics.
+    known /= np.sqrt(max(1, known.shape[1]) / 10)
+    if kind == "vectors":
+        statistics = statistics[:, :0]
+    elif kind == "statistics":
+        known = known[:, :0]
+    return tdv.Features(
+        statistics.astype(np.float32), np.asarray(vectors.terms), known.astype(np.float32)
+    )
 
 
 def make_task(

@@ -4,7 +4,7 @@ and the first-position boost; of an impact index the powers of its weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,8 @@ class _Point(NamedTuple):
     boost: Boost | None
 
 
+_Served = Callable[[_Point], np.ndarray]
+"""How a point serves the queries that are measured: float64[n]."""
 _Choice = Callable[[Sequence[_Point], Sequence[np.ndarray]], int]
 """Which of some points, by float64[n] for each: how it serves the queries."""
 
@@ -74,13 +76,15 @@ def choose_parameters(
 
     Parameters that are ``fixed``, by name, stay as they are; the others suit them.
     """
-    served = _Served(problem, some, progress)
+    served, given = _measured_once(problem, some, progress), _point(problem)
     choice: _Choice = (
-        _MostLikely(problem) if from_prior else lambda points, served: first_of_the_best(served)
+        _most_likely(given, problem.model)
+        if from_prior
+        else lambda points, served: first_of_the_best(served)
     )
     voters = [~np.isin(some, fold) for fold in (some[:0], *folds)]
-    chosen = [_Chooser(served, choice, of, fixed).choose_all() for of in voters]
-    made = {_point(problem): problem}
+    chosen = [_choose_all(given, problem.model, served, choice, of, fixed) for of in voters]
+    made = {given: problem}
     for point in chosen:
         made.setdefault(point, _at(point, list(made.values())))
     of_all, *of_folds = (made[point] for point in chosen)
@@ -98,22 +102,20 @@ def _at(point: _Point, made: Sequence[Problem]) -> Problem:
     return found.with_parameters(point.parameters)
 
 
-class _MostLikely:
-    """Chooses the largest gain over the queries, less what the distance from a prior costs.
+def _most_likely(prior: _Point, model: str) -> _Choice:
+    """Choose the largest gain over the queries, less what the distance from a prior costs.
 
     That is the largest posterior density, up to a factor, under a Gaussian prior over the
     parameters with their widths, whose weight beside the queries is ``_PRICE``.
     """
+    origin = _coordinates(prior, model)
 
-    def __init__(self, prior: Problem) -> None:
-        self._model, self._prior = prior.model, _coordinates(_point(prior), prior.model)
-
-    def __call__(self, points: Sequence[_Point], served: Sequence[np.ndarray]) -> int:
-        gains = [measured.sum() - _PRICE * self._distance(p) for p, measured in zip(points, served)]
+    def choose(points: Sequence[_Point], served: Sequence[np.ndarray]) -> int:
+        away = [float(np.nansum((_coordinates(point, model) - origin) ** 2)) for point in points]
+        gains = [measured.sum() - _PRICE * far for far, measured in zip(away, served)]
         return int(np.argmax(gains))
 
-    def _distance(self, point: _Point) -> float:
-        return float(np.nansum((_coordinates(point, self._model) - self._prior) ** 2))
+    return choose
 
 
 def _coordinates(point: _Point, model: str) -> np.ndarray:
@@ -130,92 +132,75 @@ def _coordinates(point: _Point, model: str) -> np.ndarray:
     return np.array([*own, np.log1p(boost) / _BOOST_WIDTH, np.log(span) / _SPAN_WIDTH])
 
 
-class _Chooser:
-    """Chooses a point by some of the queries, one thing after another.
+def _choose_all(
+    given: _Point,
+    model: str,
+    served: _Served,
+    choice: _Choice,
+    voters: np.ndarray,
+    fixed: Collection[str],
+) -> _Point:
+    """Return the choice of all, one thing after another: parameters, boost, span, and parameters
+    once more.
 
-    Parameters
-    ----------
-    voters : bool[n]
-        Which of the queries that were measured decide.
-    fixed
-        Names of parameters that stay.
+    ``voters`` bool[n]: which of the queries that were measured decide. Parameters that are
+    ``fixed``, by name, stay.
     """
 
-    def __init__(
-        self, served: _Served, choice: _Choice, voters: np.ndarray, fixed: Collection[str]
-    ) -> None:
-        self._served, self._choice, self._voters, self._fixed = served, choice, voters, fixed
-
-    def choose_all(self) -> _Point:
-        """Return the choice of all: parameters, boost, span, and parameters once more."""
-        given = _point(self._served.problem)
-        found = self._choose(given, self._other_parameters(given))
-        if isinstance(found.boost, WeightPower):
-            return self._choose_powers(found, found.boost)
-        if not isinstance(given.boost, FirstPositionBoost):
-            return found
-        span = given.boost.span
-        boosts = (FirstPositionBoost(boost, span) for boost in _BOOSTS)
-        found = self._choose(found, (found._replace(boost=boost) for boost in boosts))
-        found = self._choose(found, [found._replace(boost=None)])
-        if isinstance(found.boost, FirstPositionBoost):
-            spans = (FirstPositionBoost(found.boost.boost, span) for span in _SPANS)
-            found = self._choose(found, [found._replace(boost=boost) for boost in spans])
-        if found.boost == given.boost:
-            return found
-        return self._choose(found, self._other_parameters(found))
-
-    def _choose_powers(self, given: _Point, one: WeightPower) -> _Point:
-        """Return the choice of powers within terms, or of all weights; then of those across."""
-        both = [(p, across) for p in _POWERS for across in (one.across, p)]
-        powers = [one._replace(power=power, across=across) for power, across in both]
-        found = self._choose(given, [given._replace(boost=power) for power in powers])
-        assert isinstance(found.boost, WeightPower)
-        powers = [found.boost._replace(across=power) for power in (1.0, *_POWERS)]
-        return self._choose(found, [found._replace(boost=power) for power in powers])
-
-    def _choose(self, given: _Point, others: Iterable[_Point]) -> _Point:
-        """Return the choice of ``given`` and ``others``."""
+    def choose(given: _Point, others: Iterable[_Point]) -> _Point:
         points = [given, *others]
-        if not self._voters.any():  # a single fold: nobody else could choose
-            return given
-        return points[self._choice(points, [self._served(p)[self._voters] for p in points])]
+        return points[choice(points, [served(point)[voters] for point in points])]
 
-    def _other_parameters(self, given: _Point) -> list[_Point]:
-        """Return all points of the grid, nearest to the given one first (in logarithms)."""
+    def choose_boost(given: _Point, boosts: Iterable[Boost | None]) -> _Point:
+        return choose(given, [given._replace(boost=boost) for boost in boosts])
+
+    def choose_of_grid(given: _Point) -> _Point:
+        """All points of the grid are tried, nearest to the given one first (in logarithms)."""
         own = given.parameters.values()
 
-        def distance(choice: dict[str, float]) -> float:
-            return float(sum(abs(np.log(value / own[name])) for name, value in choice.items()))
+        def distance(tried: Mapping[str, float]) -> float:
+            return float(sum(abs(np.log(value / own[name])) for name, value in tried.items()))
 
-        choices = parameters_to_try(self._served.problem.model, own, self._fixed)[1:]
-        return [
-            given._replace(parameters=given.parameters.with_values(choice))
-            for choice in sorted(choices, key=distance)
-        ]
+        grid = sorted(parameters_to_try(model, own, fixed)[1:], key=distance)
+        parameters = (given.parameters.with_values(tried) for tried in grid)
+        return choose(given, [given._replace(parameters=each) for each in parameters])
+
+    found = choose_of_grid(given)
+    if isinstance(found.boost, WeightPower):  # within terms, or of all weights; then across terms
+        one = found.boost
+        both = [(power, across) for power in _POWERS for across in (one.across, power)]
+        found = choose_boost(found, [one._replace(power=p, across=across) for p, across in both])
+        assert isinstance(found.boost, WeightPower)
+        return choose_boost(found, [found.boost._replace(across=p) for p in (1.0, *_POWERS)])
+    if not isinstance(given.boost, FirstPositionBoost):
+        return found
+    span = given.boost.span
+    found = choose_boost(found, [FirstPositionBoost(boost, span) for boost in _BOOSTS])
+    found = choose_boost(found, [None])
+    if isinstance(found.boost, FirstPositionBoost):
+        boost = found.boost.boost
+        found = choose_boost(found, [FirstPositionBoost(boost, span) for span in _SPANS])
+    return found if found.boost == given.boost else choose_of_grid(found)
 
 
-class _Served:
-    """How points serve the queries ``some``: each is measured once, whoever asks for it."""
+def _measured_once(problem: Problem, some: np.ndarray, progress: Progress) -> _Served:
+    """Return how points serve the queries ``some``, by the objective: each is measured once,
+    whoever asks for it."""
+    known: dict[_Point, np.ndarray] = {}
+    at, start = problem, problem.start
+    boosts = 0 if problem.matrix.position_boost is None else len((*_BOOSTS, None, *_SPANS))
+    foreseen = len(parameters_to_try(problem.model, problem.parameters.values())) + boosts
 
-    def __init__(self, problem: Problem, some: np.ndarray, progress: Progress) -> None:
-        self.problem, self._some, self._progress = problem, some, progress
-        self._known: dict[_Point, np.ndarray] = {}
-        self._at, self._start = problem, problem.start
-        boosts = 0 if problem.matrix.position_boost is None else len((*_BOOSTS, None, *_SPANS))
-        self._foreseen = len(parameters_to_try(problem.model, problem.parameters.values())) + boosts
+    def served(point: _Point) -> np.ndarray:
+        nonlocal at, start
+        if point not in known:
+            done = min(len(known), foreseen)  # more where the boost changes
+            progress("choose search parameters", done, foreseen)
+            if at.matrix.position_boost != point.boost:  # one at a time: each has its postings
+                at = problem.with_position_boost(point.boost)
+                start = at.start
+            measured = at.with_parameters(point.parameters).measure(start, some)
+            known[point] = measured[:, MEASURES.index(OBJECTIVE)]
+        return known[point]
 
-    def __call__(self, point: _Point) -> np.ndarray:
-        """Return float64[n]: the objective, for each query."""
-        if point not in self._known:
-            done = min(len(self._known), self._foreseen)  # more where the boost changes
-            self._progress("choose search parameters", done, self._foreseen)
-            self._known[point] = self._measure(point)
-        return self._known[point]
-
-    def _measure(self, point: _Point) -> np.ndarray:
-        if self._at.matrix.position_boost != point.boost:  # one at a time: each has its postings
-            self._at = _at(point, [self.problem])
-            self._start = self._at.start
-        measured = self._at.with_parameters(point.parameters).measure(self._start, self._some)
-        return measured[:, MEASURES.index(OBJECTIVE)]
+    return served

@@ -9,6 +9,8 @@ object for each posting; these few fields are encoded by NumPy, many lists at on
 
 from __future__ import annotations
 
+import itertools
+import struct
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -25,7 +27,7 @@ from .extract import open_matrix
 from .term_document_matrix import TermDocumentMatrix
 
 KIND = "ciff"
-_POSTINGS_AT_ONCE = 1 << 20
+_POSTINGS_AT_ONCE = 1 << 16
 _VARINT, _FIXED64, _BYTES = 0, 1, 2  # wire types
 _MOST_VARINT_BYTES = 5  # of a number below 2 ** 31
 
@@ -98,16 +100,25 @@ def write_ciff(
 ) -> None:
     """Write all terms and documents of ``matrix`` to an open binary file.
 
-    Raises :class:`TdvError` when the matrix holds selected documents only, or a term or an id is
-    not UTF-8.
+    Raises :class:`TdvError` when a term or an id is not UTF-8.
     """
-    file.write(_delimited(_header(matrix, description)))
-    for message in _postings_lists(matrix, progress):
-        file.write(message)
+    terms, documents = matrix.shape
+    tokens = int(matrix.doc_len.sum())
+    average = tokens / documents if documents else 0.0
+    # The format's version; postings lists and documents of this file and of the collection.
+    numbers = 1, terms, documents, terms, documents, tokens, average
+    file.write(_delimited(_message(*numbers, description.encode())))
+    names, indptr = _strings(matrix.vocabulary.terms, "term"), np.asarray(matrix.indptr)
+    doc_freq, total = np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq)
+    for block in blocks(indptr, _POSTINGS_AT_ONCE):
+        postings, ends = _postings(matrix, indptr[block.terms.start : block.terms.stop + 1])
+        for number, (start, end) in enumerate(itertools.pairwise(ends), block.terms.start):
+            head = _message(next(names), int(doc_freq[number]), int(total[number]))
+            file.write(_delimited(head + postings[start:end]))
+        progress("write postings lists", block.postings.stop, matrix.postings)
     lengths = np.asarray(matrix.doc_len)
     for number, name in enumerate(_strings(matrix.doc_ids, "document id")):
-        record = _number(1, number) + _text(2, name) + _number(3, int(lengths[number]))
-        file.write(_delimited(record))
+        file.write(_delimited(_message(number, name, int(lengths[number]))))
 
 
 def _describe(index: StrPath, field: str) -> str:
@@ -127,78 +138,41 @@ def _describe(index: StrPath, field: str) -> str:
     return f"{text}; pruned by it, with {record.tf} frequencies: rank by {found.model}, {told}"
 
 
-def _header(matrix: TermDocumentMatrix, description: str) -> bytes:
-    terms, documents = matrix.shape
-    tokens = int(matrix.doc_len.sum())
-    average = np.array(tokens / documents if documents else 0.0, "<f8").tobytes()
-    return (
-        _number(1, 1)
-        + _number(2, terms)
-        + _number(3, documents)
-        + _number(4, terms)
-        + _number(5, documents)
-        + _number(6, tokens)
-        + (_key(7, _FIXED64) + average if tokens else b"")
-        + _text(8, description.encode())
-    )
-
-
-def _postings_lists(matrix: TermDocumentMatrix, progress: Progress) -> Iterator[bytes]:
-    """The message of each term, after its length."""
-    terms = _strings(matrix.vocabulary.terms, "term")
-    indptr = np.asarray(matrix.indptr)
-    doc_freq, total = np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq)
-    for of_terms, span, _ in blocks(indptr, _POSTINGS_AT_ONCE):
-        first, last = of_terms.start, of_terms.stop
-        postings, ends = _postings(matrix, indptr[first : last + 1])
-        for number in range(first, last):
-            lists = postings[ends[number - first] : ends[number - first + 1]]
-            head = (
-                _text(1, next(terms))
-                + _number(2, int(doc_freq[number]))
-                + _number(3, int(total[number]))
-            )
-            yield _varint(len(head) + len(lists)) + head + lists
-        progress("write postings lists", span.stop, matrix.postings)
-
-
 def _postings(matrix: TermDocumentMatrix, indptr: np.ndarray) -> tuple[bytes, list[int]]:
     """The ``postings`` fields of terms in a row, and where each term's end in these bytes.
 
-    A document's number is its distance from the one before; the first of a term stands as it is.
+    A document's number is its distance from the one before; the first of a term stands as it is. A
+    0 is left out, and its key with it.
     """
     block = slice(int(indptr[0]), int(indptr[-1]))
     documents = np.asarray(matrix.indices[block], np.int64)
     starts = indptr[:-1] - indptr[0]
     gaps = np.diff(documents, prepend=0)
     gaps[starts] = documents[starts]
-    gap_bytes, gap_sizes = _varints(gaps)
-    tf_bytes, tf_sizes = _varints(np.asarray(matrix.data[block], np.int64))
-    gap_sizes = np.where(gaps == 0, -1, gap_sizes)  # 0 is left out, and its key with it
-    sizes = 1 + gap_sizes + 1 + tf_sizes  # below 128: one byte tells it
-    ends = np.concatenate([[0], np.cumsum(2 + sizes)])
-    out = np.empty(ends[-1], np.uint8)
-    at = ends[:-1]
-    out[at], out[at + 1] = _key(4, _BYTES)[0], sizes
-    there = gaps != 0
-    out[at[there] + 2] = _key(1, _VARINT)[0]
-    tf_at = at + 3 + gap_sizes
-    out[tf_at] = _key(2, _VARINT)[0]
-    for place in range(_MOST_VARINT_BYTES):
-        has = gap_sizes > place
-        out[at[has] + 3 + place] = gap_bytes[place, has]
-        has = tf_sizes > place
-        out[tf_at[has] + 1 + place] = tf_bytes[place, has]
-    return out.tobytes(), ends[indptr - indptr[0]].tolist()
+    gap, of_gap = _varints(gaps)
+    tf, of_tf = _varints(np.asarray(matrix.data[block]))
+    always, has_gap = np.ones((len(gaps), 1), bool), gaps[:, None] > 0
+    there = np.hstack([always, always, has_gap, has_gap & of_gap, always, of_tf])
+    sizes = there[:, 2:].sum(axis=1, keepdims=True, dtype=np.uint8)  # below 128: one byte tells it
+    posting, number, frequency = (
+        np.full_like(sizes, _key(field, wire_type)[0])
+        for field, wire_type in ((4, _BYTES), (1, _VARINT), (2, _VARINT))
+    )
+    message = np.hstack([posting, sizes, number, gap, frequency, tf])
+    ends = np.concatenate([[0], np.cumsum(2 + sizes, dtype=np.int64)])
+    return message[there].tobytes(), ends[indptr - indptr[0]].tolist()
 
 
 def _varints(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(uint8[5, n], int64[n]): seven bits a byte, the lowest first, and how many bytes count."""
-    shifts = 7 * np.arange(_MOST_VARINT_BYTES)[:, None]
-    parts = (numbers >> shifts) & 0x7F
-    sizes = 1 + (numbers >= 1 << shifts[1:]).sum(axis=0)
-    parts[:-1][np.arange(1, _MOST_VARINT_BYTES)[:, None] < sizes] |= 0x80
-    return parts.astype(np.uint8), sizes
+    """(uint8[n, 5], bool[n, 5]): seven bits a byte, the lowest first, and which bytes count."""
+    shape = len(numbers), _MOST_VARINT_BYTES
+    parts, counting, left = np.empty(shape, np.uint8), np.ones(shape, bool), numbers.astype("u4")
+    for place in range(_MOST_VARINT_BYTES):
+        more = left > 0x7F
+        parts[:, place] = left & 0x7F | more * np.uint8(0x80)
+        counting[:, place + 1 : place + 2] = more[:, None]
+        left >>= 7
+    return parts, counting
 
 
 def _strings(strings: ByteStrings, what: str) -> Iterator[bytes]:
@@ -217,13 +191,19 @@ def _key(field: int, wire_type: int) -> bytes:
     return bytes([field << 3 | wire_type])
 
 
-def _number(field: int, value: int) -> bytes:
-    """A whole number; 0 is the default, which is left out."""
-    return _key(field, _VARINT) + _varint(value) if value else b""
-
-
-def _text(field: int, value: bytes) -> bytes:
-    return _key(field, _BYTES) + _varint(len(value)) + value if value else b""
+def _message(*values: float | bytes) -> bytes:
+    """The fields 1, 2 and so on; the default, 0 or nothing, is left out."""
+    out = b""
+    for field, value in enumerate(values, start=1):
+        if not value:
+            continue
+        if isinstance(value, bytes):
+            out += _key(field, _BYTES) + _delimited(value)
+        elif isinstance(value, int):
+            out += _key(field, _VARINT) + _varint(value)
+        else:
+            out += _key(field, _FIXED64) + struct.pack("<d", value)
+    return out
 
 
 def _delimited(message: bytes) -> bytes:

@@ -18,7 +18,7 @@ from ..vocabulary import StrPath
 from .config import ExtractConfig
 from .stored_matrix import KIND, describe_matrix, load_matrix, open_arrays
 from .term_document_matrix import TermDocumentMatrix
-from .token_sequences import sequences_from_text, sequences_written
+from .token_sequences import sequences_from_text
 
 _log = logging.getLogger(__name__)
 
@@ -75,33 +75,30 @@ def _write_arrays(
     """Write the arrays into ``folder`` and return what the manifest cannot tell from them."""
     from ..jvm.index import extract_arrays, require_current
 
-    surveyed = _survey(index, config.field, progress) if index.is_sharded else None
+    surveyed = None
+    if index.is_sharded:
+        from ..indexes.shards.survey import survey_shards
+        from ..indexes.shards.workers import open_workers
+
+        with open_workers(index) as workers:
+            surveyed = survey_shards(workers, index, config.field, progress)
     read = extract_arrays(
         index, config.field, folder,
         threads=cores(config.threads), positions=config.positions, sequences=config.tokens,
         progress=progress,
     )  # fmt: skip
-    if surveyed:
-        require_current(index, surveyed["commit"])
     source = surveyed or read
+    if surveyed:
+        require_current(index, source["commit"])
     manifest: dict[str, Any] = {"field": config.field, "source": source}
-    if config.tokens:
-        manifest["sequences"] = "positions" if sequences_written(folder) else "text"
-    if manifest.get("sequences") == "text":
-        counted = open_arrays(folder, {**manifest, "sequences": None})
+    if config.tokens and (folder / "tokens.npy").exists():
+        manifest["sequences"] = "positions"
+    elif config.tokens:
+        counted = open_arrays(folder, manifest)
         sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
         require_current(index, source["commit"])
+        manifest["sequences"] = "text"
     return manifest
-
-
-def _survey(source: Source, field: str, progress: Progress) -> dict[str, Any]:
-    """What :func:`..indexes.shards.survey.survey_shards` finds."""
-    from ..indexes.shards.survey import survey_shards
-    from ..indexes.shards.workers import open_workers
-
-    with open_workers(source) as workers:
-        workers.check(None)
-        return survey_shards(workers, source, field, progress)
 
 
 @contextmanager

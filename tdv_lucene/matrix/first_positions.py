@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .weight_powers import WeightPower
+from .weight_powers import WeightPower, as_factors, weighed
 
 POSITIONS = 1024
 """Positions told apart; later ones count as the last of these."""
@@ -33,9 +33,11 @@ class FirstPositionBoost(NamedTuple):
     span: float
 
     @property
+    @lru_cache(maxsize=256)  # noqa: B019 - of two numbers, not of an object that it keeps alive
     def factors(self) -> np.ndarray:
         """Return float32[POSITIONS]: what frequencies are multiplied by, by position."""
-        return _factors(self)
+        factors = 1 + self.boost / (1 + np.arange(POSITIONS) / self.span) ** 2
+        return as_factors(factors)
 
     def times(self, factor: float) -> FirstPositionBoost:
         """Return the boost that is ``factor`` times as large and reaches as many times as far."""
@@ -47,22 +49,9 @@ class FirstPositionBoost(NamedTuple):
         return 1 + self.boost
 
     def weigh(self, tf: np.ndarray, first: np.ndarray | None) -> np.ndarray:
-        """Return float32[n]: ``tf`` int[n] as it counts at positions ``first`` uint16[n].
-
-        One product of float32, as ``tdvlucene.rules.Boost`` has it.
-        """
+        """Return float32[n]: ``tf`` int[n] as it counts at positions ``first`` uint16[n]."""
         assert first is not None  # a boost needs them
-        factors = self.factors[np.minimum(first, POSITIONS - 1)]
-        counted: np.ndarray = np.asarray(tf, np.float32) * factors
-        return counted
-
-
-@lru_cache(maxsize=256)
-def _factors(position_boost: FirstPositionBoost) -> np.ndarray:
-    boost, span = position_boost
-    factors = (1 + boost / (1 + np.arange(POSITIONS) / span) ** 2).astype(np.float32)
-    factors.setflags(write=False)
-    return factors
+        return weighed(tf, self.factors, first)
 
 
 Boost: TypeAlias = FirstPositionBoost | WeightPower

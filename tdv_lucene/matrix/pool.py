@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .first_positions import Boost
+
 
 class ListSample(NamedTuple):
     """``n`` posting lists of the whole collection, or stretches of long ones.
@@ -36,6 +38,10 @@ class ListSample(NamedTuple):
     data: np.ndarray
     first_positions: np.ndarray | None
     doc_len: np.ndarray
+
+    def tf(self, boost: Boost | None) -> np.ndarray:
+        """Return int32[m] or float32[m]: the frequencies, with the boost if any."""
+        return self.data if boost is None else boost.weigh(self.data, self.first_positions)
 
 
 @dataclass(frozen=True, eq=False)

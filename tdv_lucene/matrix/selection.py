@@ -53,13 +53,9 @@ def select_documents(
         indices=np.concatenate(indices),
         data=np.concatenate(data),
         first_positions=np.concatenate(first_positions) if first_positions else None,
+        sequences=None,  # nothing reads those of some documents
         doc_len=np.array(matrix.doc_len[documents]),
         norms=np.array(matrix.norms[documents]),
-        collection={
-            "documents": matrix.shape[1],
-            "doc_count": matrix.doc_count,
-            "postings": matrix.postings,
-            "tokens": int(np.sum(matrix.doc_len)),
-        },
+        collection={"documents": matrix.shape[1], "doc_count": matrix.doc_count},
     )
     return selected, log_lens / np.maximum(matrix.doc_freq, 1)

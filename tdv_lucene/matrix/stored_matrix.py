@@ -13,7 +13,7 @@ from ..errors import TdvError
 from ..store import check_content, check_files, load_array, read_manifest
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 from .term_document_matrix import TermDocumentMatrix
-from .token_sequences import load_sequences
+from .token_sequences import TokenSequences
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +55,9 @@ def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
     _log.info("opening the matrix %s of field '%s'", folder, manifest["field"])
     arrays: dict[str, Any] = {name: array(name) for name in _ARRAYS}
     has_positions = (folder / f"{_POSITIONS}.npy").exists()
+    sequences = None
+    if (origin := manifest.get("sequences")) is not None:
+        sequences = TokenSequences(array("tokens"), array("tokens_indptr"), origin)
     return TermDocumentMatrix(
         vocabulary=Vocabulary(
             manifest["field"], ByteStrings(array("terms"), array("terms_indptr"))
@@ -62,7 +65,7 @@ def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
         doc_ids=ByteStrings(array("doc_ids"), array("doc_ids_indptr")),
         source=manifest["source"],
         first_positions=array(_POSITIONS) if has_positions else None,
-        sequences=load_sequences(folder, manifest.get("sequences"), _MADE_BY),
+        sequences=sequences,
         **arrays,
     )
 

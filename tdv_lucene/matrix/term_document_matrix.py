@@ -47,7 +47,7 @@ class TermDocumentMatrix:
     source : dict
         Identity of the index: path, commit id, versions.
     collection : dict or None
-        Of a pool: ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live ones.
+        Of some documents: ``documents`` and ``doc_count`` of all live ones.
     first_positions : uint16[nnz] or None
         Position of the term's first occurrence in the document; 65535 stands for that and
         everything after it. None if the field has no positions, or they were not extracted.
@@ -135,7 +135,7 @@ class TermDocumentMatrix:
     @property
     def collection_postings(self) -> int:
         """Number of postings of all documents, of those without a row too."""
-        return self.postings if self.collection is None else int(self.collection["postings"])
+        return int(np.sum(self.doc_freq))
 
     def with_position_boost(self, boost: Boost | None) -> TermDocumentMatrix:
         """Return the matrix with this boost."""

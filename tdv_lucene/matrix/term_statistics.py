@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..vocabulary import ByteStrings
 from .blocks import blocks, row_sums
 from .term_document_matrix import TermDocumentMatrix
 
@@ -26,30 +27,29 @@ def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
 
 def standard_statistic(matrix: TermDocumentMatrix, name: str) -> np.ndarray:
     """Return float64[V]: one of :data:`STATISTICS`, standardised as
-    :func:`..learning.features.term_features` has it.
+    :func:`..learning.training_task.term_features` has it.
 
     All but "log mean length" are O(V); that one is O(postings), in time and memory.
     """
-    doc_freq = np.asarray(matrix.doc_freq, np.float64)
-    return standardise(_STATISTICS[name](matrix, doc_freq), doc_freq)
+    return standardise(_STATISTICS[name](matrix), np.asarray(matrix.doc_freq, np.float64))
 
 
 def _characters(matrix: TermDocumentMatrix) -> np.ndarray:
     """Return int64[V]: the code points of a term, which mean the same in every script."""
-    return _count_bytes(matrix, (matrix.vocabulary.terms.data & 0xC0) != 0x80)
+    terms = matrix.vocabulary.terms
+    return _count_bytes(terms, (terms.data & 0xC0) != 0x80)
 
 
-def _digit_share(matrix: TermDocumentMatrix) -> np.ndarray:
-    """Return float64[V]: the share of a term's characters that are digits; Lucene's analyzers make
-    ASCII ones of those of other scripts."""
-    data = matrix.vocabulary.terms.data
-    digits = _count_bytes(matrix, (data >= ord("0")) & (data <= ord("9")))
-    return np.asarray(digits / np.maximum(_characters(matrix), 1))
+def count_digits(terms: ByteStrings) -> np.ndarray:
+    """Return int64[n]: how many ASCII digits each has; Lucene's analyzers make them of those of
+    other scripts."""
+    data = np.asarray(terms.data)
+    return _count_bytes(terms, (data >= ord("0")) & (data <= ord("9")))
 
 
-def _count_bytes(matrix: TermDocumentMatrix, which: np.ndarray) -> np.ndarray:
-    """Return int64[V]: of the terms' bytes, how many each has of those."""
-    return np.diff(np.concatenate([[0], np.cumsum(which)])[matrix.vocabulary.terms.indptr])
+def _count_bytes(terms: ByteStrings, which: np.ndarray) -> np.ndarray:
+    """Return int64[n]: of the terms' bytes, how many each has of those."""
+    return np.diff(np.concatenate([[0], np.cumsum(which)])[terms.indptr])
 
 
 def _mean_log_length(matrix: TermDocumentMatrix) -> np.ndarray:
@@ -62,13 +62,13 @@ def _mean_log_length(matrix: TermDocumentMatrix) -> np.ndarray:
     return mean
 
 
-_STATISTICS: dict[str, Callable[[TermDocumentMatrix, np.ndarray], np.ndarray]] = {
-    "log df": lambda matrix, doc_freq: np.log(doc_freq),
-    "RIDF": lambda matrix, doc_freq: residual_idf(matrix),
-    "log cf/df": lambda matrix, doc_freq: np.log(np.asarray(matrix.total_term_freq) / doc_freq),
-    "log mean length": lambda matrix, doc_freq: _mean_log_length(matrix),
-    "characters": lambda matrix, doc_freq: np.log1p(_characters(matrix)),
-    "digits": lambda matrix, doc_freq: _digit_share(matrix),
+_STATISTICS: dict[str, Callable[[TermDocumentMatrix], np.ndarray]] = {
+    "log df": lambda of: np.log(np.asarray(of.doc_freq)),
+    "RIDF": residual_idf,
+    "log cf/df": lambda of: np.log(np.asarray(of.total_term_freq) / np.asarray(of.doc_freq)),
+    "log mean length": _mean_log_length,
+    "characters": lambda of: np.log1p(_characters(of)),
+    "digits": lambda of: count_digits(of.vocabulary.terms) / np.maximum(_characters(of), 1),
 }
 STATISTICS = tuple(_STATISTICS)
 

@@ -14,15 +14,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ..errors import TdvError
-from ..indexes.analysis import analysis_of
 from ..progress import Progress, silent
-from ..store import load_array, save_array
+from ..store import save_array
 from ..vocabulary import StrPath, Vocabulary
 
 _log = logging.getLogger(__name__)
 
 ORIGINS = ("positions", "text")
-_TERMS, _INDPTR = "tokens", "tokens_indptr"
 _STORED = "contents"  # the field whose text Anserini stores
 
 
@@ -65,15 +63,6 @@ class TokenSequences:
         return found
 
 
-def load_sequences(folder: StrPath, origin: str | None, made_by: str) -> TokenSequences | None:
-    """Map the sequences in a matrix's folder into memory; None where it has none."""
-    if origin is None:
-        return None
-    return TokenSequences(
-        load_array(folder, _TERMS, made_by), load_array(folder, _INDPTR, made_by), origin
-    )
-
-
 def sequences_from_text(
     index: StrPath,
     vocabulary: Vocabulary,
@@ -87,6 +76,7 @@ def sequences_from_text(
 
     Raises :class:`TdvError` when the index stores no text of this field.
     """
+    from ..indexes.analysis import analysis_of
     from ..jvm.index import write_tokens
 
     analysis = analysis_of(index, vocabulary.field).analysis
@@ -116,10 +106,5 @@ def sequences_from_text(
             "index: it was made with another analyzer, or from other text", different,
             len(doc_len), analysis.describe(),
         )  # fmt: skip
-    save_array(folder / f"{_TERMS}.npy", np.concatenate(parts))
-    save_array(folder / f"{_INDPTR}.npy", indptr)
-
-
-def sequences_written(folder: Path) -> bool:
-    """Whether Java found positions and wrote the sequences."""
-    return (folder / f"{_TERMS}.npy").exists()
+    save_array(folder / "tokens.npy", np.concatenate(parts))
+    save_array(folder / "tokens_indptr.npy", indptr)

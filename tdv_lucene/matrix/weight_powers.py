@@ -50,9 +50,11 @@ class WeightPower(NamedTuple):
         return np.asarray((mean / self.unit) ** (self.across - self.power), np.float32)
 
     @property
+    @lru_cache(maxsize=256)  # noqa: B019 - of three numbers
     def factors(self) -> np.ndarray:
         """Return float32[WEIGHTS]: the factors of postings, by weight."""
-        return _factors(self)
+        weights = np.maximum(np.arange(WEIGHTS), 1)  # no posting has a weight of 0
+        return as_factors((weights / self.unit) ** (self.power - 1))
 
     @property
     def largest_factor(self) -> float:
@@ -60,18 +62,19 @@ class WeightPower(NamedTuple):
         return float(self.factors.max())
 
     def weigh(self, tf: np.ndarray, first: np.ndarray | None) -> np.ndarray:
-        """Return float32[n]: ``tf`` int[n], the weights, as they count; positions do not matter.
-
-        One product of float32, as ``tdvlucene.rules.Boost`` has it.
-        """
-        factors = self.factors[np.minimum(tf, WEIGHTS - 1)]
-        counted: np.ndarray = np.asarray(tf, np.float32) * factors
-        return counted
+        """Return float32[n]: ``tf`` int[n], the weights, as they count; positions do not matter."""
+        return weighed(tf, self.factors, tf)
 
 
-@lru_cache(maxsize=256)
-def _factors(of: WeightPower) -> np.ndarray:
-    weights = np.maximum(np.arange(WEIGHTS), 1)  # no posting has a weight of 0
-    factors = ((weights / of.unit) ** (of.power - 1)).astype(np.float32)
+def as_factors(numbers: np.ndarray) -> np.ndarray:
+    """Return float32[n], read-only: all who ask get the same array."""
+    factors = numbers.astype(np.float32)
     factors.setflags(write=False)
     return factors
+
+
+def weighed(tf: np.ndarray, factors: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return float32[n]: one product of float32, as ``tdvlucene.rules.Boost`` has it. Beyond the
+    last of the ``factors`` that one holds."""
+    counted: np.ndarray = np.asarray(tf, np.float32) * factors[np.minimum(at, len(factors) - 1)]
+    return counted

@@ -10,7 +10,6 @@ from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS
 from ..embedding.config import TrustPickle
 from ..options import (
-    ANYTHING,
     Config,
     Effect,
     OfField,
@@ -95,7 +94,7 @@ class RankerConfig(TrustPickle, TokensMatrix, TopicField, Seed, Analysed, OfFiel
     )  # fmt: skip
 
     EFFECTS = (
-        Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),
+        Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", unless=(None,)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +20,7 @@ from ..learning.candidates import padded_terms
 from ..simulation.problem import Problem
 from ..simulation.queries import Queries
 from ..values.operating_point import REDUCTIONS
-from .similarities import PaperSimilarity, hinge_with_sparsity, score_half, similarity_of
+from .similarities import SIMILARITIES, PaperSimilarity, hinge_with_sparsity, score_half
 
 
 @dataclass(frozen=True)
@@ -55,50 +55,34 @@ class PaperRecipe:
             raise TdvError(f"sparsity (lambda) must lie within [0, 1], got {self.sparsity}")
 
 
-class Triples(NamedTuple):
-    """Relevant documents and what negatives are drawn from.
-
-    Attributes
-    ----------
-    queries, positives : int64[n]
-        A pair for every relevant document that the index holds.
-    negatives : dict
-        Query -> int32[*] judged non-relevant documents; a query without any draws from the whole
-        collection.
-    """
-
-    queries: np.ndarray
-    positives: np.ndarray
-    negatives: dict[int, np.ndarray]
-
-
 def train(
     problem: Problem,
     features: tdv.Features,
     recipe: PaperRecipe,
     train_queries: np.ndarray,
     rng: np.random.Generator,
-    epoch_done: Callable[[], None],
+    epoch_done: Callable[[int], None],
 ) -> tuple[tdv.Linear, int]:
     """Return the parameters after the epoch with the best training nDCG@5, and that epoch.
 
     Epoch 0 is the random start, so the best is at least as good as that on the training queries.
     """
-    similarity: Any = similarity_of(problem.model, problem.parameters)
-    optimizer, update = _compiled(similarity, recipe)
-    triples = collect_triples(problem.queries, train_queries)
+    optimizer, update = _compiled(SIMILARITIES[problem.model], recipe)
+    pairs = relevant_pairs(problem.queries)
+    pairs = pairs[np.isin(pairs[:, 0], train_queries)]
     terms = padded_terms(problem.queries)
     linear = glorot_start(jax.random.key(int(rng.integers(2**31))), features)
     state = optimizer.init(linear)
     best, best_epoch = linear, 0
     best_ndcg = _training_ndcg(problem, linear, features, train_queries)
     for epoch in range(1, recipe.max_epochs + 1):
-        for chosen in _shuffled(len(triples.queries), recipe.pairs_per_step, rng):
+        order, size = rng.permutation(len(pairs)), recipe.pairs_per_step
+        for chosen in np.split(order, range(size, len(order), size)):
             check()
-            halves = _halves(problem, triples, terms, chosen, rng)
+            halves = _halves(problem, pairs[chosen], terms, rng)
             linear, state = update(linear, state, features, *halves)
         ndcg = _training_ndcg(problem, linear, features, train_queries)
-        epoch_done()
+        epoch_done(epoch)
         if ndcg > best_ndcg:
             best, best_epoch, best_ndcg = linear, epoch, ndcg
         if epoch - best_epoch >= recipe.patience:
@@ -114,49 +98,41 @@ def glorot_start(key: jax.Array, features: tdv.Features) -> tdv.Linear:
     return tdv.Linear(w[:statistics], w[statistics:], jnp.ones(()))
 
 
-def collect_triples(queries: Queries, some: np.ndarray) -> Triples:
-    """Pair ``some`` queries with their relevant and their judged non-relevant documents."""
-    pairs, negatives = [], {}
-    for query in some.tolist():
-        docs, grades = queries.judged_of(query)
-        pairs += [(query, doc) for doc in docs[grades > 0].tolist()]
-        negatives[query] = docs[grades <= 0]
-    of_queries, positives = np.array(pairs, np.int64).T
-    return Triples(of_queries, positives, negatives)
+def relevant_pairs(queries: Queries) -> np.ndarray:
+    """Return int64[n, 2]: each query with each of its relevant documents that the index holds."""
+    numbers = np.repeat(np.arange(len(queries)), np.diff(queries.judged_indptr))
+    return np.stack([numbers, queries.judged_docs], axis=1)[queries.grades > 0]
 
 
 def draw_negatives(
-    triples: Triples, chosen: np.ndarray, documents: int, rng: np.random.Generator
+    queries: Queries, some: np.ndarray, documents: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return int64[B]: a judged non-relevant document each, any document where there is none."""
-    drawn = rng.integers(documents, size=len(chosen))
-    for row, query in enumerate(triples.queries[chosen].tolist()):
-        if len(triples.negatives[query]):
-            drawn[row] = rng.choice(triples.negatives[query])
+    """Return int64[B]: for each of ``some`` queries int64[B] a judged non-relevant document, any
+    document of the collection where there is none."""
+    drawn = rng.integers(documents, size=len(some))
+    for row, query in enumerate(some.tolist()):
+        docs, grades = queries.judged_of(query)
+        if (grades <= 0).any():
+            drawn[row] = rng.choice(docs[grades <= 0])
     return drawn
-
-
-def _shuffled(number: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-    order = rng.permutation(number)
-    return [order[first : first + size] for first in range(0, number, size)]
 
 
 def _halves(
     problem: Problem,
-    triples: Triples,
+    pairs: np.ndarray,
     terms: tuple[np.ndarray, np.ndarray],
-    chosen: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[Batch, Batch]:
     """Return the relevant and the non-relevant half of a batch, ``C`` = 1."""
-    queries = triples.queries[chosen]
+    queries, positives = pairs.T
     query_terms, query_tf = terms[0][queries], terms[1][queries]
-    negatives = draw_negatives(triples, chosen, problem.matrix.shape[1], rng)
-    halves = []
-    for docs in (triples.positives[chosen], negatives):
+    negatives = draw_negatives(problem.queries, queries, problem.matrix.shape[1], rng)
+
+    def half(docs: np.ndarray) -> Batch:
         tf = problem.rows.term_freqs(docs, query_terms)
-        halves.append(problem.rows.batch(query_terms, query_tf, docs[:, None], tf[:, None]))
-    return halves[0], halves[1]
+        return problem.rows.batch(query_terms, query_tf, docs[:, None], tf[:, None])
+
+    return half(positives), half(negatives)
 
 
 @lru_cache(maxsize=4)

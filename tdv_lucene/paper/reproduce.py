@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis
 from ..embedding.lsa import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
@@ -28,11 +28,10 @@ from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
-from .experiment import MEASURES, ROUNDS, Experiment
+from .experiment import ROUNDS, Experiment, read_queries
 from .learn import learn_by_paper
 from .pairwise import PaperRecipe
-from .published import COLLECTIONS, Collection
-from .queries import Queries, read_queries
+from .published import COLLECTIONS, MEASURES
 from .reproduced import make_report, write_report
 
 KIND = "reproduction"
@@ -82,153 +81,115 @@ def reproduce_paper(
         ``latency_ms`` (exhaustive, 1000 hits) and ``postings_removed`` (percent);
         ``neural.NAME`` (see :mod:`.reproduced`); ``versions``.
     """
+    from ..jvm.analysis import analyze_topics
+
     config = ReproduceConfig.of(config, options)
-    field, models, neural, seed = config.field, config.models, config.neural, config.seed
-    known = _known_collection(collection, models)
-    chosen = _affordable(_recipe_of(config.recipe), config.reduction)
-    _check_neural(neural, models)
+    field, seed = config.field, config.seed
+    if collection not in COLLECTIONS:
+        raise TdvError(f"no collection '{collection}': choose one of {', '.join(COLLECTIONS)}")
+    known = COLLECTIONS[collection]
+    for model in config.models:
+        check_model(model)
+    recipe = _affordable(config)
+    _check_neural(config)
     training = (config.train_topics, config.train_qrels)
     read = [index, topics, qrels, *training]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
-    analysed = analysis_of(index, field, config.analysis)
+    analysis = analysis_of(index, field, config.analysis).analysis
     queries = read_queries(known, index, (topics, qrels), training, config.folds, seed)
     with (
         place as folder,
-        open_matrix(index, field=field, tokens=bool(neural), progress=progress) as matrix,
+        open_matrix(index, field=field, tokens=bool(config.neural), progress=progress) as matrix,
     ):
+        texts = {**queries.measured, **queries.training}
         experiment = Experiment(
             index=Path(index),
-            field=field,
-            topics=queries.measured,
-            qrels=queries.qrels,
-            analysis=analysed.analysis,
-            asked_analysis=config.asked_analysis,
-            tokens=_analyzed(queries, field, analysed.analysis),
-            folds=queries.folds,
+            config=config,
+            queries=queries,
+            analysis=analysis,
+            tokens=analyze_topics(texts, field, analysis),
             matrix=matrix,
             vectors=latent_semantic_vectors(matrix, seed=seed, progress=progress),
-            recipe=chosen,
-            latency_budget_seconds=config.latency_budget_seconds,
-            seed=seed,
+            recipe=recipe,
             folder=folder,
             progress=progress,
         )
-        found = {model: _run_model(experiment, model) for model in models}
-        reranked = _run_neural(experiment, neural, config.rerank_depth) if neural else {}
-        report = make_report(known, experiment, found, reranked, config.rerank_depth)
+        found = {model: _run_model(experiment, model) for model in config.models}
+        reranked = {}
+        if config.neural:
+            from .neural.folds import run_ranker
+
+            reranked = {name: run_ranker(experiment, name) for name in config.neural}
+        report = make_report(known, experiment, found, reranked)
         write_report(folder, report)
         place.write_manifest({name: report[name] for name in ("collection", "recipe", "seed")})
     return report
 
 
-def _analyzed(queries: Queries, field: str, analysis: Analysis) -> Mapping[str, Sequence[str]]:
-    from ..jvm.analysis import analyze_topics
-
-    texts = {**queries.measured, **queries.training}
-    return analyze_topics(texts, field, analysis)
-
-
-def _check_neural(neural: Sequence[str], models: Sequence[str]) -> None:
+def _check_neural(config: ReproduceConfig) -> None:
     from .neural import check_name, require_equinox
 
-    for name in neural:
+    for name in config.neural:
         check_name(name)
-    if neural:
+    if config.neural:
         require_equinox()
-        if "bm25" not in models:
+        if "bm25" not in config.models:
             raise TdvError(
                 f"{argument('neural')} re-ranks what BM25 finds and is compared with TDV-BM25: add "
                 "'bm25' to the models"
             )
 
 
-def _run_neural(
-    experiment: Experiment, names: Sequence[str], depth: int
-) -> dict[str, dict[str, np.ndarray]]:
-    from .neural.folds import run_ranker
-
-    return {name: run_ranker(experiment, name, depth) for name in names}
-
-
-def _known_collection(collection: str, models: Sequence[str]) -> Collection:
-    if collection not in COLLECTIONS:
-        raise TdvError(f"no collection '{collection}': choose one of {', '.join(COLLECTIONS)}")
-    for model in models:
-        check_model(model)
-    return COLLECTIONS[collection]
-
-
-def _recipe_of(name: str | DefaultRecipe | PaperRecipe) -> DefaultRecipe | PaperRecipe:
-    """The recipe of that name, or the one given."""
-    if not isinstance(name, str):
-        return name
-    return {"paper": PaperRecipe, "default": DefaultRecipe}[name]()
-
-
-def _affordable(
-    recipe: DefaultRecipe | PaperRecipe, reduction: float | None
-) -> DefaultRecipe | PaperRecipe:
+def _affordable(config: ReproduceConfig) -> DefaultRecipe | PaperRecipe:
     """Return the recipe without operating points that nobody will look at.
 
     Each takes minutes to validate, so only the one that is used is validated. The paper's recipe
     trains a network per fold only for that, so the fewest folds will do.
     """
+    recipe: DefaultRecipe | PaperRecipe = config.recipe
+    if isinstance(config.recipe, str):
+        recipe = DefaultRecipe() if config.recipe == "default" else PaperRecipe()
     if isinstance(recipe, DefaultRecipe):
-        used = _REDUCTION if reduction is None else reduction
+        used = _REDUCTION if config.reduction is None else config.reduction
         # The prior may have been made from the very queries that are measured.
         return replace(recipe, reductions=(used,), prior=False)
-    return replace(recipe, reductions=(reduction or 0.0,), folds=2)  # 0: the zeros it learned
+    return replace(recipe, reductions=(config.reduction or 0.0,), folds=2)  # 0: zeros it learned
 
 
 def _run_model(experiment: Experiment, model: str) -> dict[str, np.ndarray]:
     """Per query, in the folds' order: ``MEASURE`` and ``ms``, [2, Q]; ``removed``, [folds]."""
-    run = experiment.baseline(model)
-    search_index(
-        experiment.index,
-        experiment.topics,
-        run,
-        model=model,
-        hits=DEPTH,
-        field=experiment.field,
-        **experiment.asked_analysis,
+    config = experiment.config
+    search: Callable[..., Any] = partial(
+        search_index, model=model, hits=DEPTH, field=config.field, **config.asked_analysis
     )
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in (*MEASURES, "ms", "removed")}
-    for number in range(len(experiment.folds)):
-        for name, values in _run_fold(experiment, model, run, number).items():
-            parts[name].append(values)
-    return {name: np.concatenate(arrays, axis=-1) for name, arrays in parts.items()}
+    search(experiment.index, experiment.queries.measured, experiment.baseline(model))
+    folds = [_run_fold(experiment, model, search, n) for n in range(len(experiment.queries.folds))]
+    return {name: np.concatenate([each[name] for each in folds], axis=-1) for name in folds[0]}
 
 
 def _run_fold(
-    experiment: Experiment, model: str, baseline: Path, number: int
+    experiment: Experiment, model: str, search: Callable[..., Any], number: int
 ) -> dict[str, np.ndarray]:
-    training, held_out = experiment.folds[number]
+    config, queries = experiment.config, experiment.queries
+    training, held_out = queries.folds[number]
     recipe = experiment.recipe
     learn: Callable[..., TermValues] = (
         learn_by_paper if isinstance(recipe, PaperRecipe) else learn_term_values
     )
     values = learn(
-        experiment.matrix,
-        {q: experiment.tokens[q] for q in training},
-        {q: experiment.qrels[q] for q in training},
-        model=model,
-        recipe=recipe,
-        vectors=experiment.vectors,
-        seed=experiment.seed,
-        progress=experiment.progress,
-    )
-    asked = {q: experiment.topics[q] for q in held_out}
+        experiment.matrix, *experiment.judged(training), model=model, recipe=recipe,
+        vectors=experiment.vectors, seed=config.seed, progress=experiment.progress,
+    )  # fmt: skip
+    asked = {q: queries.measured[q] for q in held_out}
+    baseline = experiment.baseline(model)
     run = experiment.folder / f"{model}.tdv.{number + 1}.run"
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         pruned = Path(folder) / "pruned"
         made = prune_index(
             experiment.index, values, pruned, reduction=values.points[0]["reduction"],
-            progress=experiment.progress, **experiment.asked_analysis,
+            progress=experiment.progress, **config.asked_analysis,
         )  # fmt: skip
-        search_index(
-            pruned, asked, run, model=model, hits=DEPTH, field=experiment.field,
-            **experiment.asked_analysis,
-        )  # fmt: skip
+        search(pruned, asked, run)
         indexes = {"baseline": (experiment.index, baseline), "tdv": (pruned, run)}
         latency = measure_latency(
             {
@@ -236,13 +197,13 @@ def _run_fold(
                 for name, (path, one) in indexes.items()
             },
             asked,
-            LatencyPlan(ROUNDS, experiment.latency_budget_seconds, experiment.seed),
-            field=experiment.field,
+            LatencyPlan(ROUNDS, config.latency_budget_seconds, config.seed),
+            field=config.field,
             analysis=experiment.analysis,
             raw=Path(folder) / "latency_ns.npy",
             progress=experiment.progress,
         )
-    measured = [evaluate_run(one, asked, experiment.qrels).values for one in (baseline, run)]
+    measured = [evaluate_run(one, asked, queries.qrels).values for one in (baseline, run)]
     return {
         **{measure: np.stack([one[measure] for one in measured]) for measure in MEASURES},
         "ms": np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in indexes]),

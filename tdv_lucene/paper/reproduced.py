@@ -17,95 +17,81 @@ import numpy as np
 
 from ..evaluation.significance import compare_paired
 from ..store import versions
-from .experiment import MEASURES, Experiment
-from .published import Collection
+from .experiment import Experiment
+from .published import MEASURES, Collection, Published
 
 Found = Mapping[str, Mapping[str, np.ndarray]]
 """Model -> what was measured -> its values."""
 
 
 def make_report(
-    known: Collection, experiment: Experiment, found: Found, reranked: Found, depth: int
+    known: Collection, experiment: Experiment, found: Found, reranked: Found
 ) -> dict[str, Any]:
     """Return all figures, with significance corrected for all that is compared."""
     recipe, tests = experiment.recipe, (len(found) + len(reranked)) * len(MEASURES)
-    neural = {
-        "rerank_depth": depth,
-        "neural": {
-            name: _summarise_ranker(known, measured, found["bm25"], tests, name)
-            for name, measured in reranked.items()
-        },
-    }
-    return {
+    folds = experiment.queries.folds
+    models = {}
+    for model, measured in found.items():
+        published = known.published.get(model, Published())
+        pairs = {measure: dict(zip(("baseline", "tdv"), measured[measure])) for measure in MEASURES}
+        models[model] = {
+            **_compared(pairs, published, tests),
+            "latency_ms": {
+                "baseline": float(measured["ms"][0].mean()),
+                "tdv": float(measured["ms"][1].mean()),
+                "published": published.latency_ms,
+            },
+            "postings_removed": {
+                "mean": float(measured["removed"].mean()),
+                "by_fold": measured["removed"].tolist(),
+                "published": published.removed,
+            },
+        }
+    neural = {}
+    for name, measured in reranked.items():
+        published, bm25 = known.published.get(name, Published()), found["bm25"]
+        pairs = {m: {"value": measured[m], "tdv_bm25": bm25[m][1]} for m in MEASURES}
+        neural[name] = {
+            **_compared(pairs, published, tests),
+            "latency_ms": {
+                "first_stage": float(bm25["ms"][0].mean()),
+                "reranking": float(measured["ms"].mean()),
+                "queries": len(measured["ms"]),
+                "published": published.latency_ms,
+            },
+            "parameters": int(measured["parameters"][0]),
+            "epochs": measured["epochs"].tolist(),
+        }
+    report = {
         "collection": known.title,
-        "queries": len(experiment.topics),
-        "training_queries": [len(fold.training) for fold in experiment.folds],
-        "folds": len(experiment.folds),
-        # As the written report gives it: lists for tuples.
-        "recipe": json.loads(json.dumps({"name": recipe.name, **asdict(recipe)})),
-        "seed": experiment.seed,
-        "models": {
-            model: _summarise(known, measured, tests, model) for model, measured in found.items()
-        },
-        **(neural if reranked else {}),
+        "queries": len(experiment.queries.measured),
+        "training_queries": [len(fold.training) for fold in folds],
+        "folds": len(folds),
+        "recipe": {"name": recipe.name, **asdict(recipe)},
+        "seed": experiment.config.seed,
+        "models": models,
+        **({"rerank_depth": experiment.config.rerank_depth, "neural": neural} if neural else {}),
         "versions": versions(),
     }
+    # As the written report gives it: lists for tuples.
+    as_written: dict[str, Any] = json.loads(json.dumps(report))
+    return as_written
 
 
-def _summarise(
-    known: Collection, measured: Mapping[str, np.ndarray], tests: int, model: str
+def _compared(
+    pairs: Mapping[str, Mapping[str, np.ndarray]], published: Published, tests: int
 ) -> dict[str, Any]:
-    summary: dict[str, Any] = {}
-    for measure, published in zip(MEASURES, (known.ndcg5, known.recall1000)):
-        baseline, tdv = measured[measure]
-        summary[measure] = {
-            "baseline": float(baseline.mean()),
-            "tdv": float(tdv.mean()),
-            **compare_paired(baseline, tdv, tests).to_dict(),
-            "published": _listed(published, model),
+    """By measure the means of two systems, how they compare, and what the paper has."""
+    found = {}
+    for measure, printed in zip(MEASURES, (published.ndcg5, published.recall1000)):
+        (one, first), (other, second) = pairs[measure].items()
+        found[measure] = {
+            one: float(first.mean()),
+            other: float(second.mean()),
+            **compare_paired(first, second, tests).to_dict(),
+            "published": printed,
         }
-    summary["latency_ms"] = {
-        "baseline": float(measured["ms"][0].mean()),
-        "tdv": float(measured["ms"][1].mean()),
-        "published": _listed(known.latency_ms, model),
-    }
-    summary["postings_removed"] = {
-        "mean": float(measured["removed"].mean()),
-        "by_fold": measured["removed"].tolist(),
-        "published": known.removed.get(model),
-    }
-    return summary
-
-
-def _summarise_ranker(
-    known: Collection,
-    measured: Mapping[str, np.ndarray],
-    bm25: Mapping[str, np.ndarray],
-    tests: int,
-    name: str,
-) -> dict[str, Any]:
-    summary: dict[str, Any] = {}
-    for measure, published in zip(MEASURES, (known.neural_ndcg5, known.neural_recall1000)):
-        tdv = bm25[measure][1]
-        summary[measure] = {
-            "value": float(measured[measure].mean()),
-            "tdv_bm25": float(tdv.mean()),
-            **compare_paired(measured[measure], tdv, tests).to_dict(),
-            "published": published.get(name),
-        }
-    summary["latency_ms"] = {
-        "first_stage": float(bm25["ms"][0].mean()),
-        "reranking": float(measured["ms"].mean()),
-        "queries": len(measured["ms"]),
-        "published": known.neural_latency_ms.get(name),
-    }
-    summary["parameters"] = int(measured["parameters"][0])
-    summary["epochs"] = [int(epoch) for epoch in measured["epochs"]]
-    return summary
-
-
-def _listed(published: Mapping[str, tuple[float, float]], model: str) -> list[float] | None:
-    return list(published[model]) if model in published else None
+    return found
 
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:

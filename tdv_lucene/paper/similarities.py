@@ -8,16 +8,15 @@ l1 + 1, and eq. (6) divides by mu p + 1. Eq. (10) is read with S' in its denomin
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 
 from ..core.scoring import Batch, doc_lengths
-from ..ranking import Array, SearchParameters
+from ..ranking import Array
 
 
 class BatchStatistics(NamedTuple):
@@ -39,14 +38,6 @@ class BatchStatistics(NamedTuple):
     def idf(self) -> Array:
         """Eq. (3): log((max l1 + 1) / (l1 + 1)), never negative."""
         return jnp.log((self.max_l1 + 1) / (self.l1 + 1))
-
-
-class PaperSimilarity(Protocol):
-    """A ranking function as the sum over query terms of ``query_tf * term_scores``."""
-
-    def term_scores(self, tf: Array, doc_len: Array, statistics: BatchStatistics) -> Array:
-        """Score of a term in a document: float[...], the broadcast shape of the arguments."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -81,15 +72,16 @@ class PaperDirichlet:
         return jnp.log1p(tf / (1 + self.mu * p)) - jnp.log1p(doc_len / self.mu)
 
 
-def similarity_of(model: str, parameters: SearchParameters) -> PaperSimilarity:
-    """Return ``model`` as the paper writes it."""
-    given = parameters.values()
-    kinds: dict[str, Callable[[], PaperSimilarity]] = {
-        "bm25": lambda: PaperBm25(given["k1"], given["b"]),
-        "qld": lambda: PaperDirichlet(given["mu"]),
-        "tfidf": PaperTfIdf,
-    }
-    return kinds[model]()
+PaperSimilarity = PaperTfIdf | PaperBm25 | PaperDirichlet
+"""A ranking function as the sum over query terms of ``query_tf * term_scores``: float[...], of a
+term in a document, in the broadcast shape of the arguments."""
+
+SIMILARITIES: dict[str, PaperSimilarity] = {
+    "bm25": PaperBm25(),
+    "qld": PaperDirichlet(),
+    "tfidf": PaperTfIdf(),
+}
+"""Those that the paper learns by, with Anserini's parameters."""
 
 
 def batch_statistics(term_values: Array, batch: Batch) -> BatchStatistics:

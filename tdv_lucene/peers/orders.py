@@ -85,7 +85,7 @@ def _best_saturations(matrix: TermDocumentMatrix, length_norm: np.ndarray, k: in
         span = slice(matrix.indptr[term], matrix.indptr[term + 1])
         tf = matrix.data[span]
         saturation = tf / (tf + length_norm[matrix.indices[span]])
-        found[term] = np.partition(saturation, len(saturation) - k)[len(saturation) - k]
+        found[term] = np.partition(saturation, -k)[-k]
     return found
 
 

@@ -12,19 +12,18 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..indexes.inspection import require_prunable
+from ..jvm.index import require_prunable
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import ANY_MODEL, SearchParameters, ranking_function
-from ..values.dropped_postings import PostingRule
 from ..values.operating_point import REDUCTIONS
 from ..values.posting_thresholds import make_posting_rule, rule_length_norm
 from ..values.term_values import KIND, TermValues
 from ..values.unvalidated import unvalidated_values
 from .config import PeersConfig
-from .orders import ORDERS, PEERS, POSTINGS, Order
+from .orders import ORDERS, PEERS, POSTINGS
 
 _OTHERS = ", ".join(name for name in PEERS if name not in POSTINGS or not POSTINGS[name].of_weights)
 
@@ -57,34 +56,23 @@ def unlearned_values(
         raise TdvError(f"no peer '{name}': choose one of {', '.join(PEERS)}")
     matrix.require_postings("a pruning")
     suits = matrix.searched_by(None)
+    of_weights = ranking_function(suits).of_weights
     parameters = parameters or SearchParameters()
     weights = np.ones(matrix.shape[0], np.float32)
     rule = None
-    if name in POSTINGS and POSTINGS[name].of_weights and not ranking_function(suits).of_weights:
-        raise TdvError(f"the peer '{name}' is for impact indexes: choose another of {_OTHERS}")
-    if name in POSTINGS:
-        rule = _posting_rule(matrix, POSTINGS[name], parameters)
+    if name in POSTINGS:  # no whole terms are dropped, and postings by factor times saturation
+        order = POSTINGS[name]
+        if order.of_weights and not of_weights:
+            raise TdvError(f"the peer '{name}' is for impact indexes: choose another of {_OTHERS}")
+        k1, b = order.of_weights or (parameters.k1, parameters.b)
+        length_norm = rule_length_norm(matrix, k1, b).at(matrix.stored_lengths())
+        rule = make_posting_rule(matrix, order.compute(matrix, length_norm), 0.0, k1=k1, b=b)
     priority = rule.priority if rule else ORDERS[name].compute(matrix, seed)
-    about = {
-        "model": suits if ranking_function(suits).of_weights else ANY_MODEL,
-        "parameters": parameters,
-        "recipe": {"name": name, "about": PEERS[name]},
-        "seed": seed,
-    }
     return unvalidated_values(
-        matrix, weights, priority, rule, about, reductions=REDUCTIONS, scale=1, recommended=0.45
-    )
-
-
-def _posting_rule(
-    matrix: TermDocumentMatrix, order: Order, parameters: SearchParameters
-) -> PostingRule:
-    """Return the rule that drops no whole terms, and postings by factor times saturation."""
-    given = parameters.values()
-    at = dict(zip(("k1", "b"), order.of_weights or (given["k1"], given["b"])))
-    length_norm = rule_length_norm(matrix, **at).at(matrix.stored_lengths())
-    factor = order.compute(matrix, length_norm).astype(np.float32)
-    return make_posting_rule(matrix, factor, 0.0, **at)
+        matrix, weights, priority, rule, reductions=REDUCTIONS, scale=1, recommended=0.45,
+        model=suits if of_weights else ANY_MODEL, parameters=parameters,
+        recipe={"name": name, "about": PEERS[name]}, seed=seed,
+    )  # fmt: skip
 
 
 def make_peer_values(

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..indexes.inspection import require_prunable
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -88,26 +87,15 @@ def prior_values(
     counted = matrix.with_position_boost(settings.boost)
     rule = rule_of_order(counted, prefer, model, settings.parameters, RuleRecipe(), points)
     about = {
-        "model": model,
-        "parameters": settings.parameters,
-        "lead": describe_boost(settings.boost),
-        "positions": matrix.first_positions is not None,
-        "recipe": {"name": "prior"},
-        "prior": {
-            **prior.describe(), "lead": lead, "prefer": prefer, "unlike": differences,
-            "mean_length": mean_length(matrix),
-        },
+        **prior.describe(), "lead": lead, "prefer": prefer, "unlike": differences,
+        "mean_length": mean_length(matrix),
     }  # fmt: skip
     return unvalidated_values(
-        matrix,
-        prior.weights(matrix, settings.slope),
-        rule.priority,
-        rule,
-        about,
-        reductions=points,
-        scale=settings.scale_at,
-        recommended=recommended,
-    )
+        matrix, prior.weights(matrix, settings.slope), rule.priority, rule,
+        reductions=points, scale=settings.scale_at, recommended=recommended,
+        model=model, parameters=settings.parameters, lead=describe_boost(settings.boost),
+        positions=matrix.first_positions is not None, recipe={"name": "prior"}, prior=about,
+    )  # fmt: skip
 
 
 def _warn(
@@ -176,6 +164,8 @@ def prior_values_of_index(
     Without a folder ``matrix`` from :func:`extract_matrix` of this index, a temporary one of about
     ten bytes a posting is extracted.
     """
+    from ..jvm.index import require_prunable
+
     require_prunable(index, field)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)

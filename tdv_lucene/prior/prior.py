@@ -4,7 +4,7 @@ It is a readable file beside this module, made by ``scripts/bench/prior.py``. It
 parameters, the first-position boost, and the paper's network over statistics that mean the same
 everywhere, standardised on each collection. It has no word vectors: on collections that it has not
 seen they gain nothing (``scripts/bench/prior_words.py``). :mod:`.alone` makes TDVs from nothing
-else; :mod:`.as_start` lets learning begin at it.
+else; :mod:`..learning.default` lets learning begin at it.
 """
 
 from __future__ import annotations
@@ -136,21 +136,28 @@ class Prior:
             raise TdvError(f"{path} asks for unknown statistics: {', '.join(sorted(unknown))}")
         return cls(content, hashlib.sha256(raw).hexdigest())
 
-    @property
-    def name(self) -> str:
-        return str(self.content["name"])
-
     def describe(self) -> dict[str, str]:
-        """Name and checksum, for a manifest."""
-        return {"name": self.name, "sha256": self.sha256}
+        """Name and checksum, for a manifest; the plain rule of :meth:`of` is in no file."""
+        named = {"name": str(self.content["name"])}
+        return {**named, "sha256": self.sha256} if self.sha256 else named
 
     def knows(self, model: str) -> bool:
         """Whether it has settings for a ranking function."""
         return model in self.content["settings"]
 
     def of(self, model: str) -> Prior:
-        """Return what serves a ranking function: this, or the plain rule if it does not know it."""
-        return self if self.knows(model) else PlainRule({}, "")
+        """Return what serves a ranking function: this, or if it does not know it a plain rule, by
+        which all TDVs are 1, and 10 % of the postings are dropped."""
+        if self.knows(model):
+            return self
+        plain = {"slope": 0.0, "scale": 1.0, "reduction": {ASKED: 0.1, DETAILS: 0.1, "power": 0.0}}
+        content = {
+            "name": "plain rule",
+            "settings": {model: {_POSITIONS: plain, _NO_POSITIONS: plain}},
+            "network": {"statistics": [], "w": [], "b": 1.0},
+            "ranges": {},
+        }
+        return Prior(content, "")
 
     def settings(
         self, model: str, positions: bool, mean_length: float, expect: str = ASKED
@@ -252,24 +259,6 @@ class Prior:
         unit = np.maximum(sums, 0)
         tokens = np.asarray(matrix.total_term_freq, np.float64)
         return unit, max(float(tokens @ unit / max(1.0, tokens.sum())), 1e-9)
-
-
-class PlainRule(Prior):
-    """For ranking functions that no prior knows: all TDVs are 1, and 10 % of postings go."""
-
-    name = "plain rule"
-
-    def describe(self) -> dict[str, str]:
-        return {"name": self.name}
-
-    def settings(self, *_: Any, **__: Any) -> Settings:
-        return Settings(SearchParameters(), None, slope=0.0, scale=1.0, reduction=0.1)
-
-    def differences(self, matrix: TermDocumentMatrix) -> list[str]:
-        return []
-
-    def weights(self, matrix: TermDocumentMatrix, slope: float) -> np.ndarray:
-        return np.ones(matrix.shape[0], np.float32)
 
 
 def settings_for(

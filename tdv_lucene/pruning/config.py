@@ -114,8 +114,8 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
     )  # fmt: skip
 
     def validate(self) -> None:
-        amounts = {name: getattr(self, name) for name in ("reduction", "max_loss", "max_bytes")}
-        named = [name for name, value in amounts.items() if value is not None]
+        amounts = ("reduction", "max_loss", "max_bytes")
+        named = [name for name in amounts if getattr(self, name) is not None]
         if len(named) > 1:
             names = " and ".join(map(argument, named))
             raise TdvError(f"{names} exclude each other: each of them sets the reduction")

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..jvm.following import FieldState, open_commit
+from ..jvm.following import FieldState, OpenCommit
 from ..values.term_values import TermValues
 
 _log = logging.getLogger(__name__)
 
 MOST = 0.5
 """With more than half of the postings elsewhere, the TDVs are taken for those of another index."""
-_COUNTS = ("doc_count", "tokens", "postings")
 _DUE = 0.1
 _GROWN = 2.0
 _ANOTHER = (
@@ -32,7 +31,7 @@ class Drift:
 
     Attributes
     ----------
-    documents, mean_length : (then, now)
+    documents, mean_length
         Of the index, and its tokens a document. Deleted documents count as long as Lucene's own
         statistics have them.
     moved : float
@@ -42,13 +41,17 @@ class Drift:
         Terms that learning has not seen.
     unseen_postings : float
         Their share of the postings.
+    documents_learned, mean_length_learned
+        Those of then.
     """
 
-    documents: tuple[int, int]
-    mean_length: tuple[float, float]
+    documents: int
+    mean_length: float
     moved: float
     unseen_terms: int
     unseen_postings: float
+    documents_learned: int
+    mean_length_learned: float
 
     @classmethod
     def of(
@@ -59,60 +62,48 @@ class Drift:
         Of the commit that was learned on, nothing has moved. Its deleted documents would say that
         something has: learning did not count them.
         """
-        source = values.manifest.get("source", {})
+        source, total = values.manifest.get("source", {}), float(np.sum(values.total_term_freq))
         if commit is not None and source.get("commit") == commit:
-            return cls._none(values, int(source["documents"]))
+            documents = int(source["documents"])
+            length = total / max(documents, 1)
+            return cls(documents, length, 0.0, 0, 0.0, documents, length)
         before = np.asarray(values.doc_freq, np.float64)
         now = np.sum([state.doc_freq for state in states], axis=0)
         documents = sum(state.documents for state in states)
         learned = int(source.get("documents", documents))
-        counts = (sum(getattr(state, name) for state in states) for name in _COUNTS)
-        doc_count, tokens, postings = (max(count, 1) for count in counts)
+        counted = [(state.doc_count, state.tokens, state.postings) for state in states]
+        doc_count, tokens, postings = (max(sum(counts), 1) for counts in zip(*counted))
         both = np.minimum(before / max(before.sum(), 1), now / postings).sum()
         unseen = {term for state in states for term in state.unseen}
         return cls(
-            documents=(learned, documents),
-            mean_length=(
-                float(np.sum(values.total_term_freq)) / max(learned, 1), tokens / doc_count
-            ),
+            documents=documents,
+            mean_length=tokens / doc_count,
             moved=float(max(0.0, 1 - both)) if documents else 0.0,
             unseen_terms=len(unseen),
             unseen_postings=sum(int(s.unseen_doc_freq.sum()) for s in states) / postings,
-        )  # fmt: skip
-
-    @classmethod
-    def _none(cls, values: TermValues, documents: int) -> Drift:
-        length = float(np.sum(values.total_term_freq)) / max(documents, 1)
-        return cls((documents, documents), (length, length), 0.0, 0, 0.0)
+            documents_learned=learned,
+            mean_length_learned=total / max(learned, 1),
+        )
 
     def __str__(self) -> str:
-        then, now = self.documents
         due = "; learn again" if self.is_due else ""
         return (
-            f"{now:,} documents ({then:,} at learning), {self.mean_length[1]:.1f} tokens each "
-            f"({self.mean_length[0]:.1f}), {100 * self.moved:.1f} % of the postings moved to other "
-            f"terms, {self.unseen_terms:,} unseen terms have {100 * self.unseen_postings:.1f} %"
-            f"{due}"
+            f"{self.documents:,} documents ({self.documents_learned:,} at learning), "
+            f"{self.mean_length:.1f} tokens each ({self.mean_length_learned:.1f}), "
+            f"{100 * self.moved:.1f} % of the postings moved to other terms, "
+            f"{self.unseen_terms:,} unseen terms have {100 * self.unseen_postings:.1f} %{due}"
         )
 
     @property
     def is_due(self) -> bool:
         """Whether to learn again: a tenth of the postings moved, or there are twice the documents,
         or half."""
-        then, now = self.documents
+        then, now = self.documents_learned, self.documents
         return self.moved > _DUE or not then / _GROWN < max(now, 1) < then * _GROWN
 
     def describe(self) -> dict[str, Any]:
         """As JSON."""
-        then, now = self.documents
-        return {
-            **asdict(self),
-            "documents": now,
-            "documents_learned": then,
-            "mean_length": self.mean_length[1],
-            "mean_length_learned": self.mean_length[0],
-            "is_due": self.is_due,
-        }
+        return {**asdict(self), "is_due": self.is_due}
 
     def refuse_another_index(self, index: str | os.PathLike[str], field: str) -> None:
         """Raise :class:`TdvError` where too little is left of what the TDVs were learned on."""
@@ -142,7 +133,7 @@ def changed_field(
     learned_on = values.manifest.get("source", {})
     if commit is not None and learned_on.get("commit") in (None, commit):
         return None
-    with open_commit(index) as opened:
+    with OpenCommit(index) as opened:
         state = opened.state(values.vocabulary)
     if not is_part:
         drift, field = Drift.of(values, [state]), values.vocabulary.field

@@ -16,6 +16,7 @@ from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from ..values.unvalidated import TUNE_RECIPE
 from ..version import __version__
+from .config import PruneConfig
 from .field_rule import checksum
 from .search_target import SearchTarget, search_parameters
 
@@ -26,9 +27,7 @@ TUNED = "k1 and b tuned"
 def describe_field(
     values: TermValues,
     point: OperatingPoint,
-    tf: str,
-    reduction: float | None,
-    min_doc_freq: int,
+    config: PruneConfig,
     source: Mapping[str, Any],
     target: SearchTarget,
     baking: Baking | None,
@@ -39,10 +38,6 @@ def describe_field(
     ----------
     point
         What decided, as :func:`.field_rule.point_at` returned it.
-    reduction
-        The one asked for; None for the recommended one.
-    min_doc_freq
-        Terms in fewer documents were dropped as well.
     source
         The identity of the index that is pruned.
     target
@@ -50,6 +45,7 @@ def describe_field(
     baking
         What its norms hold; None where they are lengths.
     """
+    reduction = config.reduction
     if reduction is None:
         reduction = values.recommended_reduction
     scale = 1.0 if point.scale is None else float(point.scale)
@@ -58,10 +54,10 @@ def describe_field(
         "field": values.vocabulary.field,
         "model": values.model,
         "learned_from": _learned_from(values),
-        "tf": tf,
+        "tf": config.tf,
         "unit": "term" if point.cut is None else "posting",
         "scale": scale,
-        **({"least_freq": LEAST_FREQUENCY} if tf == "scaled" else {}),
+        **({"least_freq": LEAST_FREQUENCY} if config.tf == "scaled" else {}),
         **{name: values.parameters[name] for name in ANSERINI_DEFAULTS},
         "search": search_parameters(values, point.scale, target, baking),
         **({} if baking is None else {"baked": baking.describe()}),
@@ -69,7 +65,7 @@ def describe_field(
         "vocabulary_sha256": values.vocabulary.sha256,
         "source_commit": source["commit"],
         "requested_reduction": reduction,
-        "min_doc_freq": min_doc_freq,
+        "min_doc_freq": config.min_doc_freq,
         **({} if values.folder is None else {VALUES_FOLDER: values.folder}),
         **({} if point.position_boost is None else {"lead": point.position_boost._asdict()}),
     }
@@ -77,23 +73,21 @@ def describe_field(
 
 def _learned_from(values: TermValues) -> str:
     """What the TDVs were learned from."""
-    if values.manifest.get("recipe", {}).get("name") == TUNE_RECIPE:
-        return made_by_tuning(values.manifest)
-    prior = values.manifest.get("prior")
-    if prior and not values.manifest.get("queries"):
+    manifest = values.manifest
+    prior, queries = manifest.get("prior"), manifest.get("queries")
+    if manifest.get("recipe", {}).get("name") == TUNE_RECIPE:
+        by = f"by {made_by_prior(prior)}" if prior else f"on {_judged(manifest['tuned_on'])}"
+        return f"{TUNED} {by}"
+    if prior and not queries:
         return made_by_prior(prior)
-    made = values.manifest.get("self_supervised")  # by an earlier version
+    made = manifest.get("self_supervised")  # by an earlier version
     if made:
         return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
-    queries = values.manifest.get("queries")
-    return counted(queries, "judged query", "judged queries") if queries else "nothing"
+    return _judged(queries) if queries else "nothing"
 
 
-def made_by_tuning(manifest: Mapping[str, Any]) -> str:
-    """What the parameters of an index that is only tuned were learned from."""
-    if "prior" in manifest:
-        return f"{TUNED} by {made_by_prior(manifest['prior'])}"
-    return f"{TUNED} on {counted(manifest['tuned_on'], 'judged query', 'judged queries')}"
+def _judged(queries: int) -> str:
+    return counted(queries, "judged query", "judged queries")
 
 
 def made_by_prior(prior: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """What decides on every posting of a field: an operating point of its TDVs, as it is applied.
 
-Pruning and verification both start here, so they come to the same decisions.
+Pruning and verification both start here, so they come to the same decisions. What an index records
+of them is found again among the TDVs that a user gives for it.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import TdvError
+from ..indexes.user_data import FieldRecord
 from ..jvm.following import FieldState
 from ..jvm.rewriter import FieldValues
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.weight_powers import WeightPower
-from ..ranking import Baking
+from ..ranking import DEFAULT_MODEL, Baking
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from ..values.unseen_terms import tdvs_of_unseen
@@ -54,10 +56,7 @@ def point_at(
     min_doc_freq
         Terms in fewer documents are dropped on top of ``reduction``.
     """
-    scaled = tf == "scaled"
-    point = values.at_reduction(
-        reduction, scale=scale if scaled else None, original_tf=not scaled, unit=unit
-    )
+    point = values.at_reduction(reduction, scale=scale, original_tf=tf != "scaled", unit=unit)
     if min_doc_freq <= 1:
         return point
     kept = np.asarray(values.doc_freq) >= min_doc_freq
@@ -112,3 +111,60 @@ def checksum(point: OperatingPoint) -> str:
         boost = point.cut.position_boost  # where it is the same, indexes of before have no trace
         checksum.update(b"none" if boost is None else boost.factors.tobytes())
     return checksum.hexdigest()
+
+
+def find_point(values: TermValues, record: FieldRecord) -> OperatingPoint | None:
+    """Return the operating point that was recorded; None if its checksum is another."""
+    point = point_at(
+        values,
+        record.requested_reduction,
+        tf=record.tf,
+        scale=record.scale,
+        unit=record.unit,
+        min_doc_freq=record.min_doc_freq,
+    )
+    return point if checksum(point) == record.values_sha256 else None
+
+
+def recorded_baking(record: FieldRecord) -> Baking | None:
+    """What a field's norms hold; None where they are lengths."""
+    if record.baked is None:
+        return None
+    k1, b, average_length = record.baked
+    searched = record.parameters(DEFAULT_MODEL)
+    return Baking((k1, b), (searched["k1"], searched["b"]), average_length)
+
+
+def values_of_index(
+    index: str | os.PathLike[str], field: str, given: str | os.PathLike[str]
+) -> tuple[TermValues, np.ndarray]:
+    """Load the folder ``given``; return it and float32[V], the TDVs as applied to ``index``.
+
+    A dropped term has 0.
+
+    Raises :class:`TdvError` when the folder cannot be read, or ``field`` of the index was not
+    pruned with these TDVs.
+    """
+    values = TermValues.load(given)
+    if values.vocabulary.field != field:
+        raise TdvError(
+            f"{given} holds TDVs of the field '{values.vocabulary.field}', not of '{field}': "
+            f"give those of '{field}', or leave them out"
+        )
+    record = FieldRecord.read(index, field)
+    if record.values_sha256 is None:
+        raise TdvError(
+            f"{index} does not record that its field '{field}' was pruned, so nothing tells "
+            f"whether {given} holds its TDVs: leave them out"
+        )
+    record.require_current(index)
+    if record.vocabulary_sha256 is not None:
+        values.check(record.vocabulary_sha256)
+    point = find_point(values, record)
+    if point is None:
+        raise TdvError(
+            f"{index} was not pruned with the TDVs in {given}: those it was pruned with have "
+            f"another checksum ({record.values_sha256[:12]}); give the folder that 'prune' was "
+            "given, or leave it out"
+        )
+    return values, point.tdv

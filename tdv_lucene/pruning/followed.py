@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,19 +11,18 @@ from typing import Any
 from ..errors import TdvError, argument
 from ..indexes.shards.record import SOURCE_PATH, SOURCE_VERSION, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord, read_records
-from ..jvm.following import FieldState, HeldIndex, OpenCommit, open_commit
+from ..jvm.following import FieldState, HeldIndex, OpenCommit
 from ..jvm.index import read_user_data
 from ..progress import Progress
-from ..ranking import DEFAULT_MODEL
 from ..source import ID_FIELD, Source, named_by
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from ..version import __version__
 from .config import PruneConfig
 from .field_description import TUNED
-from .field_rule import load_fields
-from .recorded_values import find_point
+from .field_rule import find_point, load_fields, recorded_baking
 from .rewriting import Rewriting
+from .search_target import RECORDED
 from .unjudged import values_again, values_without_judgements
 
 
@@ -40,16 +38,12 @@ class Followed:
     identity: dict[str, Any]
     states: list[FieldState]
 
-    @property
-    def is_current(self) -> bool:
-        return bool(self.records[0].source_commit == self.identity["commit"])
-
 
 def records_of(held: HeldIndex) -> tuple[dict[str, str], list[FieldRecord]]:
     """What a folder records; refuses what cannot be followed."""
     user_data = read_user_data(held.index)
     records = read_records(held.index, user_data)
-    version = records[0].content.get("version")
+    version = records[0].version
     if version != __version__ or SOURCE_VERSION not in user_data:
         raise TdvError(
             f"{held.index} was pruned by tdv-lucene {version}, and this is {__version__}: each "
@@ -129,13 +123,14 @@ def pruned_anew(
     if given or len(held) > 1 or len(records) > 1 or VALUES_FOLDER in record.content:
         return None
     source = named_by(sources[0], read_user_data(held[0].index).get(ID_FIELD))
+    baking = recorded_baking(record)
     config = PruneConfig(
         reduction=record.requested_reduction,
         tf=record.tf,
         scale=record.scale if record.tf == "scaled" else "auto",
         field=record.field,
         min_doc_freq=record.min_doc_freq,
-        search_as="recorded" if record.baked is None else _searcher(record),
+        search_as=RECORDED if baking is None else ",".join(map(repr, baking.searched)),
     )
     if record.learned_from.startswith(TUNED):
         values = values_again(source, record, progress)
@@ -144,22 +139,3 @@ def pruned_anew(
     else:
         return None
     return Rewriting(source, [values], config)
-
-
-def _searcher(record: FieldRecord) -> str:
-    """The parameters of the searcher that norms were written for, as ``search_as`` takes them."""
-    searched = record.parameters(DEFAULT_MODEL)
-    return f"{searched['k1']!r},{searched['b']!r}"
-
-
-def open_followed(
-    held: HeldIndex,
-    source: str,
-    fields: Sequence[TermValues],
-    opened: ExitStack,
-    progress: Progress,
-) -> Followed:
-    commit = opened.enter_context(open_commit(source))
-    user_data, records = records_of(held)
-    states = [commit.state(values.vocabulary, progress) for values in fields]
-    return Followed(held, user_data, records, source, commit, commit.identity(), states)

@@ -19,7 +19,7 @@ from ..values.term_values import TermValues
 from .config import PruneConfig
 from .field_rule import load_fields
 from .shards import check_shards, prune_shards
-from .unjudged import values_by_log_of_index, values_without_judgements
+from .unjudged import values_without_judgements
 from .writing import Task, prune_part
 
 
@@ -117,11 +117,7 @@ def write_pruned(
     if not source.resources:
         identify(index)  # before anything is made: Java starts, and the index can be read
     if values is None:
-        made = (
-            values_without_judgements(index, config, progress)
-            if config.queries is None
-            else values_by_log_of_index(index, config.queries, config, progress)
-        )
+        made = values_without_judgements(index, config, progress)
         given.insert(0, replace(made, folder=str(kept.path)) if kept else made)
     fields = load_fields(given)
     _refuse_several_fields(fields, config)

@@ -80,14 +80,10 @@ class Rewriting:
     @cached_property
     def described(self) -> list[dict[str, Any]]:
         """How each field is pruned, in the words of the record."""
-        config = self.config
         return [
-            describe_field(
-                values, point, config.tf, config.reduction, config.min_doc_freq, self.source,
-                self.target, baking,
-            )
+            describe_field(values, point, self.config, self.source, self.target, baking)
             for values, point, baking in zip(self.fields, self.points, self.bakings)
-        ]  # fmt: skip
+        ]
 
     @property
     def user_data(self) -> dict[str, str]:
@@ -97,20 +93,17 @@ class Rewriting:
         made, said = read_user_data(self.index), dict[str, str]()
         for field, found in self.analysed.items():
             said |= record_to_add(found, field)
+        # The documents' id may have been asked for here, or when TDVs were learned.
+        sources = self.source, *(values.manifest.get("source", {}) for values in self.fields)
+        named = next(({ID_FIELD: one[ID_FIELD]} for one in sources if ID_FIELD in one), {})
         return {
             **carried_over(made, [about["field"] for about in self.described]),
             **as_user_data(self.described),
             **shard_as_user_data(self.shard, made),
             **said,
-            **self._id_field,
+            **named,
             SOURCE_PATH: os.path.abspath(self.index),
         }
-
-    @property
-    def _id_field(self) -> dict[str, str]:
-        """What was asked for as the documents' id, here or when TDVs were learned."""
-        asked = self.source, *(values.manifest.get("source", {}) for values in self.fields)
-        return next(({ID_FIELD: said[ID_FIELD]} for said in asked if ID_FIELD in said), {})
 
     @cached_property
     def analysed(self) -> dict[str, FieldAnalysis]:
@@ -125,8 +118,10 @@ class Rewriting:
 
     @cached_property
     def target(self) -> SearchTarget:
-        """Whose parameters it is written for."""
-        return self.config.target.suiting(searcher_of(self.index, is_shard=self.shard is not None))
+        """Whose parameters it is written for: the searcher's that suits, unless one is named."""
+        if self.config.target.given:
+            return self.config.target
+        return SearchTarget(searcher_of(self.index, is_shard=self.shard is not None), False)
 
     @cached_property
     def source(self) -> dict[str, Any]:

@@ -86,15 +86,17 @@ class SearchTarget:
             )
         return cls(text, True, numbers)
 
-    def suiting(self, searcher: str) -> SearchTarget:
-        """That of a searcher, unless another was asked for."""
-        return self if self.given else SearchTarget(searcher, False)
-
     def parameters(self, model: str) -> dict[str, float] | None:
         """The searcher's of a ranking function; None where it has to be told the recorded ones.
 
+        TDVs that were made without one suit any, so lengths stay lengths by default.
+
         Raises :class:`TdvError` when the numbers given are another ranking function's.
         """
+        if model not in MODELS:
+            if not self.given:
+                return None
+            model = DEFAULT_MODEL
         if self.name == RECORDED or ranking_function(model).held_by is None:
             if self.given and self.name != RECORDED:
                 raise TdvError(
@@ -113,17 +115,6 @@ class SearchTarget:
         return dict(zip(names, self.numbers))
 
 
-def target_parameters(values: TermValues, target: SearchTarget) -> dict[str, float] | None:
-    """The parameters of the searcher that a field is written for; None where they are recorded.
-
-    TDVs that were made without a ranking function suit any, so lengths stay lengths by default.
-    """
-    model = values.model
-    if model not in MODELS:
-        return target.parameters(DEFAULT_MODEL) if target.given else None
-    return target.parameters(model)
-
-
 def _function(values: TermValues) -> RankingFunction:
     """The ranking function that an index is written for; TDVs of no model get the default's."""
     return ranking_function(values.model if values.model in MODELS else DEFAULT_MODEL)
@@ -139,7 +130,7 @@ def scale_for(
     scale
         What suits the ranking.
     """
-    searched = target_parameters(values, target)
+    searched = target.parameters(values.model)
     if searched is None:
         return scale
     learned = values.parameters
@@ -162,7 +153,7 @@ def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float
     scale
         The one that was asked for, if any.
     """
-    searched = target_parameters(values, target) if target.given else None
+    searched = target.parameters(values.model) if target.given else None
     if searched is None or _function(values).held_by != "scale":
         return
     (name,) = searched
@@ -176,7 +167,7 @@ def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float
 
 def baking_of(values: TermValues, scale: float | None, target: SearchTarget) -> Baking | None:
     """What the norms of a field are to hold; None where they are lengths."""
-    searched = target_parameters(values, target)
+    searched = target.parameters(values.model)
     learned = SearchParameters().with_values(values.parameters)
     held = _function(values).held(learned, 1.0 if scale is None else scale)
     if searched is None or held is None:
@@ -190,7 +181,7 @@ def search_parameters(
     """k1, b and mu to search a field with that is written for ``target``."""
     learned = values.parameters
     found = at_scale(learned, 1.0 if scale is None else float(scale))
-    searched = target_parameters(values, target) or {}
+    searched = target.parameters(values.model) or {}
     if baking is not None:
         return {**found, **searched}
     # Otherwise it would have cost too many bytes, or another scale was asked for.
@@ -208,7 +199,7 @@ def _share_of_bytes(
     if reduction is None:
         reduction = values.recommended_reduction
     points = [point for point in values.points if point.get("scales")]
-    if reduction is None or not points:
+    if not points:
         return math.inf
     point: Mapping[str, Any] = min(points, key=lambda each: abs(each["reduction"] - reduction))
     table = sorted((each["scale"], each["posting_bytes"]) for each in point["scales"])

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,10 @@ from ..indexes.shards.workers import Workers, open_workers
 from ..output import Output, note_finished, remove_abandoned
 from ..progress import Progress
 from ..source import Part, Source
-from ..values.term_values import TermValues
+from ..values.term_values import KEPT_IN, TermValues
 from .config import PruneConfig
 from .rewriting import refuse_emptied, refuse_without_norms
 from .search_target import baking_of
-from .values_for_workers import refuse_without_values, values_for_workers
 from .writing import Task, count_part, finished_part, prune_part
 
 _SUMMED = (
@@ -96,47 +96,29 @@ def prune_shards(
         What is done with all of them; its output holds theirs.
     """
     out = Path(whole.output)
-    with open_workers(source) as workers:
-        shared = None if source.resources else out if out.is_dir() else out.parent
-        workers.check(shared, source.resources)
+    count = len(source.parts)
+    with contextlib.ExitStack() as opened:
+        folder = out if out.is_dir() else out.parent
+        workers = opened.enter_context(open_workers(source, folder))
         identity = survey_shards(workers, source, fields[0].vocabulary.field, progress)
-        try:
-            tasks = _tasks(source, whole, identity["commit"], workers.threads)
-            done, rows = _prune(workers, source, fields, given, tasks, progress)
-        finally:
-            if not source.resources:  # their next pruning tidies up
-                _tidy(out, source)
-    report = _report(rows, done)
-    if whole.chosen:
-        report["chosen"] = whole.chosen
-    return {"output": str(out), **report, "source_commit": identity["commit"], "source": identity}
-
-
-def _tasks(source: Source, whole: Task, commit: str, threads: int | None) -> dict[Part, Task]:
-    config = replace(whole.config, threads=whole.config.threads or threads)
-    return {
-        part: replace(
-            whole, output=os.path.join(whole.output, part.name), config=config, chosen=None,
-            shard=ShardRecord(part.name, number, len(source.parts), commit, config.optimize),
-        )
-        for number, part in enumerate(source.parts, 1)
-    }  # fmt: skip
-
-
-def _prune(
-    workers: Workers,
-    source: Source,
-    fields: Sequence[TermValues],
-    given: Sequence[Any],
-    tasks: Mapping[Part, Task],
-    progress: Progress,
-) -> tuple[dict[Part, dict[str, Any]], dict[Part, dict[str, Any]]]:
-    """The reports of the shards that were there already, and of all."""
-    out = Path(next(iter(tasks.values())).output).parent
-    if not source.resources:
-        out.mkdir(exist_ok=True)  # for the values
-    with values_for_workers(workers, source, fields, given, out) as values:
-        tasks = _with_average_lengths(workers, source, fields, values, tasks, progress)
+        if not source.resources:  # else their next pruning tidies up
+            opened.callback(_tidy, out, source)
+            out.mkdir(exist_ok=True)  # for the values
+        values = opened.enter_context(values_for_workers(workers, source, fields, given, out))
+        config = replace(whole.config, threads=whole.config.threads or workers.threads)
+        shards = {
+            part: ShardRecord(part.name, number, count, identity["commit"], config.optimize)
+            for number, part in enumerate(source.parts, 1)
+        }
+        tasks = {
+            part: replace(
+                whole, output=str(out / part.name), config=config, chosen=None, shard=shard
+            )
+            for part, shard in shards.items()
+        }
+        lengths = _average_lengths(workers, source, fields, values, tasks, progress)
+        for part, shard in shards.items():
+            tasks[part] = replace(tasks[part], shard=replace(shard, average_lengths=lengths))
         looks = {part: (values[part], task, source) for part, task in tasks.items()}
         told = workers.each(_look_at_place, looks, "look at outputs", progress)
         done = {part: report for part, report in zip(tasks, told) if report is not None}
@@ -145,7 +127,10 @@ def _prune(
             prune_part, left, "prune shards", progress, lambda part: note_finished(out / part.name)
         )
     made = {**done, **dict(zip(left, reports))}
-    return done, {part: made[part] for part in tasks}
+    report = _report({part: made[part] for part in tasks}, done)
+    if whole.chosen:
+        report["chosen"] = whole.chosen
+    return {"output": str(out), **report, "source_commit": identity["commit"], "source": identity}
 
 
 def _look_at_place(
@@ -161,36 +146,38 @@ def _look_at_place(
     return report
 
 
-def _with_average_lengths(
+def _average_lengths(
     workers: Workers,
     source: Source,
     fields: Sequence[TermValues],
     values: Mapping[Part, Any],
     tasks: Mapping[Part, Task],
     progress: Progress,
-) -> dict[Part, Task]:
-    """The tasks with what norms are made for: lengths of the whole, counted by all shards.
+) -> tuple[tuple[str, float], ...]:
+    """What norms are made for: average lengths of the whole by field, counted by all shards.
 
     A searcher computes BM25's length norm with the average of the whole. So before any shard is
     written all of them are counted, in a fifth of the time that writing takes.
     """
     plan = next(iter(tasks.values())).rewriting(source.parts[0].folder, fields)
-    target = plan.target
-    if not any(baking_of(one, at.scale, target) for one, at in zip(plan.fields, plan.points)):
-        return dict(tasks)
+    baked = [
+        one.vocabulary.field
+        for one, at in zip(plan.fields, plan.points)
+        if baking_of(one, at.scale, plan.target) is not None
+    ]
+    if not baked:
+        return ()
     counted = {part: (values[part], task) for part, task in tasks.items()}
     counts = workers.each(count_part, counted, "count tokens", progress)
     averages = []
-    for field in counts[0]:
+    for field in baked:
         of_field = [count[field] for count in counts]
         if any(one["has_norms"] for one in of_field):
             tokens, documents = (sum(c[what] for c in of_field) for what in ("tokens", "documents"))
             averages.append((field, tokens / documents if documents else 1.0))
         else:
             refuse_without_norms(field, source, plan.config)
-    made_for = {part: replace(task.shard, average_lengths=tuple(averages))
-                for part, task in tasks.items() if task.shard is not None}  # fmt: skip
-    return {part: replace(tasks[part], shard=shard) for part, shard in made_for.items()}
+    return tuple(averages)
 
 
 def _tidy(out: Path, source: Source) -> None:
@@ -223,17 +210,49 @@ def _report(rows: Mapping[Part, dict[str, Any]], kept: Mapping[Part, Any]) -> di
 def _sums(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     sums = {name: sum(row[name] for row in rows) for name in _SUMMED if name in rows[0]}
     before = sums["postings_before"]
-    if "norms" in rows[0]:
-        sums["norms"] = _norms([row["norms"] for row in rows])
+    norms = [row["norms"] for row in rows if "norms" in row]
+    if norms:
+        beyond = sum(one["beyond"] for one in norms)
+        off = sum(one["beyond"] * one["mean_off"] for one in norms)
+        sums["norms"] = {
+            "beyond": beyond,
+            "mean_off": off / beyond if beyond else 0.0,
+            "largest_off": max(one["largest_off"] for one in norms),
+        }
     return {**sums, "reduction": 1 - sums["postings"] / before if before else 0.0}
 
 
-def _norms(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Of the whole, what :func:`..jvm.rewriter.rewrite_index` says of each shard's norms."""
-    beyond = sum(row["beyond"] for row in rows)
-    off = sum(row["beyond"] * row["mean_off"] for row in rows)
-    return {
-        "beyond": beyond,
-        "mean_off": off / beyond if beyond else 0.0,
-        "largest_off": max(row["largest_off"] for row in rows),
-    }
+@contextlib.contextmanager
+def values_for_workers(
+    workers: Workers,
+    source: Source,
+    fields: Sequence[TermValues],
+    given: Sequence[Any],
+    beside: Path,
+) -> Iterator[dict[Part, Any]]:
+    """The values for each shard, as arguments of what is done with it: folders that exist already
+    or, for the while, in the folder ``beside``, which workers see; where they see none of ours, the
+    values themselves, which travel to each disk's workers once.
+    """
+    if source.resources:
+        yield workers.send(fields, source)
+        return
+    with contextlib.ExitStack() as made:
+        folders = []
+        for values, one in zip(fields, given):
+            if isinstance(one, TermValues):
+                place = tempfile.TemporaryDirectory(prefix=".tdv-lucene-values-", dir=beside)
+                one = Path(made.enter_context(place)) / "values"
+                about = {**values.manifest, KEPT_IN: values.folder}
+                replace(values, manifest=about).save(one)
+            folders.append(os.path.abspath(one))
+        yield dict.fromkeys(source.parts, folders)
+
+
+def refuse_without_values(source: Source, given: Sequence[Any]) -> None:
+    """Raise :class:`TdvError` where TDVs would be made of shards that are not seen here."""
+    if not given:
+        raise TdvError(
+            f"{source} lie where only workers see them, and TDVs are made of all postings here: "
+            f"pass {argument('values')}, or name folders that are seen here"
+        )

@@ -11,7 +11,7 @@ from ..learning.config import LearnConfig
 from ..matrix.extract import open_matrix
 from ..prior.alone import in_memory, prior_values, prior_values_of_index
 from ..prior.prior import Prior
-from ..progress import Progress, silent
+from ..progress import Progress
 from ..ranking import DEFAULT_MODEL
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_orders import PREFERENCES
@@ -19,44 +19,34 @@ from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
 from .config import PruneConfig
 from .field_description import TUNED, made_by_prior
-from .recorded_values import find_point
+from .field_rule import find_point
 
 
 def values_without_judgements(
-    index: str | os.PathLike[str], config: PruneConfig, progress: Progress = silent
+    index: str | os.PathLike[str], config: PruneConfig, progress: Progress
 ) -> TermValues:
-    """Return the prior's TDVs of a field, the same for the same index and options.
+    """Return the prior's TDVs of a field, the same for the same index and options; those for a
+    query log have operating points measured by it (see :mod:`..learning.by_log`).
 
     Only scaled frequencies can apply a first-position boost. The idf is corrected for the postings
     dropped at the reduction asked for, or at the prior's own; at many if a size is to be met.
     """
-    return prior_values_of_index(
-        index, field=config.field, lead=config.tf == "scaled", expect=config.expect,
-        reductions=(config.reduction,) if config.max_bytes is None else CORRECTED_AT,
-        progress=progress,
-    )  # fmt: skip
-
-
-def values_by_log_of_index(
-    index: str | os.PathLike[str],
-    queries: str | os.PathLike[str],
-    config: PruneConfig,
-    progress: Progress = silent,
-) -> TermValues:
-    """Return the same with operating points measured by a query log (see
-    :mod:`..learning.by_log`)."""
+    lead = config.tf == "scaled"
+    if config.queries is None:
+        return prior_values_of_index(
+            index, field=config.field, lead=lead, expect=config.expect,
+            reductions=(config.reduction,) if config.max_bytes is None else CORRECTED_AT,
+            progress=progress,
+        )  # fmt: skip
     from ..learning.from_index import values_from_index  # with all that learns
 
-    learning = LearnConfig(
-        field=config.field, lead=config.tf == "scaled",
-        **config.asked_analysis,
-    )  # fmt: skip
-    with values_from_index(index, queries, None, learning, progress) as values:
+    learning = LearnConfig(field=config.field, lead=lead, **config.asked_analysis)
+    with values_from_index(index, config.queries, None, learning, progress) as values:
         return in_memory(values)
 
 
 def values_again(
-    index: str | os.PathLike[str], record: FieldRecord, progress: Progress = silent
+    index: str | os.PathLike[str], record: FieldRecord, progress: Progress
 ) -> TermValues:
     """Return the TDVs that a field was pruned with, made again from one look at its source.
 

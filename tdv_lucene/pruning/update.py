@@ -17,25 +17,17 @@ from ..indexes.inspection import bytes_of
 from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord
 from ..interruption import check, deferred
-from ..jvm.following import HeldIndex, hold_index
+from ..jvm.following import HeldIndex, OpenCommit
 from ..jvm.index import require_current
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
-from ..store import replace_manifest
+from ..store import write_manifest
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .config import UpdateConfig
 from .drift import Drift
-from .field_rule import rule_of
-from .followed import (
-    Followed,
-    fields_of,
-    open_followed,
-    pruned_anew,
-    records_of,
-    sources_of,
-)
-from .recorded_values import recorded_baking
+from .field_rule import recorded_baking, rule_of
+from .followed import Followed, fields_of, pruned_anew, records_of, sources_of
 from .rewriting import Rewriting
 from .writing import KIND, MANIFEST, report_of
 
@@ -140,7 +132,7 @@ def _hold(pruned: str | os.PathLike[str]) -> Iterator[list[HeldIndex]]:
     """The folder, or those of all shards, locked."""
     with ExitStack() as opened:
         folders = Source.of(pruned).folders_here
-        yield [opened.enter_context(hold_index(folder)) for folder in folders]
+        yield [opened.enter_context(HeldIndex(folder)) for folder in folders]
 
 
 def _update(
@@ -158,10 +150,11 @@ def _update(
             if anew is None
             else list(zip(anew.fields, anew.points))
         )
-        parts = [
-            open_followed(one, source, [value for value, _ in fields], opened, progress)
-            for one, source in zip(held, sources)
-        ]
+        parts = []
+        for one, source in zip(held, sources):
+            commit = opened.enter_context(OpenCommit(source))
+            states = [commit.state(value.vocabulary, progress) for value, _ in fields]
+            parts.append(Followed(one, *records_of(one), source, commit, commit.identity(), states))
         if anew is not None:  # the TDVs are of what is open now
             require_current(parts[0].source, fields[0][0].manifest["source"]["commit"])
         drifts = [
@@ -177,10 +170,12 @@ def _update(
             return report
         made = []
         for part in parts:
+            written: dict[str, Any] = {}
             with deferred():  # what is committed is described as well
-                if not part.is_current:
-                    made.append(_write(part, fields, anew, cores(config.threads), progress))
-                _describe(part, made[-1] if made else {}, anew)
+                if part.records[0].source_commit != part.identity["commit"]:
+                    written = _write(part, fields, anew, cores(config.threads), progress)
+                    made.append(written)
+                _describe(part, written, anew)
     return {**report, **_sums(made, parts, records[0])}
 
 
@@ -240,7 +235,7 @@ def _describe(part: Followed, made: dict[str, Any], anew: Rewriting | None) -> N
             content |= {name: about[name] for name in content.keys() & about.keys()}
         sizes = {"bytes_before": bytes_of(part.source), "bytes": bytes_of(folder)}
         content |= {"source": part.identity, **sizes}
-        replace_manifest(folder, KIND, content, listed, MANIFEST)
+        write_manifest(folder, KIND, content, MANIFEST, listed)
 
 
 def _sums(

@@ -28,7 +28,6 @@ from .config import PruneConfig
 from .field_rule import load_fields
 from .reduction_choice import foreseen_bytes, reduction_within_bytes
 from .rewriting import Rewriting, refuse_emptied
-from .search_target import baking_of
 
 KIND = "pruned-index"
 MANIFEST = "tdv-manifest.json"
@@ -95,7 +94,8 @@ def prune_part(
     with place as folder:
         if task.config.max_bytes is None:
             report = write_index(rewriting, folder, progress)
-            report = _with_bytes(report, index, folder, task.chosen)
+            if task.chosen:
+                report["chosen"] = task.chosen
         else:
             report = _write_within(rewriting, folder, progress)
         place.write_manifest(report)
@@ -133,7 +133,7 @@ def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent)
     report = report_of(rewriting, counts)
     if rewriting.shard is None:  # of a shard, nothing may be left
         refuse_emptied(report)
-    return report
+    return {**report, "bytes_before": bytes_of(rewriting.index), "bytes": bytes_of(folder)}
 
 
 def report_of(rewriting: Rewriting, counts: dict[str, Any]) -> dict[str, Any]:
@@ -158,8 +158,8 @@ def report_of(rewriting: Rewriting, counts: dict[str, Any]) -> dict[str, Any]:
 def count_part(
     index: str | os.PathLike[str], values: Sequence[str | TermValues], task: Task
 ) -> dict[str, dict[str, Any]]:
-    """Of each field whose norms may hold k1 and b: its ``tokens`` and ``documents`` with terms
-    after pruning, and whether it ``has_norms``. Writes nothing.
+    """Of each field its ``tokens`` and ``documents`` with terms after pruning, and whether it
+    ``has_norms``. Writes nothing.
     """
     rewriting = task.rewriting(index, values)
     counts = rewriter.rewrite_index(
@@ -175,53 +175,39 @@ def count_part(
             "documents": found[name]["documents_with_terms"],
             "has_norms": rewriter.has_norms(index, name),
         }
-        for name, values, point in zip(names, rewriting.fields, rewriting.points)
-        if baking_of(values, point.scale, rewriting.target) is not None
+        for name in names
     }
-
-
-def _with_bytes(
-    report: dict[str, Any],
-    index: str | os.PathLike[str],
-    folder: Path,
-    chosen: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """The report with how the reduction was ``chosen``, and with the bytes of both indexes."""
-    sizes = {"bytes_before": bytes_of(index), "bytes": bytes_of(folder)}
-    return {**report, **sizes, **({"chosen": chosen} if chosen else {})}
 
 
 def _write_within(rewriting: Rewriting, folder: Path, progress: Progress) -> dict[str, Any]:
     """Write the index of the smallest reduction that fits; return its report."""
-    config, kinds = rewriting.config, index_bytes(rewriting.index)
+    config = rewriting.config
     max_bytes = parse_bytes(config.max_bytes or 0)
     with ExitStack() as written:
-        last: tuple[Path, dict[str, Any]] | None = None
+        there: dict[float, tuple[Path, dict[str, Any]]] = {}
 
         def bytes_at(reduction: float) -> int:
-            nonlocal last
+            there.clear()
             written.close()  # one beside the output at a time
             beside = tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=folder.parent)
             tried = Path(written.enter_context(beside))
             at = replace(config, reduction=reduction, max_bytes=None)
             report = write_index(replace(rewriting, config=at), tried, progress)
-            chosen = {"max_bytes": max_bytes, "reduction": reduction}
-            report = _with_bytes(report, rewriting.index, tried, chosen)
-            last = tried, report
+            report["chosen"] = {"max_bytes": max_bytes, "reduction": reduction}
+            there[reduction] = tried, report
             return int(report["bytes"])
 
+        kinds = index_bytes(rewriting.index)
         fixed = sum(size for kind, size in kinds.items() if kind not in _SHRINKING)
-        scaled = config.tf == "scaled"
-        foreseen = (
-            foreseen_bytes(rewriting.fields[0].points, config.fixed_scale) if scaled else None
-        )
+        foreseen = None
+        if config.tf == "scaled":
+            foreseen = foreseen_bytes(rewriting.fields[0].points, config.fixed_scale)
         reduction = reduction_within_bytes(
             bytes_at, max_bytes, fixed_bytes=fixed, foreseen=foreseen
         )
-        if last is None or last[1]["chosen"]["reduction"] != reduction:
+        if reduction not in there:
             bytes_at(reduction)
-        assert last is not None
-        tried, report = last
+        tried, report = there[reduction]
         for file in tried.iterdir():
             file.rename(folder / file.name)
         return report

@@ -114,8 +114,7 @@ class RankingFunction(ABC):
     title : str
         For people.
     takes : tuple of Parameter
-        In the order of the Java constructor. ``parameters`` are their names, ``anserini``,
-        ``lucene`` and ``grid`` what they say, by name.
+        In the order of the Java constructor.
     pool_searches : tuple of mappings
         Parameters far enough apart that one of them finds what learning puts on top.
     held_by : "norms", "scale" or None
@@ -147,10 +146,6 @@ class RankingFunction(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     takes: ClassVar[tuple[Parameter, ...]] = ()
-    parameters: ClassVar[tuple[str, ...]]
-    anserini: ClassVar[Mapping[str, float]]
-    lucene: ClassVar[Mapping[str, float]]
-    grid: ClassVar[Mapping[str, tuple[float, ...]]]
     pool_searches: ClassVar[tuple[Mapping[str, float], ...]] = ({},)
     held_by: ClassVar[str | None] = None
     java_class: ClassVar[str]
@@ -166,12 +161,10 @@ class RankingFunction(ABC):
         0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16
     )  # fmt: skip
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls.parameters = tuple(each.name for each in cls.takes)
-        cls.anserini = {each.name: each.anserini for each in cls.takes}
-        cls.lucene = {each.name: each.lucene for each in cls.takes}
-        cls.grid = {each.name: each.grid for each in cls.takes}
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of those it takes, in that order."""
+        return tuple(each.name for each in self.takes)
 
     @abstractmethod
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Similarity:
@@ -197,7 +190,3 @@ class RankingFunction(ABC):
     def flags(self, values: Mapping[str, float]) -> tuple[str, str] | None:
         """How to pass parameters to Pyserini and to Anserini; None where neither has it."""
         return None
-
-    def values(self, parameters: Parameters) -> tuple[float, ...]:
-        """Those it has, in the order of the Java constructor."""
-        return tuple(getattr(parameters, name) for name in self.parameters)

@@ -36,7 +36,7 @@ NAMED_DEFAULTS: dict[str, dict[str, float]] = {
 }
 """Defaults of searchers. Lucene's are also those of Solr, Elasticsearch and OpenSearch."""
 
-GRIDS = {name: function.grid for name, function in _FUNCTIONS.items()}
+GRIDS = {name: {each.name: each.grid for each in of.takes} for name, of in _FUNCTIONS.items()}
 """Values tried when parameters are tuned, by model; an index's own are tried as well."""
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .table import Table, change, ratio, times_interval
 from .wording import counted
 
+DEPTHS = {"top10": "top-10", "top1000": "top-1000"}
 _SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
 _SHRINKING = ("postings", "bytes")  # what pruning is for
 
@@ -20,9 +21,7 @@ def size_tables(report: Mapping[str, Any]) -> list[Table]:
     lines = {
         w: [index[w] for index in indexes] for w in ("documents", "terms", "postings", "bytes")
     }
-    kinds = {kind for index in indexes for kind in index["bytes_by_kind"]}
-    by_kind = {k: [index["bytes_by_kind"].get(k, 0) for index in indexes] for k in kinds}
-    largest = sorted((k for k in kinds if any(by_kind[k])), key=lambda k: (-by_kind[k][0], k))
+    by_kind = bytes_by_kind(indexes)
 
     def beside(before: int, after: int) -> tuple[str, str]:
         return f"{after:,}", change(before, after)
@@ -34,9 +33,9 @@ def size_tables(report: Mapping[str, Any]) -> list[Table]:
             for number, name in enumerate(names)
         ]  # fmt: skip
         columns = ("", *(c for w in lines for c in (w, "change")[: 1 + (w in _SHRINKING)]))
-        kinds_of = [(kind, *(f"{count:,}" for count in by_kind[kind])) for kind in largest]
+        kinds_of = [(kind, *(f"{size:,}" for size in sizes)) for kind, sizes in by_kind]
         return [Table("Size", columns, rows), Table("Bytes by kind", ("", *names), kinds_of)]
-    lines |= {f"... {kind}": by_kind[kind] for kind in largest}
+    lines |= {f"... {kind}": sizes for kind, sizes in by_kind}
     rows = [
         (what, f"{before:,}", *(cell for value in after for cell in beside(before, value)))
         for what, (before, *after) in lines.items()
@@ -45,11 +44,19 @@ def size_tables(report: Mapping[str, Any]) -> list[Table]:
     return [Table("Size", columns, rows)]
 
 
+def bytes_by_kind(indexes: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[int]]]:
+    """Kinds of files, the first index's largest first, with their bytes in each index."""
+    by_kind = [index["bytes_by_kind"] for index in indexes]
+    kinds = {kind for sizes in by_kind for kind, size in sizes.items() if size}
+    order = sorted(kinds, key=lambda kind: (-by_kind[0].get(kind, 0), kind))
+    return [(kind, [sizes.get(kind, 0) for sizes in by_kind]) for kind in order]
+
+
 def latency_table(report: Mapping[str, Any]) -> Table:
     first, *_ = report["indexes"]
     rows = []
     for key, how in (("latency_ms", ""), ("latency_exhaustive_ms", " exhaustive")):
-        for depth, label in (("top10", "top-10"), ("top1000", "top-1000")):
+        for depth, label in DEPTHS.items():
             before = report[key][first][depth]["mean"]
             for name, latencies in report[key].items():
                 summary = latencies[depth]
@@ -89,7 +96,7 @@ def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
     for stratum in strata:
         cells = [
             cell
-            for depth in ("top10", "top1000")
+            for depth in DEPTHS
             for cell in (f"x{stratum[depth]['ratio']:.2f}", times_interval(stratum[depth]["ci95"]))
         ]
         rows.append((stratum["stratum"], stratum["index"], f"{stratum['queries']:,}", *cells))
@@ -121,10 +128,9 @@ def _work(report: Mapping[str, Any]) -> Table:
     rows = [
         (f"postings visited a query, {label}, mean",
          *(f"{report['postings_per_query'][name][mode]:,.0f}" for name in names))
-        for mode, label in (("top10", "top-10"), ("top1000", "top-1000"),
-                            ("exhaustive", "exhaustive"))
+        for mode, label in {**DEPTHS, "exhaustive": "exhaustive"}.items()
     ]  # fmt: skip
-    for depth, label in (("top10", "top-10"), ("top1000", "top-1000")):
+    for depth, label in DEPTHS.items():
         cells = (f"{per_second[name][depth]:,.0f}" for name in names)
         rows.append((f"queries a second, {label}, 1 thread", *cells))
     rows += _asked_for(report)

@@ -11,14 +11,20 @@ from markupsafe import Markup
 
 from .wording import counted, shortened, visible
 
-TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@cache
+def asset(name: str) -> str:
+    """A file of ours that a page loads or holds."""
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 @cache  # reading and compiling one takes longer than filling it
 def template(name: str) -> jinja2.Template:
     """The template ``name``; a name that it is not given raises when it is rendered."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         finalize=_shown,
         undefined=jinja2.StrictUndefined,

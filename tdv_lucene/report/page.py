@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,11 +10,11 @@ from markupsafe import Markup
 
 from ..timing.latency import Latency
 from . import plots
-from .cost_tables import latency_table, size_tables, speed_tables
-from .environment import TEMPLATES, template
+from .cost_tables import DEPTHS, latency_table, size_tables, speed_tables
+from .environment import asset, template
 from .page_data import Measured, page_data
 from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
-from .ranking_tables import detail_tables, tables_by_query_set
+from .ranking_tables import detail_tables, of_set, tables_by_query_set
 from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
 
 _QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP
@@ -40,42 +41,34 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
         details=detail_tables(report),
         figures=_figures(report, latency),
         changes=changes,
-        terms=[_terms(report, name) for name in others],
+        term_tables=term_tables,
+        value_column=VALUE_COLUMN,
         data=page_data(report, query_sets),
-        style=_raw("report.css"),
-        script=_raw("report.js"),
+        style=Markup(asset("report.css").strip()),
+        script=Markup(asset("report.js").strip()),
     )
 
 
-def _raw(name: str) -> Markup:
-    """A file of ours, as it is."""
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8").strip())
-
-
-def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Of two indexes, at a glance: figure, what it is, its 95 % interval, from what to what."""
+def _headline(report: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Of two indexes, at a glance: what it is, figure, its 95 % interval, from what to what."""
     full, pruned = [*report["indexes"].values()][:2]
     before, after = [*report["latency_ms"].values()][:2]
     cards = [
-        _card(change(full[what], pruned[what]), what, "", f"{full[what]:,} to {pruned[what]:,}")
+        (what, change(full[what], pruned[what]), "", f"{full[what]:,} to {pruned[what]:,}")
         for what in ("bytes", "postings")
     ]
-    for depth, label in (("top10", "top-10 faster"), ("top1000", "top-1000 faster")):
+    for depth, label in DEPTHS.items():
         mean_before, mean_after = before[depth]["mean"], after[depth]["mean"]
         bounds = times_interval([*report["latency_ratio"].values()][0][depth]["ci95"])
         detail = f"{mean_before:.3f} to {mean_after:.3f} ms, mean"
-        cards.append(_card(f"x{ratio(mean_before, mean_after)}", label, bounds, detail))
+        cards.append((f"{label} faster", f"x{ratio(mean_before, mean_after)}", bounds, detail))
     for measure in ("nDCG@5", "R@1000"):
         measured = report["measures"][measure]
         values = [measured["means"][name] for name in [*report["indexes"]][:2]]
         bounds = interval(measured["ci95_corrected"])
         detail = f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(measured['p_value'])}"
-        cards.append(_card(f"{measured['difference']:+.4f}", measure, bounds, detail))
+        cards.append((measure, f"{measured['difference']:+.4f}", bounds, detail))
     return cards
-
-
-def _card(figure: str, label: str, interval: str, detail: str) -> dict[str, str]:
-    return {"figure": figure, "label": label, "interval": interval, "detail": detail}
 
 
 def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]]:
@@ -90,39 +83,25 @@ def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]
 def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tuple[str, str]]:
     """One plot for all indexes made with the same TDVs."""
     title = "Effectiveness against postings dropped, on held-out training queries"
-    alike: list[tuple[Mapping[str, Any], list[str]]] = []
-    for name, curve in curves.items():
-        if curve is None or not curve["full"]:  # made without judgements: nothing was measured
-            continue
-        names = next((names for drawn, names in alike if _same_curve(drawn, curve)), None)
-        if names is None:
-            alike.append((curve, [name]))
-        else:
-            names.append(name)
-    for at, (curve, names) in enumerate(alike):
-        found = {name: drawn for name in names if (drawn := curves[name]) is not None}
-        known = {n: drawn["chosen"] for n, drawn in found.items() if drawn["chosen"] is not None}
-        yield f"{title}: {', '.join(names)}", plots.plot_trade_off(curve, f"-{at}", known)
-
-
-def _same_curve(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return all(one[key] == other[key] for key in ("points", "full"))
+    # Those made without judgements have nothing measured.
+    drawn = {name: curve for name, curve in curves.items() if curve is not None and curve["full"]}
+    alike: dict[str, list[str]] = {}
+    for name, curve in drawn.items():
+        alike.setdefault(json.dumps([curve["points"], curve["full"]]), []).append(name)
+    for at, names in enumerate(alike.values()):
+        chosen = {name: drawn[name]["chosen"] for name in names}
+        known = {name: reduction for name, reduction in chosen.items() if reduction is not None}
+        svg = plots.plot_trade_off(drawn[names[0]], f"-{at}", known)
+        yield f"{title}: {', '.join(names)}", svg
 
 
 def _pair(report: Mapping[str, Any], queries: Measured, first: str, name: str) -> dict[str, Any]:
     """What the index ``name`` changed against the first for the queries of one set."""
     both = {system: queries.evaluations[system] for system in (first, name)}
     counts = report["query_sets"][queries.label]["queries"]
-    where = f", {queries.label}" if len(report["query_sets"]) > 1 else ""
     return {
-        "title": f"{name} minus {first}{where}",
+        "title": f"{name} minus {first}{of_set(report, queries.label)}",
         "counts": counts,
         "tables": extreme_queries(queries.topics, both, _QUERY_MEASURE, queries.words),
         "emptied": [(qid, queries.topics[qid]) for qid in counts["emptied_ids_by"][name]],
     }
-
-
-def _terms(report: Mapping[str, Any], name: str) -> dict[str, Any]:
-    terms = report["terms_by_index"][name]
-    column = VALUE_COLUMN[terms["tdv_kind"]]
-    return {"name": name, "column": column, "source": terms["source"], "tables": term_tables(terms)}

@@ -12,10 +12,10 @@ from markupsafe import Markup
 
 from ..evaluation.evaluate import Evaluation
 from ..timing.latency_summary import QueryTerms
+from .cost_tables import DEPTHS, bytes_by_kind
 from .table import SIGNIFICANT
 from .wording import visible
 
-_DEPTHS = ("top10", "top1000")
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"
 _THOUSANDTHS = [high + low for high in _DIGITS for low in _DIGITS][:1001]
 
@@ -44,14 +44,14 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
         "indexes": len(report["indexes"]),
         "bytes": [size["bytes"] for size in sizes],
         "postings": [size["postings"] for size in sizes],
-        "kinds": _kinds(report["indexes"]),
+        "kinds": bytes_by_kind([*report["indexes"].values()]),
         "ms": {
             depth: [_short(report["latency_ms"][name][depth]["mean"]) for name in systems]
-            for depth in _DEPTHS
+            for depth in DEPTHS
         },
         "faster": {
             depth: [_faster(report["latency_ratio"].get(name), depth) for name in systems]
-            for depth in _DEPTHS
+            for depth in DEPTHS
         },
         "significant": SIGNIFICANT,
         "comparisons": report["parameters"]["comparisons"],
@@ -69,14 +69,6 @@ def for_script(data: Any) -> Markup:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
-
-
-def _kinds(indexes: Mapping[str, Any]) -> list[tuple[str, list[int]]]:
-    """Kinds of files, the first index's largest first, with their bytes in each index."""
-    by_kind = [index["bytes_by_kind"] for index in indexes.values()]
-    kinds = {kind for sizes in by_kind for kind, size in sizes.items() if size}
-    order = sorted(kinds, key=lambda kind: (-by_kind[0].get(kind, 0), kind))
-    return [(kind, [sizes.get(kind, 0) for sizes in by_kind]) for kind in order]
 
 
 def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:

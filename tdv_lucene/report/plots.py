@@ -38,17 +38,12 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def plot_trade_off(
-    trade_off: Mapping[str, Any], suffix: str = "", chosen: Mapping[str, float] | None = None
-) -> str:
+def plot_trade_off(trade_off: Mapping[str, Any], suffix: str, chosen: Mapping[str, float]) -> str:
     """Measures at each operating point, relative to the full index, and the points chosen.
 
-    ``suffix`` tells plots of a page apart; ``chosen`` is what each index took, by name, where
-    several were made with the same values.
+    ``suffix`` tells plots of a page apart; ``chosen`` is what each index took, by name.
     """
     removed = [100 * point["reduction"] for point in trade_off["points"]]
-    if chosen is None:
-        chosen = {} if trade_off["chosen"] is None else {"chosen": trade_off["chosen"]}
 
     def draw(axes: Axes) -> None:
         for number, measure in enumerate(m for m in ("nDCG@5", "R@1000") if m in trade_off["full"]):
@@ -57,8 +52,7 @@ def plot_trade_off(
                 axes.plot([], [], " ", label=f"{measure}: 0 in the full index")
                 continue
             change = [100 * (p["measures"][measure] / full - 1) for p in trade_off["points"]]
-            axes.plot(removed, change, linestyle=_cycled(_LINES, number), marker="os"[number],
-                      color=_cycled(_COLOURS, number), label=measure)  # fmt: skip
+            axes.plot(removed, change, marker="os"[number], label=measure, **_drawn_as(number))
         axes.axhline(0, color="#444444", linewidth=1)
         for name, reduction in chosen.items():
             axes.axvline(100 * reduction, color="#444444", linestyle=":")
@@ -113,8 +107,8 @@ def _draw_path(
     level, values = points[0]["full"][measure], [p["measures"][measure] for p in points]
     megabytes = [point[sized] / 1e6 for point in points]
     axes.axhline(level, color="#444444", linewidth=1, label=f"full index, tuned, {level:.3f}")
-    axes.plot(megabytes, values, marker="os"[number], color=_COLOURS[number],
-              linestyle=_LINES[number], label="pruned, held-out queries")  # fmt: skip
+    label = "pruned, held-out queries"
+    axes.plot(megabytes, values, marker="os"[number], label=label, **_drawn_as(number))
     for x, value, point in zip(megabytes, values, points):
         low, high = (level + end for end in point["difference"][measure]["ci95"])
         axes.plot([x, x], [low, high], color=_COLOURS[number], linewidth=1)
@@ -131,8 +125,7 @@ def plot_latency(latency: Latency, depth: str) -> str:
             times = np.sort(latency.per_query_ms(depth, name))
             shown = np.unique(np.linspace(0, len(times) - 1, _STEPS).round().astype(int))
             times, share = times[shown], (shown + 1) / len(times)
-            axes.step(times, share, linestyle=_cycled(_LINES, number), where="post",
-                      color=_cycled(_COLOURS, number), label=name, linewidth=2)  # fmt: skip
+            axes.step(times, share, where="post", label=name, linewidth=2, **_drawn_as(number))
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
@@ -145,9 +138,9 @@ def plot_latency(latency: Latency, depth: str) -> str:
     return _svg(f"latency-{depth}", draw, height_inches=2.6)
 
 
-def _cycled(styles: Sequence[Any], number: int) -> Any:
-    """Style of the index ``number``; more than seven indexes begin anew."""
-    return styles[number % len(styles)]
+def _drawn_as(number: int) -> dict[str, Any]:
+    """Of the index ``number``; more than seven indexes begin anew."""
+    return {"color": _COLOURS[number % 7], "linestyle": _LINES[number % 7]}
 
 
 def _svg(name: str, draw: Callable[[Axes], None], *, height_inches: float) -> str:

@@ -20,30 +20,27 @@ def ranking_tables(report: Mapping[str, Any]) -> list[Table]:
 def tables_by_query_set(report: Mapping[str, Any]) -> dict[str, list[Table]]:
     """The same by the query sets' labels."""
     comparisons = report["parameters"]["comparisons"]
-    each = zip(report["query_sets"], _each_query_set(report))
-    return {label: _of_query_set(found, where, comparisons) for label, (where, found) in each}
+    return {
+        label: _of_query_set(found, of_set(report, label), comparisons)
+        for label, found in report["query_sets"].items()
+    }
 
 
 def detail_tables(report: Mapping[str, Any]) -> list[Table]:
     """Of more than two systems, every test by itself: too long for the screen."""
     comparisons = report["parameters"]["comparisons"]
-    return [
-        table
-        for where, found in _each_query_set(report)
-        if len(_systems(found["measures"])) > 2
-        for table in (
-            _tests(found["measures"], where, _effectiveness_note(found, comparisons)),
-            _details(found["measures"], where),
-        )
-    ]
+    tables = []
+    for label, found in report["query_sets"].items():
+        measures, where = found["measures"], of_set(report, label)
+        if len(_systems(measures)) > 2:
+            note = _effectiveness_note(found, comparisons)
+            tables += [_tests(measures, where, note), _details(measures, where)]
+    return tables
 
 
-def _each_query_set(report: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """What to add to titles, and what was found on the set."""
-    several = len(report["query_sets"]) > 1
-    return [
-        (f", {label}" if several else "", found) for label, found in report["query_sets"].items()
-    ]
+def of_set(report: Mapping[str, Any], label: str) -> str:
+    """What to add to the title of what is said of one query set."""
+    return f", {label}" if len(report["query_sets"]) > 1 else ""
 
 
 def _systems(measures: Mapping[str, Any]) -> list[str]:
@@ -89,29 +86,29 @@ def _differences(measures: Mapping[str, Any], where: str, note: str) -> Table:
         return f"{test['difference']:+.4f}" + ("*" if p is not None and p < SIGNIFICANT else "")
 
     pairs = zip(*(each["tests"] for each in measures.values()))  # the same of every measure
-    rows = [
-        (f"{tests[0]['treatment']} - {tests[0]['baseline']}", *map(starred, tests))
-        for tests in pairs
-    ]
+    rows = [(_pair(tests[0]), *map(starred, tests)) for tests in pairs]
     return Table(f"Differences{where}", ("of means", *measures), rows, note)
 
 
 def _tests(measures: Mapping[str, Any], where: str, note: str) -> Table:
     rows = [
-        (f"{measure}, {test['treatment']} - {test['baseline']}", *_test_cells(test))
+        (f"{measure}, {_pair(test)}", *_test_cells(test))
         for measure, result in measures.items()
         for test in result["tests"]
     ]
     return Table(f"Tests{where}", ("", "change", "95 % interval", "p", "+/=/-"), rows, note)
 
 
+def _pair(test: Mapping[str, Any]) -> str:
+    return f"{test['treatment']} - {test['baseline']}"
+
+
 def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
-    outcome = f"{test['wins']}/{test['ties']}/{test['losses']}"
     return (
         f"{test['difference']:+.4f}",
         interval(test["ci95_corrected"]),
         p_value(test["p_value"]),
-        outcome,
+        f"{test['wins']}/{test['ties']}/{test['losses']}",
     )
 
 
@@ -137,19 +134,16 @@ def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
 
 def _details(measures: Mapping[str, Any], where: str) -> Table:
     several = len(next(iter(measures.values()))["tests"]) > 1
-    rows: list[tuple[str, ...]] = []
-    for measure, result in measures.items():
-        for test in result["tests"]:
-            size = "none" if test["effect_size"] is None else f"{test['effect_size']:+.3f}"
-            label = f"{measure}, {test['treatment']} - {test['baseline']}" if several else measure
-            rows.append(
-                (
-                    label,
-                    size,
-                    interval(test["effect_size_ci95_corrected"]),
-                    p_value(test["p_randomisation"]),
-                )
-            )
+    rows: list[tuple[str, ...]] = [
+        (
+            f"{measure}, {_pair(test)}" if several else measure,
+            "none" if test["effect_size"] is None else f"{test['effect_size']:+.3f}",
+            interval(test["effect_size_ci95_corrected"]),
+            p_value(test["p_randomisation"]),
+        )
+        for measure, result in measures.items()
+        for test in result["tests"]
+    ]
     note = (
         "Effect size: mean over standard deviation of the differences (Cohen's d_z). Intervals and "
         "p are corrected as above."

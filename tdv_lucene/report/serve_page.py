@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-import jinja2
 from markupsafe import Markup, escape
 
-from .environment import TEMPLATES, template
+from .environment import template
 from .query_tables import VALUE_COLUMN
 from .wording import visible
 
@@ -18,7 +16,7 @@ def render(
     about: Mapping[str, Any], query: str, answer: Mapping[str, Any] | None, wrong: str
 ) -> str:
     """The page: the indexes, the query as typed, and the answer or what is wrong with it."""
-    return _template().render(
+    return template("serve.html").render(
         about=about,
         names=[*about["indexes"]],
         query=query,
@@ -31,17 +29,6 @@ def render(
         milliseconds=_milliseconds,
         megabytes=_megabytes,
     )
-
-
-@cache
-def _template() -> jinja2.Template:
-    return template("serve.html")
-
-
-@cache
-def asset(name: str) -> str:
-    """A file that the page loads."""
-    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _lines(text: str) -> Markup:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table as RichTable
 
 SIGNIFICANT = 0.05
-
 
 _GAP = 3  # between two columns: a blank of each, and one that divides them
 _TEXT_WIDTH = 80
@@ -42,91 +40,64 @@ def print_table(console: Console, table: Table) -> None:
     Where the columns do not fit beside each other, the table goes on below with its first column
     again: a line may break between two numbers, never within one.
     """
-    shown = _visible(table)
-    parts = _beside(shown, console.width)
-    _print_text(console, shown.title, "italic")
-    for number, columns in enumerate(parts):
-        part = replace(
-            shown,
-            columns=tuple(shown.columns[i] for i in columns),
-            rows=[tuple(row[i] for i in columns) for row in shown.rows],
-            texts=tuple(at for at, i in enumerate(columns) if i in shown.texts),
-        )
-        if number:
-            console.print()
-        console.print(_to_rich(part, console.width))
-    _print_text(console, shown.note, "dim italic")
-
-
-def _print_text(console: Console, text: str, style: str) -> None:
-    """A title or a note: as wide as is read well, however narrow the table is."""
+    from rich import box
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    if text:
-        console.print(Text(text, style), width=min(console.width, _TEXT_WIDTH))
+    def say(text: str, style: str) -> None:
+        """A title or a note: as wide as is read well, however narrow the table is."""
+        if text:
+            console.print(Text(visible(text), style), width=min(console.width, _TEXT_WIDTH))
+
+    columns = [[*map(visible, cells)] for cells in zip(table.columns, *table.rows)]
+    bounds = [_bounds(cells, at in table.texts) for at, cells in enumerate(columns)]
+    say(table.title, "italic")
+    for number, part in enumerate(_beside(bounds, console.width)):
+        if number:
+            console.print()
+        shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        widths = _fitted({at: bounds[at] for at in part}, table.texts, console.width)
+        for at in part:
+            shown.add_column(
+                Text(columns[at][0]), justify="left" if at in table.texts else "right",
+                overflow="fold", width=widths[at],
+            )  # fmt: skip
+        for row in zip(*(columns[at][1:] for at in part)):
+            shown.add_row(*map(Text, row))
+        console.print(shown)
+    say(table.note, "dim italic")
 
 
-def _visible(table: Table) -> Table:
-    return replace(
-        table,
-        title=visible(table.title),
-        columns=tuple(map(visible, table.columns)),
-        rows=[tuple(map(visible, row)) for row in table.rows],
-        note=visible(table.note),
-    )
+def _bounds(cells: Sequence[str], is_text: bool) -> tuple[int, int]:
+    """Of a column the longest word, at which it may not be narrower, and the longest cell."""
+    from rich.cells import cell_len
+
+    word = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+    return min(word, _NARROWEST) if is_text else word, max(map(cell_len, cells))
 
 
-def _beside(table: Table, width: int) -> list[list[int]]:
+def _beside(bounds: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
     """The columns of each part, column 0 in all of them."""
-    least = [low for low, _ in _widths(table)]
     parts: list[list[int]] = [[0]]
-    for column in range(1, len(table.columns)):
-        used = sum(least[i] + _GAP for i in parts[-1])
-        if used + least[column] > width and len(parts[-1]) > 1:
+    for column in range(1, len(bounds)):
+        used = sum(bounds[i][0] + _GAP for i in parts[-1])
+        if used + bounds[column][0] > width and len(parts[-1]) > 1:
             parts.append([0])
         parts[-1].append(column)
     return parts
 
 
-def _widths(table: Table) -> list[tuple[int, int]]:
-    """Of each column the longest word, at which it may not be narrower, and the longest cell."""
-    from rich.cells import cell_len
-
-    found = []
-    for number, heading in enumerate(table.columns):
-        cells = [heading, *(row[number] for row in table.rows)]
-        longest = max(map(cell_len, cells))
-        word = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
-        found.append((min(word, _NARROWEST) if number in table.texts else word, longest))
-    return found
-
-
-def _fitted(table: Table, width: int) -> list[int]:
+def _fitted(
+    bounds: Mapping[int, tuple[int, int]], texts: Sequence[int], width: int
+) -> dict[int, int]:
     """The columns' widths: what each needs least, then all that numbers want, the rest for text."""
-    bounds = _widths(table)
-    widths = [low for low, _ in bounds]
-    left = max(0, width - sum(widths) - _GAP * (len(widths) - 1))
-    for column in sorted(range(len(widths)), key=lambda column: column in table.texts):
-        more = min(left, bounds[column][1] - widths[column])
-        widths[column] += more
-        left -= more
+    left = max(0, width - sum(least for least, _ in bounds.values()) - _GAP * (len(bounds) - 1))
+    widths = {}
+    for column in sorted(bounds, key=lambda column: column in texts):
+        least, most = bounds[column]
+        widths[column] = min(most, least + left)
+        left -= widths[column] - least
     return widths
-
-
-def _to_rich(table: Table, width: int) -> RichTable:
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    shown = RichTable(
-        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False
-    )  # fmt: skip
-    for number, (column, at_most) in enumerate(zip(table.columns, _fitted(table, width))):
-        side: Literal["left", "right"] = "left" if number in table.texts else "right"
-        shown.add_column(Text(column), justify=side, overflow="fold", width=at_most)
-    for row in table.rows:
-        shown.add_row(*map(Text, row))
-    return shown
 
 
 def interval(bounds: Sequence[float] | None) -> str:

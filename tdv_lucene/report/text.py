@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from .table import Table
 from .wording import visible
 
-_LATEX = {
+_LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-}  # fmt: skip
+})  # fmt: skip
 
 
 def to_markdown(tables: Iterable[Table]) -> str:
@@ -61,4 +61,4 @@ def _latex(table: Table) -> str:
 
 
 def _escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in visible(text))
+    return visible(text).translate(_LATEX)

@@ -15,7 +15,8 @@ from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..indexes.analysis import analysis_of
-from ..indexes.search_parameters import holds_weights, recorded_parameters
+from ..indexes.search_parameters import recorded_parameters
+from ..jvm.index import holds_weights
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function

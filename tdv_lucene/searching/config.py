@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..analysis import Analysed
 from ..arguments import MOST_HITS, MOST_THREADS
 from ..options import (
-    ANYTHING,
     PYTHON_ONLY,
     RESOURCES,
     Effect,
@@ -44,4 +43,4 @@ class SearchConfig(
 class TuneConfig(SearchAs, TopicField, Analysed, OfField, Threads, Named, Overwrite):
     """How :func:`tdv_lucene.tune_index` tunes."""
 
-    EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", only=(ANYTHING,)),)
+    EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", unless=(None,)),)

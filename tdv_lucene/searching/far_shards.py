@@ -13,23 +13,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.queries import searchable_topics
-from ..indexes.search_parameters import holds_weights
 from ..indexes.shards.record import user_data_of_whole
 from ..indexes.shards.survey import refuse_copies
 from ..indexes.shards.workers import Workers, open_workers
 from ..jvm.hits import Hits, Statistics, open_searched, shard_statistics
-from ..jvm.index import identify, read_user_data, require_current, whole_identity
+from ..jvm.index import (
+    holds_weights,
+    identify,
+    read_user_data,
+    require_current,
+    whole_identity,
+)
 from ..jvm.searcher import make_similarity
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Part, Source
-from .merge_hits import merge_hits
+from ..vocabulary import ByteStrings
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class FarShards:
     shards : int
         How many there are.
     weights : bool or None
-        Whether it holds weights, see :func:`..indexes.search_parameters.holds_weights`.
+        Whether it holds weights, see :func:`..jvm.index.holds_weights`.
     """
 
     def __init__(
@@ -114,7 +121,6 @@ def open_far_shards(
     copies, were not indexed alike, or not pruned together.
     """
     with open_workers(source) as workers:
-        workers.check(None, source.resources)
         tasks = dict.fromkeys(source.parts, (field, topics, analysis))
         looks: list[_Look] = workers.each(_look, tasks, "look at shards", progress)
         refuse_copies(source, [look.identity for look in looks])
@@ -146,8 +152,8 @@ def _search(
     with open_searched(
         folder, make_similarity(parameters), field, analysis=analysis, threads=cores(threads),
         statistics=statistics,
-    ) as searched:  # fmt: skip
-        found = searched.find(topics, hits)
+    ) as find:  # fmt: skip
+        found = find(topics, hits)
     require_current(folder, commit)  # else the statistics are of other documents
     return found
 
@@ -165,3 +171,32 @@ def _refuse_other_fields(source: Source, looks: Sequence[_Look], field: str) -> 
                     f"the shards were not indexed alike: the field '{name}' has {known} in "
                     f"{before}, {kind} in {part}; index them with the same options"
                 )
+
+
+def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:
+    """Return the best ``depth`` hits of each query.
+
+    Each part holds its own best ``depth``, or all it has, by the same statistics. Equal scores are
+    ordered by the bytes of the ids where any part's are, and what is still equal by the order of
+    the parts, and within each by its own: as Lucene does.
+    """
+    queries = np.concatenate([np.repeat(np.arange(len(p.counts)), p.counts) for p in parts])
+    scores = np.concatenate([part.scores for part in parts])
+    first = np.cumsum([0, *(len(part.ids) for part in parts)]).tolist()
+    documents = np.concatenate([p.documents + np.int32(at) for p, at in zip(parts, first)])
+    ids = ByteStrings.of(name for part in parts for name in part.ids)
+    ties_by_id = any(part.ties_by_id for part in parts)
+    order = np.lexsort((-scores, queries))  # stable
+    if ties_by_id:  # by where the ids that decide are among them all in order
+        a, b = order[:-1], order[1:]
+        equal = (queries[a] == queries[b]) & (scores[a] == scores[b])
+        tied = np.union1d(a[equal], b[equal])
+        names = [ids[i] for i in documents[tied].tolist()]
+        place = {name: number for number, name in enumerate(sorted(set(names)))}
+        places = np.zeros(len(order), np.int64)
+        places[tied] = [place[name] for name in names]
+        order = np.lexsort((places, -scores, queries))
+    found = np.sum([part.counts for part in parts], axis=0)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(found) - found, found)
+    kept = order[rank < depth]
+    return Hits(np.minimum(found, depth), scores[kept], documents[kept], ids, ties_by_id)

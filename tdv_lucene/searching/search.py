@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from types import MappingProxyType
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis import Analysis
@@ -18,22 +18,20 @@ from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import analysis_of
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.queries import searchable_topics, shortened_topics
-from ..indexes.query_terms import check_query_terms, nothing_found, warn_of_lost_queries
+from ..indexes.query_terms import check_query_terms, note_on_nothing_found, nothing_found
 from ..indexes.search_parameters import (
-    holds_weights,
     parameters_of,
     recorded_parameters,
     warn_of_another_search,
 )
 from ..indexes.user_data import FieldRecord, user_data_of
-from ..jvm.hits import append_run, open_searched, require_run_names
-from ..jvm.index import identify
+from ..jvm.hits import Hits, append_run, open_searched, require_run_names
+from ..jvm.index import holds_weights, identify
 from ..jvm.searcher import make_similarity, open_pyserini
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source, named_by
-from .batches import Find, find_in_batches
 from .config import SearchConfig
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
@@ -42,6 +40,9 @@ if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches
 _log = logging.getLogger(__name__)
 
 RUN = "run"
+
+HITS_AT_ONCE = 1_000_000
+"""Of an index, or of all shards that workers search: some 20 bytes each are held at a time."""
 
 
 def search_index(
@@ -107,25 +108,28 @@ def search_index(
             check_query_terms(index, field, analysed, queries.values())
         user_data = user_data_of(index) if far is None else far.user_data
         record = FieldRecord.of(user_data, field)
-        weights = holds_weights if far is None else lambda *_: far.weights
-        parameters = parameters_of(index, record, config.model, config.parameters, weights)
-        warn_of_another_search(index, parameters, record=record)
+        parameters = parameters_of(
+            index, record, config.model, config.parameters,
+            lambda: holds_weights(index, field) if far is None else far.weights,
+        )  # fmt: skip
+        warn_of_another_search(index, parameters, record)
         asked: dict[str, float] = {}
         if config.query_terms is not None:
-            made = shortened_topics(
+            queries, asked = shortened_topics(
                 queries, config.query_terms, parameters, field, analysed.analysis
             )
-            queries, asked = made.topics, made.describe()
         found = search_with(
             index, queries, place, parameters, hits=config.hits, threads=config.threads,
             field=field, analysed=analysed, feedback=config.feedback, tag=config.tag, far=far,
             more=asked, progress=progress,
         )  # fmt: skip
     summary = found.summary
-    if far is None:
-        warn_of_lost_queries(index, field, analysed, queries, summary["queries_without_hits"])
-    elif len(summary["queries_without_hits"]) == len(queries):
-        _log.warning("%s", nothing_found(field, index))  # whose dictionaries are not here
+    if len(summary["queries_without_hits"]) == len(queries):
+        if far is None:
+            note = note_on_nothing_found(index, field, analysed, queries.values())
+        else:  # whose dictionaries are not here
+            note = nothing_found(field, index)
+        _log.warning("%s", note)
     return summary
 
 
@@ -153,7 +157,7 @@ def search_with(
     feedback: str | None = None,
     tag: str | None = None,
     far: FarShards | None = None,
-    more: Mapping[str, Any] = MappingProxyType({}),
+    more: Mapping[str, Any] | None = None,
     keep_run: bool = False,
     progress: Progress = silent,
 ) -> Searched:
@@ -162,20 +166,25 @@ def search_with(
     Shards that are ``far`` take no feedback. ``more`` is told as well. Unless the run is kept,
     memory does not grow with the queries.
     """
-    tag = _tag(tag, parameters, feedback)
+    if tag is None:
+        tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
     source = identify(index) if far is None else far.identity
     kept: list[Run] = []
     found: dict[str, Any] = {"hits": 0, "queries_without_hits": []}
-    opened: AbstractContextManager[Find]
-    if far is None:
-        opened = _opened(index, parameters, field, analysed, threads, feedback, progress)
-    else:
-        opened = nullcontext(partial(far.find, parameters, threads=threads))
     with place as unfinished:
         require_run_names(queries, tag)
+        opened: AbstractContextManager[Callable[..., Hits]]
+        if far is None:
+            opened = open_searched(
+                index, make_similarity(parameters), field, analysis=analysed.analysis,
+                threads=cores(threads), feedback=feedback, progress=progress,
+            )  # fmt: skip
+        else:
+            opened = nullcontext(partial(far.find, parameters, threads=threads))
         with opened as find:
-            shards = 1 if far is None else far.shards
-            for some, best in find_in_batches(find, queries, hits, progress, shards):
+            # Each shard sends its own best hits.
+            at_once = max(1, HITS_AT_ONCE // (hits * (far.shards if far else 1)))
+            for some, best in _find_in_batches(find, queries, hits, at_once, progress):
                 told, printed = append_run(best, some, unfinished, tag)
                 found = {name: before + told[name] for name, before in found.items()}
                 if keep_run:
@@ -186,35 +195,30 @@ def search_with(
             "field": field,
             "analysis": analysed.describe(),
             "queries": len(queries),
-            **more,
+            **(more or {}),
             **found,
         }
         place.write_manifest({**summary, "depth": hits, "source": source})
     return Searched(summary, kept)
 
 
-@contextmanager
-def _opened(
-    index: str | os.PathLike[str],
-    parameters: SearchParameters,
-    field: str,
-    analysed: FieldAnalysis,
-    threads: int | None,
-    feedback: str | None,
+def _find_in_batches(
+    find: Callable[..., Hits],
+    topics: Mapping[str, str],
+    hits: int,
+    at_once: int,
     progress: Progress,
-) -> Iterator[Find]:
-    """Open an index that is here."""
-    with open_searched(
-        index, make_similarity(parameters), field, analysis=analysed.analysis,
-        threads=cores(threads), feedback=feedback, progress=progress,
-    ) as searched:  # fmt: skip
-        yield searched.find
+) -> Iterator[tuple[dict[str, str], Hits]]:
+    """Yield some of the topics and what they find, until all were searched, in their order."""
+    for first in range(0, len(topics), at_once):
+        some = dict(islice(topics.items(), first, first + at_once))
 
+        def advance(
+            label: str, done: int, total: int, first: int = first, of: int = len(some)
+        ) -> None:
+            progress(label, first + done * of // max(1, total), len(topics))
 
-def _tag(given: str | None, parameters: SearchParameters, feedback: str | None) -> str:
-    if given is not None:
-        return given
-    return "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
+        yield some, find(some, hits, progress=advance)
 
 
 def _check_feedback(feedback: str | None, field: str, index: str | os.PathLike[str]) -> None:
@@ -251,6 +255,6 @@ def open_searcher(
         As :func:`recorded_parameters`.
     """
     chosen = recorded_parameters(index, model, **parameters)
-    warn_of_another_search(index, chosen)
+    warn_of_another_search(index, chosen, FieldRecord.read(index))
     analysed = analysis_of(index, asked=analysis)
     return open_pyserini(index, make_similarity(chosen), analysed.analysis)

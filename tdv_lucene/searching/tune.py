@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from ..errors import TdvError, argument
-from ..evaluation.topics import Qrels, read_qrels, read_topics
+from ..evaluation.chance import note_on_chance
+from ..evaluation.topics import (
+    Qrels,
+    judged_queries,
+    note_on_missing,
+    read_qrels,
+    read_topics,
+    relevant_documents,
+)
+from ..evaluation.tuning import OBJECTIVE
 from ..indexes.analysis import analysis_of
-from ..indexes.inspection import require_prunable
 from ..indexes.query_terms import check_query_terms
+from ..jvm.index import identify, require_prunable
+from ..jvm.searcher import known_documents
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..prior.alone import in_memory
@@ -25,6 +36,8 @@ from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
 from .baseline_tuning import refuse_weights, tune_parameters
 from .config import TuneConfig
+
+_log = logging.getLogger(__name__)
 
 
 def tune_index(
@@ -90,15 +103,39 @@ def tune_index(
         judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
         analysed = analysis_of(index, field, config.analysis)
         check_query_terms(index, field, analysed, queries.values())
-        found, _ = tune_parameters(
+        found, tried = tune_parameters(
             index, queries, judged, DEFAULT_MODEL, field=field, analysis=config.analysis,
             threads=threads, progress=progress,
         )  # fmt: skip
+        are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
+        files = f"{qrels} for {topics}" if are_named else "the qrels"
+        _warn_of_judgements(index, queries, judged, tried[0][OBJECTIVE], files)
         tuned = SearchParameters(k1=found.k1, b=found.b)
         about = {"tuned_on": len(judged.keys() & queries.keys())}
     with open_matrix(index, field=field, positions=False, progress=progress) as matrix:
         values = in_memory(tuned_values(matrix, tuned, about) if tuned else _by_prior(matrix))
     return write_pruned(index, values, output, copied, made_by="tune", progress=progress)
+
+
+def _warn_of_judgements(
+    index: str | os.PathLike[str],
+    queries: Mapping[str, str],
+    judged: Qrels,
+    untuned: float,
+    files: str,
+) -> None:
+    """Say where the index lacks relevant documents, or ranks them (``untuned``, its mean nDCG@5) by
+    chance only."""
+    relevant = relevant_documents(queries, judged)
+    missing = len(relevant) - len(set(known_documents(index, sorted(relevant))))
+    grades = [judged[name] for name in judged_queries(queries, judged)]
+    documents = identify(index)["documents"]
+    for note in (
+        note_on_missing(missing, len(relevant), "the qrels", f"{index}"),
+        note_on_chance(untuned, grades, documents, f"{index}", files),
+    ):
+        if note:
+            _log.warning("%s", note)
 
 
 def _by_prior(matrix: TermDocumentMatrix) -> TermValues:

@@ -63,33 +63,24 @@ def faithful_scale(at: Reduced, *, least: float = 0.0, most: float = math.inf) -
     the full one: then it is the largest scale at which it is not.
     """
     table: dict[float, dict[str, Any]] = {}
-    best, wanted = best_documents(at), kept_overlap(at.reduction)
+    best = best_documents(at)
+    wanted = KEPT_WHERE_LITTLE_IS_DROPPED if at.reduction <= _LITTLE else KEPT_OVERLAP
 
-    def try_scale(scale: float) -> dict[str, Any]:
+    def tried(scale: float) -> dict[str, Any]:
         if scale not in table:
             table[scale] = describe_scale(at, scale, best)
         return table[scale]
 
-    def agrees(scale: float) -> bool:
-        return bool(try_scale(scale)["overlap_at_10"] >= wanted)
-
-    def is_too_large(scale: float) -> bool:
-        return _is_larger(at.problem, try_scale(scale))
-
     every = ranking_function(at.problem.model).scales
     scales = [scale for scale in every if least <= scale <= most]
-    bisect_left(scales, True, key=agrees)
-    chosen: float = choose_scale(_by_scale(table), wanted)["scale"]
-    if is_too_large(chosen):
-        smaller = [scale for scale in every if scale < chosen]
-        fitting = bisect_left(smaller, True, key=is_too_large)
-        chosen = smaller[fitting - 1] if fitting else every[0]
-    entry = try_scale(chosen)
-    return ChosenScale(_by_scale(table), entry, [chosen] * len(at.folds))
-
-
-def _by_scale(table: Mapping[float, dict[str, Any]]) -> list[dict[str, Any]]:
-    return [table[scale] for scale in sorted(table)]
+    bisect_left(scales, True, key=lambda scale: tried(scale)["overlap_at_10"] >= wanted)
+    chosen = choose_scale([table[scale] for scale in sorted(table)], wanted)
+    if _is_larger(at.problem, chosen):
+        smaller = [scale for scale in every if scale < chosen["scale"]]
+        fitting = bisect_left(smaller, True, key=lambda scale: _is_larger(at.problem, tried(scale)))
+        chosen = tried(smaller[fitting - 1] if fitting else every[0])
+    of_folds = [chosen["scale"]] * len(at.folds)
+    return ChosenScale([table[scale] for scale in sorted(table)], chosen, of_folds)
 
 
 def _is_larger(problem: Problem, entry: Mapping[str, Any]) -> bool:
@@ -102,11 +93,6 @@ def given_scale(at: Reduced, *, scale: float) -> ChosenScale:
     """Return this scale, and what it does to the ranking."""
     entry = describe_scale(at, scale, best_documents(at))
     return ChosenScale([entry], entry, [scale] * len(at.folds))
-
-
-def kept_overlap(reduction: float) -> float:
-    """Return what share of the ten best documents a scale must keep."""
-    return KEPT_WHERE_LITTLE_IS_DROPPED if reduction <= _LITTLE else KEPT_OVERLAP
 
 
 def describe_scale(at: Reduced, scale: float, best: np.ndarray) -> dict[str, Any]:

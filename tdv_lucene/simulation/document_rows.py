@@ -16,8 +16,10 @@ class Rows:
     def __init__(self, matrix: TermDocumentMatrix) -> None:
         tf = np.asarray(matrix.tf(slice(None)), np.float32)
         by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
-        self._by_document = by_term.T.tocsr()
-        self._with_empty_row = _with_empty_row(self._by_document)
+        self._by_document = rows = by_term.T.tocsr()
+        # The same entries with an empty row at the end, which -1 names.
+        with_empty = rows.data, rows.indices, np.append(rows.indptr, rows.nnz)
+        self._with_empty_row = csr_array(with_empty, (len(rows.indptr), rows.shape[1]), copy=False)
         self._statistics = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
         self._padded_size: dict[tuple[int, ...], int] = {}
 
@@ -56,13 +58,6 @@ class Rows:
         """Return float32[B, L]: frequency in document ``docs[b]`` of each of ``terms[b]``."""
         found: np.ndarray = self._by_document[docs[:, None], terms].toarray()
         return found
-
-
-def _with_empty_row(matrix: csr_array) -> csr_array:
-    """Return the rows of ``matrix`` and an empty one, which -1 names; the entries are shared."""
-    indptr = np.append(matrix.indptr, matrix.indptr[-1])
-    shape = matrix.shape[0] + 1, matrix.shape[1]
-    return csr_array((matrix.data, matrix.indices, indptr), shape, copy=False)
 
 
 def _bucket(size: int) -> int:

@@ -15,6 +15,7 @@ from ..evaluation.tuning import OBJECTIVE, Choice, tune
 from ..matrix.blocks import row_sums
 from ..progress import Progress
 from ..ranking import SearchParameters, Statistics
+from .estimated_bytes import lists_left
 from .measures import MEASURES
 from .problem import Problem
 
@@ -70,9 +71,8 @@ def visited(problem: Problem, statistics: Statistics) -> np.ndarray:
 
     An exhaustive search visits all of them, one that skips visits some of them.
     """
-    doc_freq = np.where(statistics.total_term_freq > 0, statistics.doc_freq, 0)  # 1 where dropped
     queries = problem.queries
-    return row_sums(doc_freq[queries.terms], np.diff(queries.indptr))
+    return row_sums(lists_left(statistics)[queries.terms], np.diff(queries.indptr))
 
 
 def mean_visited(problem: Problem, statistics: Statistics) -> float:

@@ -1,4 +1,4 @@
-"""Posting lists of a collection too large to be held: drawn, pruned, and their bytes counted.
+"""Posting lists of a collection too large to be held: drawn and pruned.
 
 A pool's own lists tell little of bytes: they are shorter than the collection's, and their
 documents lie further apart.
@@ -9,13 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..matrix.blocks import release, row_sums
-from ..matrix.first_positions import Boost
-from ..matrix.norms import norm_bytes
 from ..matrix.pool import ListSample
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..values.dropped_postings import PostingCut, stays
-from .posting_bytes import PostingFormat, posting_bytes
-from .quantisation import stored_frequency
 
 _POSTINGS = 1 << 19
 """Postings drawn of short lists, and of long ones."""
@@ -84,8 +80,8 @@ def keep_sample_postings(sample: ListSample, tdv: np.ndarray, cut: PostingCut | 
     kept = np.repeat(tdv[sample.terms] > 0, sizes)
     if cut is not None:
         least = np.repeat(cut.least[sample.terms], sizes)
-        tf = _tf(sample, cut.position_boost)
-        kept &= stays(tf, least, cut.length_norm.at(sample.doc_len))
+        length_norm = cut.length_norm.at(sample.doc_len)
+        kept &= stays(sample.tf(cut.position_boost), least, length_norm)
     first = sample.first_positions
     return sample._replace(
         indptr=np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64),
@@ -94,40 +90,3 @@ def keep_sample_postings(sample: ListSample, tdv: np.ndarray, cut: PostingCut | 
         first_positions=None if first is None else first[kept],
         doc_len=sample.doc_len[kept],
     )
-
-
-def sample_bytes(
-    samples: tuple[ListSample, ...],
-    boost: Boost | None,
-    tdv: np.ndarray,
-    scale: float | None,
-    doc_freq: np.ndarray,
-    shorter: float,
-    form: PostingFormat,
-) -> int:
-    """Return the bytes of the collection's lists under ``tdv`` float32[V] at ``scale``.
-
-    Each posting of a sample stands for as many as ``doc_freq`` int64[V], what is left of the
-    collection's lists, says of the terms it was drawn from. Terms lose very different shares of
-    their postings, and the sample has too few long lists to tell how much they lose together.
-    ``shorter`` is the mean length of a document now over what it was in the sample; it stands for
-    every document's, which the norms beside frequencies are made of.
-    """
-    total = 0.0
-    for sample in samples:
-        sizes = np.diff(sample.indptr)
-        each = np.repeat(tdv[sample.terms], sizes)
-        tf = stored_frequency(_tf(sample, boost), each, scale or 1.0)
-        kept = tf > 0
-        indptr = np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64)
-        norms = norm_bytes(np.rint(sample.doc_len * shorter).astype(np.int64))
-        docs, freqs = sample.docs[kept], tf[kept].astype(np.int64)
-        weight = int(doc_freq[sample.among].sum()) / max(1, len(docs))
-        total += weight * posting_bytes(indptr, docs, freqs, norms[kept], form)
-    return round(total)
-
-
-def _tf(sample: ListSample, boost: Boost | None) -> np.ndarray:
-    if boost is None:
-        return sample.data
-    return boost.weigh(sample.data, sample.first_positions)

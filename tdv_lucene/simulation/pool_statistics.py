@@ -1,4 +1,4 @@
-"""A whole collection's statistics from those of a pool, see :mod:`..matrix.pool`."""
+"""What a matrix's postings sum to; a whole collection's from a pool's, see :mod:`..matrix.pool`."""
 
 from __future__ import annotations
 
@@ -15,34 +15,40 @@ _GOLDEN = (5**0.5 - 1) / 2
 _ROUNDING = 1e-9  # of quotients that are whole numbers
 
 
-class PoolSums:
-    """What the postings of a pool's matrix sum to, term by term, after something was done to them.
+class Sums:
+    """What the postings of a matrix sum to, term by term, after something was done to them.
 
-    The pool's documents count for themselves. Of a term's other postings as large a share is left
-    as of those in drawn documents, with one more posting added that fares as those of terms of its
-    kind do: many terms have no or few postings in drawn documents.
+    Of a pool's matrix they are estimates of the whole collection's. The pool's documents count for
+    themselves. Of a term's other postings as large a share is left as of those in drawn documents,
+    with one more posting added that fares as those of terms of its kind do: many terms have no or
+    few postings in drawn documents.
     """
 
-    def __init__(self, matrix: TermDocumentMatrix, pool: Pool) -> None:
-        self._matrix, self._pool = matrix, pool
-        terms = matrix.shape[0]
-        self._doc_freq, self._total = np.zeros((2, terms)), np.zeros((2, terms))
+    def __init__(self, matrix: TermDocumentMatrix) -> None:
+        self._matrix, self._pool = matrix, matrix.pool
+        shape = (1 if matrix.pool is None else 2), matrix.shape[0]  # all documents, and drawn ones
+        self._doc_freq, self._total = np.zeros(shape), np.zeros(shape)
 
     def add(self, block: Block, docs: np.ndarray, tf: np.ndarray) -> None:
         """Add the postings of a block: the documents, and their frequencies now."""
-        drawn = self._pool.drawn[docs]
-        here, _, sizes = block
-        self._doc_freq[0, here] = row_sums(tf > 0, sizes)
-        self._doc_freq[1, here] = row_sums((tf > 0) & drawn, sizes)
-        self._total[0, here] = row_sums(tf, sizes)
-        self._total[1, here] = row_sums(tf * drawn, sizes)
+        parts = (tf,) if self._pool is None else (tf, tf * self._pool.drawn[docs])
+        for row, part in enumerate(parts):
+            self._doc_freq[row, block.terms] = row_sums(part > 0, block.sizes)
+            self._total[row, block.terms] = row_sums(part, block.sizes)
 
-    def estimate(self, factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    @property
+    def sizes(self) -> np.ndarray:
+        """int64[V]: the postings left of the matrix itself."""
+        return np.asarray(self._doc_freq[0], np.int64)
+
+    def of_collection(self, factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return int64[V] document frequencies and float64[V] sums of the collection's postings.
 
         ``factors`` float[V] are what frequencies were multiplied by; 0 for a dropped term.
         """
         matrix, pool = self._matrix, self._pool
+        if pool is None:
+            return self.sizes, self._total[0]
         factors = np.asarray(factors, np.float64)
         unseen = np.asarray(matrix.doc_freq) - np.diff(matrix.indptr)
         left = _left(unseen, pool.doc_freq_drawn, self._doc_freq[1], factors > 0, pool.kinds)
@@ -50,18 +56,22 @@ class PoolSums:
         unseen = np.maximum(np.asarray(matrix.total_term_freq) - pool.total, 0)
         total = _left(unseen, pool.total_drawn, self._total[1], factors, pool.kinds)
         total *= np.divide(whole, left, out=np.zeros(len(left)), where=left > 0)
-        return self._doc_freq[0].astype(np.int64) + whole, self._total[0] + total
+        return self.sizes + whole, self._total[0] + total
 
     def doc_count(self, doc_len: np.ndarray) -> int:
-        """Return the documents of the collection with a term left, from float64[D] lengths."""
+        """Return the documents of the collection with a term left, from lengths of D documents."""
+        here = int(np.count_nonzero(doc_len))
+        if self._pool is None:
+            return here
         drawn, before = self._pool.drawn, np.asarray(self._matrix.doc_len) > 0
         unseen = self._matrix.doc_count - int(np.count_nonzero(before))
         left = int(np.count_nonzero((doc_len > 0) & drawn))
         share = left / max(1, int(np.count_nonzero(before & drawn)))
-        return int(np.count_nonzero(doc_len > 0)) + round(unseen * share)
+        return here + round(unseen * share)
 
     def pool_left(self, lists: tuple[ListSample, ...]) -> Pool:
         """Return the pool of the matrix that has what was added, and nothing else."""
+        assert self._pool is not None
         doc_freq, total = self._doc_freq.astype(np.int64), self._total.astype(np.int64)
         return replace(
             self._pool, doc_freq_drawn=doc_freq[1], total=total[0], total_drawn=total[1],

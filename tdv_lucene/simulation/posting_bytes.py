@@ -35,11 +35,6 @@ class PostingFormat(NamedTuple):
         """The same where a block is also skipped to in the positions (measured on wiki165k)."""
         return self._replace(block_overhead=self.block_overhead + 3.3)
 
-    @classmethod
-    def of(cls, lucene_version: str) -> PostingFormat:
-        """That of an index by its Lucene's version."""
-        return LUCENE_9 if int(lucene_version.partition(".")[0] or 9) < 10 else LUCENE_10
-
 
 LUCENE_9 = PostingFormat(128, False, 6.0, 0.25)
 """``Lucene99PostingsFormat``."""
@@ -89,6 +84,11 @@ def _bits(values: np.ndarray) -> np.ndarray:
     return np.frexp(np.asarray(values, np.float64))[1].astype(np.int64)
 
 
+def variable_bytes(numbers: np.ndarray) -> np.ndarray:
+    """Return int64[n]: bytes of Lucene's variable-length integers."""
+    return (_bits(np.maximum(numbers, 1)) + 6) // 7
+
+
 def _gap_bytes(gaps: np.ndarray, form: PostingFormat) -> int:
     bits = _bits(gaps.max(axis=1, initial=1))
     taken = 1 + form.block // 8 * bits
@@ -124,4 +124,4 @@ def _tail_bytes(gaps: np.ndarray, freqs: np.ndarray) -> int:
     whole = (_bits(gaps << 1 | 1) + 7) // 8
     groups = len(gaps) / 4  # a byte for the sizes of four
     other = freqs[freqs != 1]
-    return int(whole.sum() + groups + ((_bits(other) + 6) // 7).sum())
+    return int(whole.sum() + groups + variable_bytes(other).sum())

@@ -51,11 +51,13 @@ def rule_of_order(
 
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf, a pass each.
     """
+    k1, b = saturation_for_dropping(prefer, model)
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
         order_terms(matrix, prefer, model, per_byte=recipe.per_byte),
         getattr(recipe, ranking_function(model).whole_terms),
-        **saturation_for_dropping(prefer, model)._asdict(),
+        k1=k1,
+        b=b,
     )
     if not recipe.make_up:
         return rule

@@ -63,13 +63,6 @@ class JudgedMatrix:
         return np.ones(matrix.shape[0], np.float32)
 
     @cached_property
-    def start(self) -> WeightedCollection:
-        """All postings with these TDVs: the full index, but for the boost or power."""
-        if self.matrix.position_boost is None:
-            return self.plain
-        return apply_values(self.matrix, self.start_values)
-
-    @cached_property
     def unboosted(self) -> JudgedMatrix:
         """The same without a first-position boost."""
         return self.with_position_boost(None)
@@ -79,21 +72,6 @@ class JudgedMatrix:
         if boost == self.matrix.position_boost:
             return self
         return replace(self, matrix=self.matrix.with_position_boost(boost))
-
-
-class Left(NamedTuple):
-    """What is left of a problem at one reduction.
-
-    Attributes
-    ----------
-    problem : Problem
-        Without the postings that are dropped.
-    factors : float32[V]
-        What TDVs are multiplied by; 0 for a whole term that is dropped.
-    """
-
-    problem: Problem
-    factors: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +117,7 @@ class Problem:
 
     def with_position_boost(self, boost: Boost | None) -> Problem:
         """Return the same problem with another first-position boost."""
-        judged = self.judged.with_position_boost(boost)
-        return self if judged is self.judged else replace(self, judged=judged)
+        return replace(self, judged=self.judged.with_position_boost(boost))
 
     def apart(self) -> Problem:
         """Return the same problem, which derives what it needs for itself and takes it along when
@@ -172,13 +149,12 @@ class Problem:
     def plain(self) -> WeightedCollection:
         return self.judged.plain
 
-    @property
-    def start(self) -> WeightedCollection:
-        """All postings, with the TDVs of the base."""
-        return self.judged.start if self.base is None else self._based
-
     @cached_property
-    def _based(self) -> WeightedCollection:
+    def start(self) -> WeightedCollection:
+        """All postings, with the TDVs of the base: without one the full index, but for the boost or
+        power."""
+        if self.base is None and self.matrix.position_boost is None:
+            return self.plain
         return apply_values(self.matrix, self.base_values)
 
     @property
@@ -189,20 +165,20 @@ class Problem:
     @cached_property
     def full(self) -> Problem:
         """The index before pruning, without a first-position boost; parameters stay."""
-        unboosted = self.judged.unboosted
-        return self if unboosted is self.judged else replace(self, judged=unboosted)
+        return replace(self, judged=self.judged.unboosted)
 
-    def left(self, rule: PostingRule, reduction: float) -> Left:
-        """Return what is left after ``rule`` drops its postings at ``reduction``.
+    def left(self, rule: PostingRule, reduction: float) -> tuple[Problem, np.ndarray]:
+        """Return what is left after ``rule`` drops its postings at ``reduction``, and float32[V]:
+        what TDVs are multiplied by, 0 for a whole term that is dropped.
 
         For TDVs none of which is 0. Takes a pass over the postings: make it once and pass it on.
         """
         ones = np.ones(len(rule.priority), np.float32)
         if reduction == 0:
-            return Left(self, ones)
+            return self, ones
         factors, cut = rule.drop(ones, rule.priority, self.matrix.doc_freq, reduction)
         matrix = keep_postings(self.matrix, factors, cut)
-        return Left(replace(self, judged=replace(self.judged, matrix=matrix)), factors)
+        return replace(self, judged=replace(self.judged, matrix=matrix)), factors
 
     def pruned(self, point: OperatingPoint) -> tuple[Problem, WeightedCollection]:
         """Return what is left at ``point``, and the index that pruning would write of it."""
@@ -255,8 +231,3 @@ class Tuned(NamedTuple):
     def untuned(cls, problem: Problem, folds: Sequence[np.ndarray]) -> Tuned:
         """Return the problem as it is, for all."""
         return cls(problem, [problem] * len(folds))
-
-    @property
-    def distinct(self) -> list[Problem]:
-        """The problems, each once; that of all queries first."""
-        return list(dict.fromkeys((self.of_all, *self.of_folds)))

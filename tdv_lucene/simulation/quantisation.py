@@ -12,8 +12,9 @@ LEAST_FREQUENCY = 1
 """Of a posting that stays."""
 
 
-def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float) -> np.ndarray:
-    """Return float64[n]: max(1, rint(scale tf tdv)), and 0 where ``tdv`` is 0.
+def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float | None) -> np.ndarray:
+    """Return float64[n]: max(1, rint(scale tf tdv)), and 0 where ``tdv`` is 0; in the real-valued
+    model, of ``scale`` None, float32[n]: tf tdv.
 
     In double precision and half to even, as ``tdvlucene.rules.ScaledRule`` has it. A posting that
     stays has a frequency of at least 1: the posting rule alone decides which are dropped. So the
@@ -29,6 +30,8 @@ def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float) -> n
     tdv : float32[n] or a number
         Of each posting's term.
     """
+    if scale is None:
+        return tf * np.asarray(tdv, np.float32)
     tdv = np.asarray(tdv, np.float64)
     rounded = np.rint(scale * np.asarray(tf, np.float64) * tdv)
     return np.where(tdv > 0, np.maximum(rounded, LEAST_FREQUENCY), 0)
@@ -57,23 +60,18 @@ def written_lengths(
         them (:mod:`..pruning.search_target`). The lengths returned are then those of which ``held``
         gives the length norm that the searcher computes.
     """
+    sums = np.asarray(lengths, np.float64)
     if held is not None and held[1] > 0:
-        return _held_lengths(lengths, kind, average, *held)
+        # As ``tdvlucene.common.BakedNorms`` has it: the nearest length that a norm can hold.
+        (k1, b), other_k1, other_b = held, ANSERINI_DEFAULTS["k1"], ANSERINI_DEFAULTS["b"]
+        length_norm = k1 * (1 - b + b * sums / average)
+        exact = average * (length_norm / other_k1 - (1 - other_b)) / other_b
+        stored = np.maximum(np.rint(exact), 1) if kind is NormKind.EXACT else nearest_length(exact)
+        seen = other_k1 * (1 - other_b + other_b * stored / average)
+        read = average * (seen / k1 - (1 - b)) / b
+        return np.where(sums > 0, np.maximum(read, 0), 0)
     if kind is NormKind.EXACT:
-        return np.asarray(lengths, np.float64)
+        return sums
     if kind is NormKind.ONES:
-        return np.minimum(np.asarray(lengths, np.float64), 1)
-    return lucene_length(lengths).astype(np.float64)
-
-
-def _held_lengths(
-    lengths: np.ndarray, kind: NormKind, average: float, k1: float, b: float
-) -> np.ndarray:
-    """``tdvlucene.common.BakedNorms``: the nearest length that a norm can hold, read back."""
-    other_k1, other_b = ANSERINI_DEFAULTS["k1"], ANSERINI_DEFAULTS["b"]
-    length_norm = k1 * (1 - b + b * np.asarray(lengths, np.float64) / average)
-    exact = average * (length_norm / other_k1 - (1 - other_b)) / other_b
-    stored = np.maximum(np.rint(exact), 1) if kind is NormKind.EXACT else nearest_length(exact)
-    seen = other_k1 * (1 - other_b + other_b * stored / average)
-    read = average * (seen / k1 - (1 - b)) / b
-    return np.where(np.asarray(lengths) > 0, np.maximum(read, 0), 0)
+        return np.minimum(sums, 1)
+    return lucene_length(sums).astype(np.float64)

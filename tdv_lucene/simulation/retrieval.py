@@ -35,6 +35,7 @@ class QueryPostings:
         self.doc_number, self.pool = matrix.shape[1], matrix.pool
         self._doc_ids = matrix.doc_ids if matrix.norm_kind is NormKind.ONES else None
         self.terms, self._position = np.unique(queries.terms, return_inverse=True)
+        self._query = np.repeat(np.arange(len(queries)), np.diff(queries.indptr))
         rows = [slice(matrix.indptr[t], matrix.indptr[t + 1]) for t in self.terms]
         self.indptr = np.concatenate([[0], np.cumsum([r.stop - r.start for r in rows])]).astype(int)
         self.docs = np.concatenate([matrix.indices[row] for row in rows])
@@ -66,7 +67,9 @@ class QueryPostings:
         """
         result = np.zeros(len(self.docs), np.float32)
         doc_len = np.asarray(collection.doc_len, np.float32)
-        numbers = self._numbers_of(some)
+        numbers = np.arange(len(self.terms))
+        if some is not None:
+            numbers = np.unique(self._position[np.isin(self._query, some)])
         for terms, rows in self._blocks(numbers[collection.tdv[self.terms[numbers]] != 0]):
             check()
             tf = collection.stored_tf(terms, self.tf[rows]).astype(np.float32)
@@ -92,14 +95,6 @@ class QueryPostings:
             first = np.repeat((starts - indptr[:-1])[block.terms], block.sizes)
             rows = first + np.arange(block.postings.start, block.postings.stop)
             yield np.repeat(terms[block.terms], block.sizes), rows
-
-    def _numbers_of(self, some: np.ndarray | None) -> np.ndarray:
-        """Return int64[n]: where in ``terms`` the terms of ``some`` queries are (None: all)."""
-        if some is None:
-            return np.arange(len(self.terms))
-        indptr = self.queries.indptr
-        spans = [self._position[indptr[query] : indptr[query + 1]] for query in some]
-        return np.unique(np.concatenate([*spans, self._position[:0]]))
 
     def spans_of(self, query: int) -> Iterator[slice]:
         """Yield where the postings of each distinct term of ``query`` are, in its order."""

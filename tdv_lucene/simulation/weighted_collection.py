@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..matrix.blocks import Block, blocks, row_sums
+from ..matrix.blocks import Block, blocks
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import Statistics
 from ..values.dropped_postings import PostingCut, stays
 from .list_sample import keep_sample_postings
-from .pool_statistics import PoolSums
+from .pool_statistics import Sums
 from .quantisation import stored_frequency, written_lengths
 
 
@@ -47,7 +47,7 @@ class WeightedCollection:
         made of what :func:`keep_postings` leaves.
         """
         assert self.cut is None
-        return weighted_tf(tf, self.tdv[term], self.scale)
+        return stored_frequency(tf, self.tdv[term], self.scale)
 
 
 def apply_values(
@@ -62,27 +62,18 @@ def apply_values(
     Of a pool's matrix the statistics are estimates of the whole collection's. ``held`` are BM25's
     k1 and b where norms hold them (see :func:`.quantisation.written_lengths`).
     """
-    terms, documents = matrix.shape
     staying = None if cut is None else _Staying(matrix, cut)
-    doc_len, doc_freq = np.zeros(documents), np.zeros(terms, np.int64)
-    total_term_freq = np.zeros(terms)
-    sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
+    doc_len, sums = np.zeros(matrix.shape[1]), Sums(matrix)
     for block in blocks(matrix.indptr):
-        of_terms, span, row_sizes = block
-        docs = matrix.indices[span]
-        tf = weighted_tf(matrix.tf(span), np.repeat(tdv[of_terms], row_sizes), scale)
+        docs, tf = matrix.indices[block.postings], matrix.tf(block.postings)
+        tf = stored_frequency(tf, np.repeat(tdv[block.terms], block.sizes), scale)
         if staying is not None:
             tf[~staying.among(block)] = 0
-        doc_len += np.bincount(docs, tf, minlength=documents)
-        if sums is not None:
-            sums.add(block, docs, tf)
-            continue
-        doc_freq[of_terms] = row_sums(tf > 0, row_sizes)
-        total_term_freq[of_terms] = row_sums(tf, row_sizes)
-    doc_count, tokens = int(np.count_nonzero(doc_len)), doc_len.sum()
-    if sums is not None:
-        doc_freq, total_term_freq = sums.estimate(tdv * (scale or 1.0))
-        doc_count, tokens = sums.doc_count(doc_len), total_term_freq.sum()
+        doc_len += np.bincount(docs, tf, minlength=len(doc_len))
+        sums.add(block, docs, tf)
+    doc_freq, total_term_freq = sums.of_collection(tdv * (scale or 1.0))
+    doc_count = sums.doc_count(doc_len)
+    tokens = (doc_len if matrix.pool is None else total_term_freq).sum()
     # A dropped term is scored nowhere; 1 keeps its idf finite.
     statistics = Statistics(
         np.maximum(doc_freq, 1), total_term_freq, max(1, doc_count), max(tokens, 1e-9)
@@ -91,8 +82,7 @@ def apply_values(
         assert matrix.norm_kind is not None  # the matrix sees to it
         average = float(statistics.total_tokens) / float(statistics.doc_count)
         doc_len = written_lengths(doc_len, matrix.norm_kind, average, held)
-    left = int(doc_freq.sum())
-    return WeightedCollection(tdv, scale, statistics, doc_len, cut, left)
+    return WeightedCollection(tdv, scale, statistics, doc_len, cut, int(doc_freq.sum()))
 
 
 class _Staying:
@@ -117,68 +107,42 @@ def keep_postings(
     The vocabulary stays, so terms may be left without a posting. Memory: 8 bytes a posting kept, 10
     with positions.
     """
-    staying = None if cut is None else _Staying(matrix, cut)
-    sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
-    parts, doc_freq = [], np.zeros(matrix.shape[0], np.int64)
-    positions: list[np.ndarray] | None = None if matrix.first_positions is None else []
-    total, doc_len = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[1], np.int64)
+    staying, sums = None if cut is None else _Staying(matrix, cut), Sums(matrix)
+    parts, positions, doc_len = [], [], np.zeros(matrix.shape[1], np.int64)
     for block in blocks(matrix.indptr):
-        of_terms, span, row_sizes = block
+        span = block.postings
         tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
-        kept = np.repeat(tdv[of_terms] > 0, row_sizes)
+        kept = np.repeat(tdv[block.terms] > 0, block.sizes)
         if staying is not None:
             kept &= staying.among(block)
-        doc_freq[of_terms] = row_sums(kept, row_sizes)
-        total[of_terms] = row_sums(tf * kept, row_sizes)
-        if sums is not None:
-            sums.add(block, docs, tf * kept)
+        sums.add(block, docs, tf * kept)
         parts.append((docs[kept], tf[kept]))
         doc_len += np.bincount(*parts[-1], minlength=len(doc_len)).astype(np.int64)
-        if positions is not None and matrix.first_positions is not None:
+        if matrix.first_positions is not None:
             positions.append(matrix.first_positions[span][kept])
     indices, data = (np.concatenate(part) for part in zip(*parts))
+    doc_freq, total = sums.of_collection(tdv > 0)
     left = replace(
-        matrix, indptr=np.concatenate([[0], np.cumsum(doc_freq)]), indices=indices, data=data,
-        doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len,
-        first_positions=None if positions is None else np.concatenate(positions),
+        matrix, indptr=np.concatenate([[0], np.cumsum(sums.sizes)]), indices=indices, data=data,
+        doc_freq=doc_freq, total_term_freq=np.rint(total).astype(np.int64), doc_len=doc_len,
+        first_positions=np.concatenate(positions) if positions else None,
     )  # fmt: skip
-    return left if sums is None else _left_of_collection(matrix, left, sums, tdv, cut)
-
-
-def _left_of_collection(
-    matrix: TermDocumentMatrix,
-    left: TermDocumentMatrix,
-    sums: PoolSums,
-    tdv: np.ndarray,
-    cut: PostingCut | None,
-) -> TermDocumentMatrix:
-    """Return what is ``left`` of a pool's ``matrix`` with counts of what its collection keeps."""
-    assert matrix.pool is not None and matrix.collection is not None  # a pool has both
-    doc_freq, total = sums.estimate(tdv > 0)
-    lists = (keep_sample_postings(sample, tdv, cut) for sample in matrix.pool.lists)
-    counted = {"doc_count": sums.doc_count(left.doc_len), "postings": int(doc_freq.sum())}
-    return replace(
-        left,
-        doc_freq=doc_freq,
-        total_term_freq=np.rint(total).astype(np.int64),
-        collection={**matrix.collection, **counted},
-        pool=sums.pool_left(tuple(lists)),
-    )
+    if matrix.pool is None:
+        return left
+    assert matrix.collection is not None  # a pool has one
+    collection = {**matrix.collection, "doc_count": sums.doc_count(doc_len)}
+    lists = tuple(keep_sample_postings(sample, tdv, cut) for sample in matrix.pool.lists)
+    return replace(left, collection=collection, pool=sums.pool_left(lists))
 
 
 def term_totals(matrix: TermDocumentMatrix) -> np.ndarray:
     """Return float64[V]: the collection's total term frequencies, with the first-position boost."""
     if matrix.position_boost is None:
         return np.asarray(matrix.total_term_freq, np.float64)
-    sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
-    totals = np.zeros(matrix.shape[0])
+    sums = Sums(matrix)
     for block in blocks(matrix.indptr):
-        tf = matrix.tf(block.postings)
-        if sums is not None:
-            sums.add(block, matrix.indices[block.postings], tf)
-        else:
-            totals[block.terms] = row_sums(tf, block.sizes)
-    return totals if sums is None else sums.estimate(np.ones(len(totals)))[1]
+        sums.add(block, matrix.indices[block.postings], matrix.tf(block.postings))
+    return sums.of_collection(np.ones(matrix.shape[0]))[1]
 
 
 def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
@@ -186,10 +150,3 @@ def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
     return apply_values(
         matrix.with_position_boost(None), np.ones(matrix.shape[0], np.float32), scale=1
     )
-
-
-def weighted_tf(tf: np.ndarray, tdv: np.ndarray | float, scale: float | None) -> np.ndarray:
-    """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
-    if scale is None:
-        return tf * np.asarray(tdv, np.float32)
-    return stored_frequency(tf, tdv, scale)

@@ -30,7 +30,6 @@ MODES = ("top10", "top1000", "top10_exhaustive", "top1000_exhaustive")
 
 _TOLD = ("warmup_rounds", "warmup_stable", "gc_collections", "gc_ms")
 _COUNTED = ("top10", "top1000", "exhaustive")  # LatencyJob.COUNTED
-_PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 
 
 @dataclass(frozen=True)
@@ -174,5 +173,5 @@ def _cached(indexes: Mapping[str, TimedIndex]) -> dict[str, float | None]:
 
 def summarise_latency(per_query: np.ndarray) -> dict[str, float]:
     """Mean and percentiles over queries, of float64[Q] milliseconds."""
-    percentiles = {name: float(np.percentile(per_query, q)) for name, q in _PERCENTILES.items()}
-    return {"mean": float(per_query.mean()), **percentiles}
+    percentiles = np.percentile(per_query, [50, 95, 99]).tolist()
+    return {"mean": float(per_query.mean()), **dict(zip(("p50", "p95", "p99"), percentiles))}

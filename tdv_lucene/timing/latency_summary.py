@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,25 @@ from ..progress import Progress, silent
 from .latency import MODES, Latency, TimedIndex
 
 _RESAMPLES = 2000
-_LENGTHS = ((1, 2), (3, 4), (5, 8), (9, None))
-_DROPPED = ((0.0, 0.0), (0.0, 0.5), (0.5, 1.0))
-_GONE = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 0.9), (0.9, 1.0))
+_LENGTHS = {
+    "1 to 2 terms": (1, 2),
+    "3 to 4 terms": (3, 4),
+    "5 to 8 terms": (5, 8),
+    "9 or more terms": (9, np.inf),
+}
+_DROPPED = {
+    "no term dropped": (0.0, 0.0),
+    "over 0% to 50% dropped": (np.nextafter(0.0, 1), 0.5),
+    "over 50% to 100% dropped": (np.nextafter(0.5, 1), 1.0),
+}
+_GONE = {
+    "0% to 25% gone": (0.0, np.nextafter(0.25, 0)),
+    "25% to 50% gone": (0.25, np.nextafter(0.5, 0)),
+    "50% to 75% gone": (0.5, np.nextafter(0.75, 0)),
+    "75% to 90% gone": (0.75, np.nextafter(0.9, 0)),
+    "90% to 100% gone": (0.9, 1.0),
+}
+"""Stratum -> the least and the most that a query in it has."""
 _THROUGHPUT_ROUNDS = 5
 _ROUND_SECONDS = 1.0
 _WARM_UP_SECONDS = 0.5
@@ -108,14 +124,12 @@ def summarise_speed(
         (of one thread), ``postings_per_query.NAME``: means of ``top10``, ``top1000`` and
         ``exhaustive``, the postings at which searches stop.
     """
-    first, *others = latency.names
     return {
-        "latency_ratio": {name: _ratios(latency, name, seed) for name in others},
-        "latency_strata": {
-            "by_length": list(_strata(latency, _by_length(latency, queries), seed)),
-            "by_dropped": list(_strata_of_each(latency, queries, _by_dropped, seed)),
-            "by_gone": list(_strata_of_each(latency, queries, _by_gone, seed)),
+        "latency_ratio": {
+            name: {mode: _ratio(latency, name, mode, seed) for mode in MODES}
+            for name in latency.names[1:]
         },
+        "latency_strata": _strata(latency, [queries[qid] for qid in latency.queries], seed),
         "queries_per_second": {
             name: {
                 depth: 1000 / summary["mean"] for depth, summary in latency.summary(name).items()
@@ -131,79 +145,39 @@ def summarise_speed(
     }
 
 
-def _ratios(latency: Latency, name: str, seed: int) -> dict[str, Any]:
-    first = latency.names[0]
-    return {
-        mode: paired_ratio(
-            latency.per_query_ms(mode, first), latency.per_query_ms(mode, name), seed
-        )
-        for mode in MODES
-    }
+def _ratio(
+    latency: Latency, name: str, mode: str, seed: int, some: np.ndarray | slice = slice(None)
+) -> dict[str, Any]:
+    """:func:`paired_ratio` of the first index over ``name``, on ``some`` queries."""
+    before, after = (latency.per_query_ms(mode, index)[some] for index in (latency.names[0], name))
+    return paired_ratio(before, after, seed)
 
 
-def _by_length(latency: Latency, queries: Mapping[str, QueryTerms]) -> dict[str, np.ndarray]:
-    """Stratum -> bool[Q], by the number of distinct terms."""
-    lengths = np.array([len(queries[qid].terms) for qid in latency.queries])
-    strata = {}
-    for low, high in _LENGTHS:
-        label = f"{low} or more terms" if high is None else f"{low} to {high} terms"
-        strata[label] = (lengths >= low) & (lengths <= (high or np.inf))
-    return strata
+def _strata(latency: Latency, queries: Sequence[QueryTerms], seed: int) -> dict[str, Any]:
+    """Queries of every index but the first by their distinct terms, and by what that index dropped
+    of their terms and of their postings.
 
-
-def _by_dropped(
-    latency: Latency, queries: Mapping[str, QueryTerms], name: str
-) -> dict[str, np.ndarray]:
-    """Stratum -> bool[Q], by the share of the terms the first index has that ``name`` dropped."""
-    first = latency.names[0]
-    shares = np.array([queries[qid].terms_gone(first, name) for qid in latency.queries])
-    strata = {}
-    for low, high in _DROPPED:
-        label = "no term dropped" if high == 0 else f"over {low:.0%} to {high:.0%} dropped"
-        strata[label] = shares == 0 if high == 0 else (shares > low) & (shares <= high)
-    return strata
-
-
-def _by_gone(
-    latency: Latency, queries: Mapping[str, QueryTerms], name: str
-) -> dict[str, np.ndarray]:
-    """Stratum -> bool[Q], by the share of the query's postings that ``name`` dropped."""
-    first = latency.names[0]
-    shares = np.array([queries[qid].postings_gone(first, name) for qid in latency.queries])
-    return {
-        f"{low:.0%} to {high:.0%} gone": (shares >= low) & ((shares < high) | (high == 1))
-        for low, high in _GONE
-    }
-
-
-def _strata(
-    latency: Latency, strata: Mapping[str, np.ndarray], seed: int, only: str | None = None
-) -> Iterator[dict[str, Any]]:
-    first, *others = latency.names
-    for name in others if only is None else [only]:
-        for label, members in strata.items():
-            if members.any():
-                row = {"stratum": label, "index": name, "queries": int(members.sum())}
-                for mode in ("top10", "top1000"):
-                    before, after = (latency.per_query_ms(mode, index) for index in (first, name))
-                    row[mode] = paired_ratio(before[members], after[members], seed)
-                yield row
-
-
-def _strata_of_each(
-    latency: Latency,
-    queries: Mapping[str, QueryTerms],
-    split: Callable[[Latency, Mapping[str, QueryTerms], str], dict[str, np.ndarray]],
-    seed: int,
-) -> Iterator[dict[str, Any]]:
-    """The strata of every index but the first, split by what that index dropped.
-
-    One that dropped nothing, as the first index with tuned parameters, has none.
+    One that dropped nothing, as the first index with tuned parameters, has only the first.
     """
     first, *others = latency.names
+    found: dict[str, Any] = {"by_length": [], "by_dropped": [], "by_gone": []}
+
+    def split(by: str, bounds: Mapping[str, tuple[float, float]], name: str, values: Any) -> None:
+        values = np.array(values)
+        for label, (least, most) in bounds.items():
+            some = (values >= least) & (values <= most)
+            if some.any():
+                ratios = {m: _ratio(latency, name, m, seed, some) for m in ("top10", "top1000")}
+                row = {"stratum": label, "index": name, "queries": int(some.sum()), **ratios}
+                found[by].append(row)
+
     for name in others:
-        if any(queries[query].postings_gone(first, name) for query in latency.queries):
-            yield from _strata(latency, split(latency, queries, name), seed, name)
+        split("by_length", _LENGTHS, name, [len(query.terms) for query in queries])
+        gone = [query.postings_gone(first, name) for query in queries]
+        if any(gone):
+            split("by_dropped", _DROPPED, name, [q.terms_gone(first, name) for q in queries])
+            split("by_gone", _GONE, name, gone)
+    return found
 
 
 def measure_service(

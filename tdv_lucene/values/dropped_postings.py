@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import TdvError
 from ..matrix.first_positions import Boost, describe_boost, read_boost
-from .dropped_terms import first_terms
+from .dropped_terms import postings_before
 
 _ROUNDING = 1e-6
 """Of float32, and some; thresholds lie a thousandth apart."""
@@ -105,23 +105,18 @@ class PostingRule:
         self, weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, reduction: float
     ) -> tuple[np.ndarray, PostingCut]:
         """Return float32[V] TDVs, 0 for whole terms dropped, and which other postings are."""
-        dropped = first_terms(weights, priority, doc_freq, self.whole_terms * reduction)
+        whole = int(self.whole_terms * reduction * doc_freq.sum())
+        dropped = postings_before(weights, priority, doc_freq) <= whole
         # A posting of exactly theta stays, whatever the rounding.
         theta = (1 - _ROUNDING) * np.interp(reduction, *self.thresholds)
         least = (theta / np.asarray(self.priority, np.float64)).astype(np.float32)
         tdv = np.where(dropped | (least >= 1), 0, weights).astype(np.float32)
         if self.factors is not None:
-            tdv *= self._factors_of(self.factors, reduction)
+            last = len(self.factors_at) - 1
+            at = float(np.interp(reduction, self.factors_at, np.arange(last + 1)))
+            low, share = int(at), np.float32(at % 1)
+            tdv *= (1 - share) * self.factors[low] + share * self.factors[min(low + 1, last)]
         return tdv, PostingCut(least, self.length_norm, self.position_boost)
-
-    def _factors_of(self, factors: np.ndarray, reduction: float) -> np.ndarray:
-        """Return float32[V]: what TDVs are multiplied by, interpolated between two reductions."""
-        at = np.interp(reduction, self.factors_at, np.arange(len(self.factors_at)))
-        low = int(at)
-        if low == at:
-            return np.asarray(factors[low])
-        share = np.float32(at - low)
-        return np.asarray((1 - share) * factors[low] + share * factors[low + 1])
 
     def describe(self) -> dict[str, Any]:
         """Return all but the priority as JSON."""

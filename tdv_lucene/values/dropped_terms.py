@@ -25,17 +25,6 @@ def drop_terms(
     return tdv, float(doc_freq[tdv == 0].sum() / max(1, total))
 
 
-def first_terms(
-    weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, share: float
-) -> np.ndarray:
-    """Return bool[V]: the terms of weight 0, and those of the smallest ``priority``.
-
-    The latter have at most ``share`` of all postings together. The terms for a smaller share are
-    among those for a larger one.
-    """
-    return postings_before(weights, priority, doc_freq) <= int(share * doc_freq.sum())
-
-
 def postings_before(weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray) -> np.ndarray:
     """Return int64[V]: postings dropped once this term is; -1 for a term of weight 0."""
     off = np.asarray(weights) == 0

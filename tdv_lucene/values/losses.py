@@ -26,10 +26,11 @@ Point = Mapping[str, Any]
 
 
 class Recommended(NamedTuple):
-    """A reduction, and why it is recommended: ``ABOVE``, ``BEST``, ``NO_RECALL`` or ``TOO_FEW``."""
+    """A reduction, and why it is recommended: ``ABOVE``, ``BEST``, ``NO_RECALL`` or ``TOO_FEW``;
+    None where nothing was compared."""
 
     reduction: float
-    because: str
+    because: str | None
 
 
 def loss_of(point: Point, measure: str = MEASURE) -> float:

@@ -51,44 +51,16 @@ def count_thresholds(rule: PostingRule, matrix: TermDocumentMatrix) -> PostingRu
 
     All else stays as the rule has it, its saturation above all.
     """
-    kept = np.ones(len(rule.priority), np.float32)
-    theta = _thresholds(
-        matrix.with_position_boost(rule.position_boost),
-        postings_before(kept, rule.priority, matrix.doc_freq),
-        rule.priority,
-        rule.length_norm.at(matrix.stored_lengths()),
-        (REDUCTIONS * matrix.collection_postings).astype(np.int64),
-        (rule.whole_terms * REDUCTIONS * matrix.collection_postings).astype(np.int64),
-    )
-    # A whole term may take more than its share with it; thresholds never fall.
-    return replace(rule, thresholds=(REDUCTIONS, np.maximum.accumulate(theta)))
-
-
-def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthNorm:
-    """Return the K_d of rules for this index."""
-    pool = matrix.pool
-    tokens = matrix.stored_lengths().sum() if pool is None else pool.stored_tokens
-    # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
-    return LengthNorm.of(max(k1, LEAST_K1), b, float(tokens / max(1, matrix.doc_count)))
-
-
-def _thresholds(
-    matrix: TermDocumentMatrix,
-    before: np.ndarray,
-    priority: np.ndarray,
-    length_norm: np.ndarray,
-    wanted: np.ndarray,
-    whole: np.ndarray,
-) -> np.ndarray:
-    """Return float64[n]: thresholds that drop ``wanted`` int64[n] postings, ``whole`` of them
-    with terms of ``before`` int64[V] at most."""
+    matrix, pool = matrix.with_position_boost(rule.position_boost), matrix.pool
+    priority, boost = rule.priority, matrix.position_boost
+    wanted = (REDUCTIONS * matrix.collection_postings).astype(np.int64)
+    whole = (rule.whole_terms * REDUCTIONS * matrix.collection_postings).astype(np.int64)
+    before = postings_before(np.ones(len(priority), np.float32), priority, matrix.doc_freq)
     dropped_from = np.searchsorted(whole, before)  # the first reduction that drops the term
-    largest_tf = _largest_frequency(matrix) * (
-        1 if matrix.position_boost is None else matrix.position_boost.largest_factor
-    )
+    length_norm = rule.length_norm.at(matrix.stored_lengths())
+    largest_tf = _largest_frequency(matrix) * (1 if boost is None else boost.largest_factor)
     codes = _Codes(priority, length_norm, float(largest_tf))
-    columns = len(wanted) + 1
-    pool = matrix.pool
+    columns = len(REDUCTIONS) + 1
     counts = np.zeros(_CELLS * columns, np.int64 if pool is None else np.float64)
     for terms, span, row_sizes in blocks(matrix.indptr):
         tf, length_norms = matrix.tf(span), length_norm[matrix.indices[span]]
@@ -102,11 +74,20 @@ def _thresholds(
     by_column = counts.reshape(_CELLS, columns)
     in_all = by_column.sum(axis=0)
     still_there = by_column[:, ::-1].cumsum(axis=1)[:, ::-1]  # dropped at this reduction or later
-    theta = np.zeros(len(wanted))
+    theta = np.zeros(len(REDUCTIONS))
     for i, number in enumerate(wanted - in_all.cumsum()[:-1]):
         reached = np.searchsorted(still_there[:, i + 1].cumsum(), number, side="right")
         theta[i] = codes.edge(reached) if number > 0 else 0
-    return theta
+    # A whole term may take more than its share with it; thresholds never fall.
+    return replace(rule, thresholds=(REDUCTIONS, np.maximum.accumulate(theta)))
+
+
+def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthNorm:
+    """Return the K_d of rules for this index."""
+    pool = matrix.pool
+    tokens = matrix.stored_lengths().sum() if pool is None else pool.stored_tokens
+    # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
+    return LengthNorm.of(max(k1, LEAST_K1), b, float(tokens / max(1, matrix.doc_count)))
 
 
 def _largest_frequency(matrix: TermDocumentMatrix) -> int:

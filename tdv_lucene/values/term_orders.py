@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..errors import TdvError, argument
 from ..ranking import DEFAULT_MODEL, MODELS, ranking_function
@@ -17,15 +17,6 @@ SPEED = "speed"
 """The one preference: an order that leaves few postings for searches to visit."""
 PREFERENCES = (None, SPEED)
 
-
-class Saturation(NamedTuple):
-    """Of a posting, in :mod:`.dropped_postings`."""
-
-    k1: float
-    b: float
-
-
-_FAST = Saturation(2.0, 0.1)
 
 _RAREST = 8.0
 """The idf at which a term is worth most for its rarity alone: one of 3,000 documents has it."""
@@ -97,13 +88,13 @@ def order_terms(
     return np.asarray(worth / cost, np.float32)
 
 
-def saturation_for_dropping(prefer: str | None, model: str) -> Saturation:
-    """Return the saturation that an order is multiplied by.
+def saturation_for_dropping(prefer: str | None, model: str) -> tuple[float, float]:
+    """Return k1 and b of the saturation that an order is multiplied by.
 
     It is not that of the search: what a posting is worth depends little on the search's parameters,
     and with a large b long documents would lose most of what they have.
     """
-    return _FAST if prefer == SPEED else Saturation(*ranking_function(model).dropped_by)
+    return (2.0, 0.1) if prefer == SPEED else ranking_function(model).dropped_by
 
 
 def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocumentMatrix:

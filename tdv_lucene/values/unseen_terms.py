@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..matrix.term_statistics import count_digits
 from ..vocabulary import ByteStrings
 from .term_values import TermValues
 
@@ -40,8 +41,6 @@ def tdvs_of_unseen(values: TermValues, terms: ByteStrings) -> np.ndarray:
 
 def _kinds(terms: ByteStrings) -> np.ndarray:
     """Return int64[n]: a number for each length, and for whether a term has digits."""
-    data = np.asarray(terms.data)
-    digits = np.concatenate([[0], np.cumsum((data >= ord("0")) & (data <= ord("9")))])
-    has_digits = np.diff(digits[terms.indptr]) > 0
-    kinds: np.ndarray = 2 * np.minimum(np.diff(terms.indptr), _LONGEST) + has_digits
+    lengths = np.minimum(np.diff(terms.indptr), _LONGEST)
+    kinds: np.ndarray = 2 * lengths + (count_digits(terms) > 0)
     return kinds

@@ -21,11 +21,11 @@ def unvalidated_values(
     weights: np.ndarray,
     priority: np.ndarray,
     rule: PostingRule | None,
-    about: Mapping[str, Any],
     *,
     reductions: Sequence[float],
     scale: float | Callable[[float], float],
     recommended: float,
+    **about: Any,
 ) -> TermValues:
     """Return these TDVs with operating points that have no measures.
 
@@ -35,12 +35,12 @@ def unvalidated_values(
         See :class:`.TermValues`.
     rule
         How single postings are dropped; None if only whole terms are.
-    about
-        What the manifest says of their origin: ``model``, ``parameters``, ``recipe`` and more.
     scale
         What frequencies are multiplied by, or a function of the reduction.
     recommended
         The reduction that pruning takes unless told otherwise.
+    about
+        What the manifest says of their origin: ``model``, ``parameters``, ``recipe`` and more.
     """
     points = [
         {"reduction": r, "removed": r, "measures": {}, "full": {},
@@ -62,14 +62,8 @@ def tuned_values(
     """
     matrix.require_postings("tuning")
     weights = np.ones(matrix.shape[0], np.float32)
-    described = {
-        "model": DEFAULT_MODEL,
-        "parameters": parameters,
-        "lead": None,
-        "positions": False,
-        "recipe": {"name": TUNE_RECIPE},
-        **about,
-    }
     return unvalidated_values(
-        matrix, weights, weights, None, described, reductions=(0.0,), scale=1.0, recommended=0.0
-    )
+        matrix, weights, weights, None, reductions=(0.0,), scale=1.0, recommended=0.0,
+        model=DEFAULT_MODEL, parameters=parameters, lead=None, positions=False,
+        recipe={"name": TUNE_RECIPE}, **about,
+    )  # fmt: skip

@@ -21,7 +21,7 @@ from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.hits import append_run, open_searched
 from tdv_lucene.jvm.index import identify, read_user_data, write_tokens
-from tdv_lucene.jvm.open_index import open_index
+from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import SearchParameters
 
@@ -82,8 +82,8 @@ TOPICS = {"a": "word001 word002", "b": "word039 word020 word000"}
 
 def _write_run(index: Path, scratch: Path) -> None:
     similarity = searcher.make_similarity(BM25)
-    with open_searched(index, similarity, "contents", analysis=DEFAULT, threads=2) as searched:
-        append_run(searched.find(TOPICS, 1000), TOPICS, scratch / "run", "t")
+    with open_searched(index, similarity, "contents", analysis=DEFAULT, threads=2) as find:
+        append_run(find(TOPICS, 1000), TOPICS, scratch / "run", "t")
 
 
 def _time(index: Path, scratch: Path, whole: Path) -> None:
@@ -109,7 +109,7 @@ def _verify(index: Path, other: Path, vocabulary: Any) -> None:
 
 
 def _open(index: Path) -> None:
-    with open_index(index, searcher.make_similarity(BM25), "contents", DEFAULT):
+    with OpenIndex(index, searcher.make_similarity(BM25), "contents", DEFAULT):
         pass
 
 
@@ -129,7 +129,7 @@ def _service(index: Path) -> None:
 
 def _postings(index: Path) -> None:
     similarity = searcher.make_similarity(BM25)
-    with open_index(index, similarity, "contents", DEFAULT) as opened:
+    with OpenIndex(index, similarity, "contents", DEFAULT) as opened:
         opened.query_postings(["word001"], ["d7"])
 
 

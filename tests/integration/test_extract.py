@@ -19,7 +19,7 @@ from oracle import int_to_byte4
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job
-from tdv_lucene.jvm._jobs import translate_errors
+from tdv_lucene.jvm._jobs import call
 from tdv_lucene.jvm.index import extract_arrays, identify, written_lucene_version
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix
@@ -157,11 +157,8 @@ def test_a_commit_while_postings_are_read_is_refused(make_index, tmp_path: Path)
     indexes = java_class("tdvlucene.common.Indexes")
     indexes.requireCurrent(reader, str(index))
     _delete_a_document(index)
-    with (
-        pytest.raises(TdvError, match="was changed by another process while it was read"),
-        translate_errors(),
-    ):
-        indexes.requireCurrent(reader, str(index))
+    with pytest.raises(TdvError, match="was changed by another process while it was read"):
+        call(indexes.requireCurrent, reader, str(index))
     reader.close()
 
 

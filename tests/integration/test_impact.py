@@ -142,9 +142,9 @@ def test_what_is_left_of_a_query_is_what_was_written():
     """Not its stems: a stem has another one at times."""
     impact = SearchParameters("impact", min_idf=0)
     text = "Organizations, organizations; a generalization of organizations"
-    made = shortened_topics({"q": text, "empty": "the"}, 0.6, impact, "contents", DEFAULT)
-    assert made.topics == {"q": "Organizations organizations organizations", "empty": ""}
-    assert (made.before, made.after) == (1.0, 0.5)
+    made, told = shortened_topics({"q": text, "empty": "the"}, 0.6, impact, "contents", DEFAULT)
+    assert made == {"q": "Organizations organizations organizations", "empty": ""}
+    assert (told["terms_per_query_before"], told["terms_per_query"]) == (1.0, 0.5)
 
 
 def test_search_with_the_heaviest_terms_is_a_search_for_them(impact_index, tmp_path):

@@ -13,7 +13,8 @@ from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli.inspect import command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import index_bytes, inspect_index, require_prunable
+from tdv_lucene.indexes.inspection import index_bytes, inspect_index
+from tdv_lucene.jvm.index import require_prunable
 
 pytestmark = pytest.mark.jvm
 

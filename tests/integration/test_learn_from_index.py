@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +20,7 @@ from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.searching.tune import tune_index
 from tdv_lucene.values.losses import BEST, recommend
 from tdv_lucene.values.term_values import TermValues
 
@@ -100,14 +102,38 @@ def test_too_little_memory_is_told_before_anything_is_extracted(case, tmp_path, 
     assert not (tmp_path / "V").exists()
 
 
-def test_judgements_of_another_collection_are_asked_about(case, tmp_path, caplog):
-    topics, qrels = tmp_path / "topics.tsv", tmp_path / "others.qrels"
+def _judgements_of_others(folder: Path) -> tuple[Path, Path]:
+    """Topics and qrels that the index meets by chance only."""
+    topics, qrels = folder / "topics.tsv", folder / "others.qrels"
     topics.write_text("".join(f"q{n}\tpruned\n" for n in range(36)))  # documents 1, 7, 13, ...
     qrels.write_text("".join(f"q{n} 0 d{6 * (n % 15)} 1\n" for n in range(36)))
+    return topics, qrels
+
+
+def test_judgements_of_another_collection_are_asked_about(case, tmp_path, caplog):
+    topics, qrels = _judgements_of_others(tmp_path)
     asked = SimpleNamespace(index=case.index, topics=topics, qrels=qrels)
     learn(asked, tmp_path / "V")
     assert f"{case.index} ranks what is judged relevant in {qrels} for {topics}" in caplog.text
     assert "no better than chance" in caplog.text
+
+
+def test_tuning_on_judgements_of_another_collection_is_asked_about(case, tmp_path, caplog):
+    topics, qrels = _judgements_of_others(tmp_path)
+    with qrels.open("a") as file:
+        file.write("q0 0 elsewhere 1\n")
+    tune_index(case.index, topics, qrels, tmp_path / "T")
+    missing, chance = caplog.messages[-2:]
+    assert missing.startswith(
+        f"1 of the 16 relevant documents of the qrels are not in {case.index}"
+    )
+    ranks = f"{case.index} ranks what is judged relevant in {qrels} for {topics} no better than"
+    assert chance.startswith(ranks)
+
+
+def test_tuning_on_judgements_that_fit_warns_of_nothing(case, tmp_path, caplog):
+    tune_index(case.index, case.topics, case.qrels, tmp_path / "T")
+    assert not [each for each in caplog.records if each.levelname == "WARNING"]
 
 
 def test_relevant_documents_that_the_index_lacks_are_told(case, tmp_path, caplog):
@@ -115,7 +141,7 @@ def test_relevant_documents_that_the_index_lacks_are_told(case, tmp_path, caplog
     qrels = tmp_path / "more.qrels"
     qrels.write_text("\n".join([*lines, *(f"q{n} 0 elsewhere{n} 1" for n in range(3))]) + "\n")
     learn(SimpleNamespace(index=case.index, topics=case.topics, qrels=qrels), tmp_path / "V")
-    assert f"3 of the 93 relevant documents of {qrels} are not in {case.index}" in caplog.text
+    assert f"3 of the 93 relevant documents of the qrels are not in {case.index}" in caplog.text
     caplog.clear()
     learn(case, tmp_path / "W")
     assert "are not in" not in caplog.text

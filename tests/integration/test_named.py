@@ -15,8 +15,7 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import read_qrels
-from tdv_lucene.jvm._pyserini import importing_pyserini
-from tdv_lucene.jvm.prebuilt import find_index
+from tdv_lucene.jvm.named import find_index, importing_pyserini
 
 pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]
 NAME = "tdv-lucene-test"

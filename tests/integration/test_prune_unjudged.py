@@ -79,10 +79,10 @@ def test_the_command_alone_prunes_and_the_result_is_proved(
     )
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout.splitlines()[-1])
-    prior = Prior.load()
+    name, sha256 = Prior.load().describe().values()
     assert report["requested_reduction"] == _recommended(source, "bm25", options == POSITIONS)
     assert report["reduction"] == pytest.approx(report["requested_reduction"], abs=0.05)
-    assert report["learned_from"] == f"prior {prior.name} ({prior.sha256[:12]}), no judgements"
+    assert report["learned_from"] == f"prior {name} ({sha256[:12]}), no judgements"
     record = read_user_data(pruned)
     assert ("tdv.lead.boost" in record) == (options == POSITIONS)
     done = CliRunner().invoke(verify_command, ["--index", str(source), "--pruned", str(pruned)])

@@ -17,6 +17,7 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.term_changes import trade_off
 from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes import search_parameters
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
@@ -67,6 +68,18 @@ def pruned_for(case, model, tmp_path, **options):
     output = tmp_path / f"pruned-{model}"
     prune_index(case.index, values_of(case.matrices["contents"], model), output, **options)
     return output
+
+
+def test_norms_are_looked_at_only_where_no_ranking_function_is_recorded(
+    case, tmp_path, monkeypatch
+):
+    """They are as many as documents."""
+    pruned, looks = pruned_for(case, "qld", tmp_path), []
+    monkeypatch.setattr(search_parameters, "holds_weights", lambda *given: looks.append(given))
+    assert recorded_parameters(pruned).model == "qld"
+    assert not looks
+    recorded_parameters(case.index)
+    assert looks == [(case.index, "contents")]
 
 
 def test_search_takes_the_recorded_model_and_warns_of_another(case, tmp_path, caplog):

@@ -20,7 +20,6 @@ from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm import java_class
 from tdv_lucene.output import Output
 from tdv_lucene.ranking import SearchParameters
-from tdv_lucene.searching import batches
 from tdv_lucene.searching.search import open_searcher, search_index, search_with
 
 pytestmark = pytest.mark.jvm
@@ -300,7 +299,7 @@ def test_some_topics_at_a_time_give_the_same_run(tied_index, tmp_path, monkeypat
     topics = {f"q{i}": f"t{1 + i % 3} t1" for i in range(7)}
     told = []
     at_once = search_index(tied_index, topics, tmp_path / "at once", hits=50)
-    monkeypatch.setattr(batches, "HITS_AT_ONCE", 2 * 50)
+    monkeypatch.setattr("tdv_lucene.searching.search.HITS_AT_ONCE", 2 * 50)
     by_two = search_index(
         tied_index, topics, tmp_path / "by two", hits=50,
         progress=lambda label, done, total: told.append((label, done, total)),
@@ -315,7 +314,7 @@ def test_some_topics_at_a_time_give_the_same_run(tied_index, tmp_path, monkeypat
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
 def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_once, monkeypatch):
     """Ids, order, and scores to the last bit of what is read from the text."""
-    monkeypatch.setattr(batches, "HITS_AT_ONCE", at_once)
+    monkeypatch.setattr("tdv_lucene.searching.search.HITS_AT_ONCE", at_once)
     topics = {"b": "t2 t1 t1", "none": "zyzzy", "a": "t1"}
     parameters = recorded_parameters(tied_index, model)
     run = Output(tmp_path / "run", "run", is_folder=False, inputs=())

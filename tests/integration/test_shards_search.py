@@ -17,12 +17,12 @@ from tiny_shards import two_workers
 import tdv_lucene as tdv
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.pool_search import search_lucene
+from tdv_lucene.learning.pool import search_lucene
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.searching import batches, far_shards
+from tdv_lucene.searching import far_shards
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
@@ -88,7 +88,7 @@ def test_the_run_of_workers_is_that_of_one_reader(
 ) -> None:  # fmt: skip
     """Full and pruned, also where the cut-off falls among equal scores, and in several rounds: each
     two of the three together."""
-    monkeypatch.setattr(batches, "HITS_AT_ONCE", 2 * 7 * hits)
+    monkeypatch.setattr("tdv_lucene.searching.search.HITS_AT_ONCE", 2 * 7 * hits)
     here = tdv.search_index(
         tdv.find_shards(f"{base}/{which}/*"), TOPICS, tmp_path / "here", model=model, hits=hits
     )

@@ -128,7 +128,7 @@ def test_a_worker_that_is_not_there_is_named(
     monkeypatch.setattr(clusters, "PRESENCE_SECONDS", 0.1)
     monkeypatch.setattr(clusters, "WORKERS_SECONDS", 0.5)
     with (
-        open_workers(shards) as started,
+        open_workers(_at(cluster, base / "S")) as started,
         pytest.raises(TdvError, match="no worker has the resource 'gone'"),
     ):
         started.each(_process, {Part("/S", "gone"): ()}, "", silent)

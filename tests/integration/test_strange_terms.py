@@ -13,7 +13,7 @@ from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import searcher
-from tdv_lucene.jvm.open_index import open_index
+from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
 
@@ -105,7 +105,7 @@ def test_postings_of_documents_with_any_id(make_index) -> None:
     ids = ["two words", "new\nline", "caf\u00e9 \U0001f98a"]
     index = make_index([[Doc(doc_id, [b"new\nline", "x"]) for doc_id in ids]])
     assert searcher.known_documents(index, [*ids, "new", "line"]) == ids
-    with open_index(
+    with OpenIndex(
         index,
         searcher.make_similarity(SearchParameters("bm25", k1=0.9, b=0.4)),
         "contents",

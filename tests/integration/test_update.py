@@ -28,9 +28,9 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import DEFAULT
-from tdv_lucene.jvm.following import hold_index
+from tdv_lucene.jvm.following import HeldIndex
 from tdv_lucene.jvm.index import read_user_data
-from tdv_lucene.jvm.open_index import OpenIndex, open_index
+from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning import update
@@ -258,7 +258,7 @@ def test_a_locked_index_is_refused_and_a_locked_source_followed(place: Path) -> 
     writer.close()
     writer = open_writer(place / "source")
     assert update_index(place / "pruned")["updated"]
-    with hold_index(place / "pruned"):  # as --watch does: who only reads needs no lock
+    with HeldIndex(place / "pruned"):  # as --watch does: who only reads needs no lock
         assert verify_pruned(place / "source", place / "pruned", None)["equal"]
         check_index(place / "pruned")
     writer.close()
@@ -347,7 +347,7 @@ def watching(place: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def _searching(place: Path) -> AbstractContextManager[OpenIndex]:
-    return open_index(place / "pruned", make_similarity(SearchParameters()), "contents", DEFAULT)
+    return OpenIndex(place / "pruned", make_similarity(SearchParameters()), "contents", DEFAULT)
 
 
 @pytest.mark.slow

@@ -135,7 +135,7 @@ def test_a_scale_leaves_the_ranking(model) -> None:
     a collection hide.
     """
     function = ranking_function(model)
-    plain = SearchParameters(model, **function.anserini)
+    plain = SearchParameters(model, **{each.name: each.anserini for each in function.takes})
     rng = np.random.default_rng(2)
     tf, lengths = rng.integers(0, 30, 50).astype(float), rng.integers(30, 900, 50).astype(float)
     counts = np.array(40.0), np.array(9e5), np.array(1e4), np.array(1e9)
@@ -152,8 +152,7 @@ def test_a_scale_leaves_the_ranking(model) -> None:
 def test_what_an_object_says_fits_together(model) -> None:
     function = ranking_function(model)
     assert function.name == model and function.title
-    for values in (function.anserini, function.lucene, function.grid, *function.pool_searches):
-        assert set(values) == set(function.parameters)
+    assert all(set(values) == set(function.parameters) for values in function.pool_searches)
     assert all(each.holds(x) for each in function.takes for x in (each.anserini, *each.grid))
     assert function.flags(ANSERINI_DEFAULTS) is None or function.parameters
     assert function.held_by is None or function.parameters

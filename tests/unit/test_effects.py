@@ -22,7 +22,7 @@ from tdv_lucene import (
 )
 from tdv_lucene.cli import _group
 from tdv_lucene.cli._groups import leaves
-from tdv_lucene.options import ANYTHING, Effect
+from tdv_lucene.options import Effect
 from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
 from tdv_lucene.paper.reproduce import reproduce_paper
 
@@ -194,7 +194,7 @@ def test_none_and_false_ask_for_nothing():
 
 
 def test_an_effect_beside_anything_or_nothing():
-    some = Effect(("a",), "b", "because", only=(ANYTHING,))
+    some = Effect(("a",), "b", "because", unless=(None,))
     none = Effect(("a",), "b", "because", only=(None,))
     assert some.is_had("x") and not some.is_had(None)
     assert none.is_had(None) and not none.is_had("x")

@@ -95,8 +95,7 @@ def test_an_empty_output_is_not_the_current_folder(command, tmp_path, monkeypatc
 
 def test_a_remedy_in_another_command_is_an_option_too():
     from tdv_lucene.cli import _group
-    from tdv_lucene.cli._flags import name_flags
-    from tdv_lucene.cli._groups import leaves
+    from tdv_lucene.cli._groups import leaves, name_flags
 
     error = TdvError(f"learn with {argument('lead', False)} or {argument('tf', 'scaled')}")
     name_flags(error, [command for _, command in leaves(_group)])

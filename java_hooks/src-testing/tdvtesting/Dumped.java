@@ -38,7 +38,8 @@ import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.NumericUtils;
 
 /**
- * All an index holds as JSON, documents by their number among the live ones, terms as Latin-1.
+ * All an index holds as JSON, but for k-NN vectors, documents by their number among the live ones,
+ * terms as Latin-1.
  *
  * <p>For tests only, and by itself: nothing of the package is used to read what it wrote.
  */
@@ -49,7 +50,7 @@ public final class Dumped {
   private final Map<String, Map<String, Map<String, List<Object>>>> vectors = new TreeMap<>();
   private final Map<String, Map<String, Long>> norms = new TreeMap<>();
   private final Map<String, long[]> statistics = new TreeMap<>();
-  private final List<Object> documents = new ArrayList<>();
+  private final List<Map<String, Object>> documents = new ArrayList<>();
   private final List<Object> segments = new ArrayList<>();
 
   /** The live documents' numbers of the segment at hand; -1 for the deleted ones. */
@@ -117,7 +118,6 @@ public final class Dumped {
       }
     }
     addPoints(leaf.getPointValues("year"));
-    addEmbeddings(leaf);
   }
 
   private void describe(CodecReader leaf) {
@@ -236,7 +236,9 @@ public final class Dumped {
 
           @Override
           public void visit(int doc, byte[] packed) {
-            put(doc, "year", NumericUtils.sortableBytesToLong(packed, 0));
+            if (numbers[doc] >= 0) {
+              documents.get(numbers[doc]).put("year", NumericUtils.sortableBytesToLong(packed, 0));
+            }
           }
 
           @Override
@@ -244,46 +246,6 @@ public final class Dumped {
             return PointValues.Relation.CELL_CROSSES_QUERY;
           }
         });
-  }
-
-  /** Lucene 9 walks k-NN vectors by document; Lucene 10 by number, with an iterator beside. */
-  private void addEmbeddings(LeafReader leaf) throws IOException {
-    Object values = leaf.getFloatVectorValues("embedding");
-    if (values == null) {
-      return;
-    }
-    try {
-      boolean byNumber = !(values instanceof DocIdSetIterator);
-      DocIdSetIterator places =
-          (DocIdSetIterator) (byNumber ? call(values, "iterator") : values);
-      while (places.nextDoc() != END) {
-        Object vector =
-            byNumber
-                ? method(values, "vectorValue", int.class).invoke(values, call(places, "index"))
-                : call(values, "vectorValue");
-        put(places.docID(), "embedding", ((float[]) vector).clone());
-      }
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static Object call(Object target, String name) throws ReflectiveOperationException {
-    return method(target, name).invoke(target);
-  }
-
-  private static Method method(Object target, String name, Class<?>... parameters)
-      throws ReflectiveOperationException {
-    Method method = target.getClass().getMethod(name, parameters);
-    method.setAccessible(true); // public, but of a class that is not
-    return method;
-  }
-
-  @SuppressWarnings("unchecked")
-  private void put(int doc, String name, Object value) {
-    if (numbers[doc] >= 0) {
-      ((Map<String, Object>) documents.get(numbers[doc])).put(name, value);
-    }
   }
 
   private static String latin1(BytesRef bytes) {

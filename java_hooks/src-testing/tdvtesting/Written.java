@@ -20,6 +20,7 @@ import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.document.SortedSetDocValuesField;
 import org.apache.lucene.document.StoredField;
 import org.apache.lucene.document.StringField;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FilterMergePolicy;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriter;
@@ -36,6 +37,7 @@ import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.IOSupplier;
 
 /**
  * Writes an index described in JSON, one segment for each inner list of documents.
@@ -46,19 +48,25 @@ import org.apache.lucene.util.BytesRef;
  */
 public final class Written {
   private static final String SOFT_DELETES = "gone";
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static final Map<String, String> ANSERINIS =
+      Map.of(
+          "accurate", "io.anserini.search.similarity.AccurateBM25Similarity",
+          "impact", "io.anserini.search.similarity.ImpactSimilarity");
 
   private final JsonNode layout;
   private final Map<String, FieldType> types = new HashMap<>();
 
   private Written(JsonNode layout) {
     this.layout = layout;
-    layout.get("fields").fieldNames()
-        .forEachRemaining(name -> types.put(name, type(layout.get("fields").get(name))));
+    layout.get("fields").properties()
+        .forEach(field -> types.put(field.getKey(), type(field.getValue())));
   }
 
   /** Writes into the folder {@code path}; all terms are Latin-1 strings that stand for bytes. */
   public static void write(String path, String json) throws IOException {
-    JsonNode described = new ObjectMapper().readTree(json);
+    JsonNode described = JSON.readTree(json);
     new Written(described.get("layout")).write(path, described.get("segments"));
   }
 
@@ -77,8 +85,8 @@ public final class Written {
         }
       }
       Map<String, String> data = new HashMap<>();
-      layout.get("userData").fieldNames().forEachRemaining(
-          key -> data.put(key, layout.get("userData").get(key).asText()));
+      layout.get("userData").properties()
+          .forEach(entry -> data.put(entry.getKey(), entry.getValue().asText()));
       writer.setLiveCommitData(data.entrySet());
       writer.commit();
     }
@@ -90,7 +98,7 @@ public final class Written {
    * segments to {@code merge} into so many.
    */
   public static void goOn(String path, String json) throws IOException {
-    JsonNode described = new ObjectMapper().readTree(json);
+    JsonNode described = JSON.readTree(json);
     Written written = new Written(described.get("layout"));
     IndexWriterConfig config = written.config();
     TieredMergePolicy policy = new TieredMergePolicy();
@@ -132,8 +140,7 @@ public final class Written {
     config.setMergePolicy(
         new FilterMergePolicy(NoMergePolicy.INSTANCE) {
           @Override
-          public boolean keepFullyDeletedSegment(
-              org.apache.lucene.util.IOSupplier<org.apache.lucene.index.CodecReader> reader) {
+          public boolean keepFullyDeletedSegment(IOSupplier<CodecReader> reader) {
             return true;
           }
         });
@@ -153,9 +160,8 @@ public final class Written {
 
   private Similarity similarities() {
     Map<String, Similarity> byField = new HashMap<>();
-    JsonNode fields = layout.get("fields");
-    fields.fieldNames().forEachRemaining(
-        name -> byField.put(name, similarity(fields.get(name).get("norms").asText())));
+    layout.get("fields").properties().forEach(
+        field -> byField.put(field.getKey(), similarity(field.getValue().get("norms").asText())));
     Similarity other = new BM25Similarity();
     return new PerFieldSimilarityWrapper() {
       @Override
@@ -167,23 +173,14 @@ public final class Written {
 
   /** Anserini's by name: this class is compiled without it. */
   private static Similarity similarity(String norms) {
-    String anserini = "io.anserini.search.similarity.";
+    String name = ANSERINIS.get(norms);
     try {
-      switch (norms) {
-        case "accurate":
-          return newInstance(anserini + "AccurateBM25Similarity");
-        case "impact":
-          return newInstance(anserini + "ImpactSimilarity");
-        default:
-          return new BM25Similarity();
-      }
+      return name == null
+          ? new BM25Similarity()
+          : (Similarity) Class.forName(name).getConstructor().newInstance();
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  private static Similarity newInstance(String name) throws ReflectiveOperationException {
-    return (Similarity) Class.forName(name).getConstructor().newInstance();
   }
 
   private static FieldType type(JsonNode described) {
@@ -205,8 +202,9 @@ public final class Written {
     if (layout.get("idDocValues").asBoolean()) {
       document.add(new BinaryDocValuesField("id", new BytesRef(id)));
     }
-    described.get("fields").fieldNames().forEachRemaining(name -> {
-      for (JsonNode value : described.get("fields").get(name)) {
+    described.get("fields").properties().forEach(field -> {
+      String name = field.getKey();
+      for (JsonNode value : field.getValue()) {
         document.add(new Field(name, new GivenTokens(value), types.get(name)));
       }
     });
@@ -233,12 +231,7 @@ public final class Written {
       document.add(new LongPoint("year", described.get("year").asLong()));
     }
     if (described.has("embedding")) {
-      List<Float> values = new ArrayList<>();
-      described.get("embedding").forEach(value -> values.add((float) value.asDouble()));
-      float[] vector = new float[values.size()];
-      for (int i = 0; i < vector.length; i++) {
-        vector[i] = values.get(i);
-      }
+      float[] vector = JSON.convertValue(described.get("embedding"), float[].class);
       document.add(new KnnFloatVectorField("embedding", vector));
     }
   }

@@ -5,7 +5,6 @@ And whether the workers are there whom nobody can replace.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import tempfile
@@ -38,12 +37,8 @@ def check_cluster(client: Any, folder: Path | None, resources: Collection[str] =
     """
     _check_scheduler(client)
     here = describe_process()
-    with contextlib.ExitStack() as marked:
-        mark = None
-        if folder is not None:
-            made = tempfile.NamedTemporaryFile(prefix=".tdv-lucene-seen-", dir=folder)
-            mark = marked.enter_context(made).name
-        found = client.run(_look, mark, on_error="return")
+    with tempfile.NamedTemporaryFile(prefix=".tdv-lucene-seen-", dir=folder) as mark:
+        found = client.run(_look, None if folder is None else mark.name, on_error="return")
     for worker, told in found.items():
         if isinstance(told, BaseException):
             raise TdvError(

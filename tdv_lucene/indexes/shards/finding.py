@@ -37,52 +37,51 @@ def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> 
         When nothing matches, a file cannot be read, or a folder is there twice; for ``RESOURCE=``
         without a scheduler, of a pattern, or of some folders only.
     """
-    texts = [given] if isinstance(given, str) else list(given)
+    texts = [given] if isinstance(given, str) else given
     named = [folder for text in texts for folder in _folders(text)]
-    far = [found for found in map(_far, named) if found]
+    parts = tuple(_far(name) or Part(os.path.abspath(name)) for name in named)
+    far = [part for part in parts if part.resource is not None]
     if far:
-        return _far_shards(named, far, scheduler)
-    folders = [os.path.abspath(folder) for folder in named]
-    _refuse_twice(folders)
-    _refuse_control_characters(folders)
-    return Source(tuple(map(Part, folders)), scheduler)
-
-
-def _far_shards(
-    named: Sequence[str], far: Sequence[tuple[str, str]], scheduler: str | None
-) -> Source:
-    first = "=".join(far[0])
-    if scheduler is None:
-        raise TdvError(
-            f"the shard {first} is seen by some workers, and no {argument('scheduler')} is given, "
-            "or this takes none: name the scheduler, or a folder that is seen here"
-        )
-    if len(far) < len(named):
-        here = next(name for name in named if not _far(name))
-        raise TdvError(f"{first} has a resource and {here} has none: name that of each, or none")
-    for name, folder in far:
-        if far.count((name, folder)) > 1:
-            raise TdvError(f"the shard {name}={folder} is given twice: name each once")
-        if glob.has_magic(folder):
+        _refuse_far(far, [name for name in named if not _far(name)], scheduler)
+    seen: dict[tuple[str | None, str], str] = {}
+    for part in parts:
+        key = part.resource, os.path.realpath(part.folder) if part.resource is None else part.folder
+        if key in seen:
+            same = "" if seen[key] == str(part) else f" (also as {seen[key]})"
+            raise TdvError(f"the shard {part} is given twice{same}: name each once")
+        seen[key] = str(part)
+        if SEPARATOR in part.folder or "\n" in part.folder:
             raise TdvError(
-                f"{name}={folder} is a pattern, and what matches is not seen here: name each "
-                f"folder, in a file as {LIST}FILE"
+                f"the shard {part.folder!r} has a control character in its name: rename it"
             )
-    parts = tuple(Part(os.path.normpath(folder), name) for name, folder in far)
-    _refuse_control_characters([part.folder for part in parts])
     return Source(parts, scheduler)
 
 
-def _refuse_control_characters(folders: Sequence[str]) -> None:
-    for folder in folders:
-        if SEPARATOR in folder or "\n" in folder:
-            raise TdvError(f"the shard {folder!r} has a control character in its name: rename it")
+def _refuse_far(far: Sequence[Part], here: Sequence[str], scheduler: str | None) -> None:
+    """Refuse what is seen by some workers beside what is ``here``, and what is no one folder."""
+    if scheduler is None:
+        raise TdvError(
+            f"the shard {far[0]} is seen by some workers, and no {argument('scheduler')} is given, "
+            "or this takes none: name the scheduler, or a folder that is seen here"
+        )
+    if here:
+        raise TdvError(
+            f"{far[0]} has a resource and {here[0]} has none: name that of each, or none"
+        )
+    for part in far:
+        if glob.has_magic(part.folder):
+            raise TdvError(
+                f"{part} is a pattern, and what matches is not seen here: name each folder, in a "
+                f"file as {LIST}FILE"
+            )
 
 
-def _far(text: str) -> tuple[str, str] | None:
-    """Both parts of ``RESOURCE=/FOLDER``; None of what is, or may be, a folder's name."""
+def _far(text: str) -> Part | None:
+    """What ``RESOURCE=/FOLDER`` means; None of what is, or may be, a folder's name."""
     found = _FAR.fullmatch(text)
-    return None if found is None or os.path.exists(text) else (found[1], found[2])
+    if found is None or os.path.exists(text):
+        return None
+    return Part(os.path.normpath(found[2]), found[1])
 
 
 def means_shards(given: Sequence[str]) -> bool:
@@ -120,13 +119,3 @@ def _listed(path: Path) -> list[str]:
     if not named:
         raise TdvError(f"the list of shards {path} is empty: write a folder on each line")
     return [name if _far(name) else str(path.parent / name) for name in named]
-
-
-def _refuse_twice(folders: Sequence[str]) -> None:
-    seen: dict[str, str] = {}
-    for folder in folders:
-        real = os.path.realpath(folder)
-        if real in seen:
-            same = "" if seen[real] == folder else f" (also as {seen[real]})"
-            raise TdvError(f"the shard {folder} is given twice{same}: name each once")
-        seen[real] = folder

@@ -51,22 +51,13 @@ class ShardRecord:
     one_segment: bool
     average_lengths: tuple[tuple[str, float], ...] = ()
 
-    def as_user_data(self) -> dict[str, str]:
-        """The entries of its commit that say this."""
-        return {
-            f"{SHARDS}name": self.name,
-            f"{SHARDS}number": str(self.number),
-            f"{SHARDS}count": str(self.count),
-            f"{SHARDS}source_commit": self.source_commit,
-            f"{SHARDS}one_segment": str(self.one_segment),
-        }
-
 
 def shard_as_user_data(shard: ShardRecord | None, source: Mapping[str, str]) -> dict[str, str]:
     """The entries that say ``shard``; of None, those that take back what the source says of one."""
-    if shard is not None:
-        return shard.as_user_data()
-    return {key: "" for key in source if key.startswith(SHARDS)}
+    if shard is None:
+        return {key: "" for key in source if key.startswith(SHARDS)}
+    names = ("name", "number", "count", "source_commit", "one_segment")
+    return {SHARDS + name: str(getattr(shard, name)) for name in names}
 
 
 def shard_name(user_data: Mapping[str, str]) -> str | None:
@@ -99,20 +90,17 @@ def user_data_of_whole(source: Source, parts: Sequence[Mapping[str, str]]) -> di
                 f"{folder} was pruned by itself, with statistics of its own: prune all shards "
                 "together"
             )
-    _require_alike(source, parts)
+    _require_alike(source, list(map(_shared, parts)))
     _require_all(source, parts)
-    whole = {key: value for key, value in parts[0].items() if not key.startswith(SHARDS)}
     own, commit = parts[0][f"{PREFIX}source_commit"], parts[0][f"{SHARDS}source_commit"]
-    sources = {
-        key: commit
-        for key, value in whole.items()
-        if key.endswith("source_commit") and value == own
+    return {
+        key: commit if key.endswith("source_commit") and value == own else value
+        for key, value in parts[0].items()
+        if not key.startswith(SHARDS)
     }
-    return {**whole, **sources}
 
 
-def _require_alike(source: Source, parts: Sequence[Mapping[str, str]]) -> None:
-    shared = [_shared(part) for part in parts]
+def _require_alike(source: Source, shared: Sequence[Mapping[str, str]]) -> None:
     for folder, one in zip(source.parts, shared):
         for key in sorted(shared[0].keys() | one.keys()):
             if shared[0].get(key) != one.get(key):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ class Survey:
     Attributes
     ----------
     identity : dict
-        As :func:`..jvm.index.identify` has it.
+        What :func:`..jvm.index.whole_identity` needs of it.
     fields : dict of dict
         The indexed ones, as Lucene describes them.
     user_data : dict
@@ -45,11 +45,6 @@ class Survey:
     analysed: FieldAnalysis
     ids: np.ndarray
 
-    @property
-    def has_documents(self) -> bool:
-        """Whether any is live."""
-        return len(self.ids) > 0
-
 
 def survey_shards(
     workers: Workers, source: Source, field: str, progress: Progress
@@ -62,10 +57,12 @@ def survey_shards(
     tasks = dict.fromkeys(source.parts, (field,))
     found: list[Survey] = workers.each(_survey, tasks, "look at shards", progress)
     refuse_copies(source, [one.identity for one in found])
-    _refuse_other_fields(source, found, field)
-    filled = {str(part): one for part, one in zip(source.parts, found) if one.has_documents}
+    if not any(field in one.fields for one in found):
+        raise TdvError(f"no shard has a field '{field}': name one of theirs")
+    filled = {part: one for part, one in zip(source.parts, found) if len(one.ids)}
+    _refuse_other_fields(filled, field)
     if filled:
-        refuse_different({part: one.analysed for part, one in filled.items()}, "the shards")
+        refuse_different({f"{part}": one.analysed for part, one in filled.items()}, "the shards")
     user_data_of_whole(source, [one.user_data for one in found])
     _refuse_same_documents(workers, source, found, progress)
     return whole_identity(source, [one.identity for one in found])
@@ -74,15 +71,14 @@ def survey_shards(
 def _survey(folder: str, field: str) -> Survey:
     """In a worker."""
     about = inspect(folder, None)
-    _, ids = hash_ids(folder)
-    names = ("commit", "segments_file", "lucene_version", "documents")
     fields = {
         one["name"]: {name: one[name] for name in (*_DESCRIBED, "norms", "tokens")}
         for one in about["fields"]
         if one["index_options"] != "NONE"
     }
-    identity = {name: about[name] for name in names}
-    return Survey(identity, fields, about["user_data"], analysis_of(folder, field), ids)
+    identity = {name: about[name] for name in ("commit", "lucene_version", "documents")}
+    analysed, ids = analysis_of(folder, field), hash_ids(folder)[1]
+    return Survey(identity, fields, about["user_data"], analysed, ids)
 
 
 def refuse_copies(source: Source, identities: Sequence[dict[str, Any]]) -> None:
@@ -96,12 +92,9 @@ def refuse_copies(source: Source, identities: Sequence[dict[str, Any]]) -> None:
         seen[commit] = part
 
 
-def _refuse_other_fields(source: Source, found: Sequence[Survey], field: str) -> None:
+def _refuse_other_fields(filled: Mapping[Part, Survey], field: str) -> None:
     """All shards with documents have the first one's fields, of the same kinds."""
-    filled = [(f, one) for f, one in zip(source.parts, found) if one.has_documents]
-    if not any(field in one.fields for one in found):
-        raise TdvError(f"no shard has a field '{field}': name one of theirs")
-    for (first, a), (folder, b) in itertools.pairwise(filled):
+    for (first, a), (folder, b) in itertools.pairwise(filled.items()):
         if a.fields.keys() != b.fields.keys():
             raise TdvError(
                 f"the shards were not indexed alike: {first} has the fields "
@@ -147,5 +140,4 @@ def _refuse_same_documents(
 
 def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
     """In a worker: the ids that have one of these hashes."""
-    found, _ = hash_ids(folder, hashes)
-    return found
+    return hash_ids(folder, hashes)[0]

@@ -13,7 +13,7 @@ import os
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,9 @@ class Workers:
         What each may use unless told otherwise; None for all the cores of its machine.
     """
 
-    def __init__(self, client: Any, threads: int | None, is_local: bool) -> None:
+    def __init__(self, client: Any, threads: int | None) -> None:
         self._client = client
         self.threads = threads
-        self._is_local = is_local
 
     def each(
         self,
@@ -74,7 +73,6 @@ class Workers:
             The first error of a worker, or when workers died over a part again and again, or
             those that see a part stay away.
         """
-        presence = Presence(self._client)
         futures = {
             self._client.submit(
                 _call, function, part.folder, *given, retries=_TRIES - 1, pure=False,
@@ -83,37 +81,32 @@ class Workers:
             for part, given in tasks.items()
         }  # fmt: skip
         results: dict[Part, Any] = {}
-        waiting = set(futures)
         try:
-            while waiting:
-                progress(label, len(results), len(futures))
-                presence.require({r for f in waiting if (r := futures[f].resource) is not None})
-                done, waiting = self._wait(waiting)
+            progress(label, 0, len(futures))
+            for done in self._done({future: part.resource for future, part in futures.items()}):
                 for future in done:
                     part = futures[future]
                     results[part] = self._result(future, part)
                     future.release()  # or it is worked out again if its worker dies
                     finished(part)
-            progress(label, len(results), len(futures))
+                progress(label, len(results), len(futures))
         except BaseException:
             with contextlib.suppress(Exception):
                 self._client.cancel(list(futures), force=True)
             raise
         return [results[part] for part in tasks]
 
-    def check(self, folder: Path | None, resources: Collection[str] = ()) -> None:
-        """Refuse a cluster that cannot do it: see :func:`.cluster.check_cluster`."""
-        if not self._is_local:  # else they are this very installation
-            check_cluster(self._client, folder, resources)
-
-    def _wait(self, waiting: set[Any]) -> tuple[set[Any], set[Any]]:
-        """For a moment; those that are done, and those that are not."""
-        with self._client.as_current(), contextlib.suppress(TimeoutError):
-            done, left = _distributed().wait(
-                waiting, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED"
-            )
-            return done, left
-        return set(), waiting
+    def _done(self, needs: Mapping[Any, str | None]) -> Iterator[set[Any]]:
+        """Every moment those futures that are done since, until all are; by what each needs."""
+        waiting, presence = set(needs), Presence(self._client)
+        while waiting:
+            presence.require({r for future in waiting if (r := needs[future]) is not None})
+            done: set[Any] = set()
+            with self._client.as_current(), contextlib.suppress(TimeoutError):
+                done, waiting = _distributed().wait(
+                    waiting, _POLL_SECONDS, return_when="FIRST_COMPLETED"
+                )
+            yield done
 
     def _result(self, future: Any, part: Part) -> Any:
         from distributed.scheduler import KilledWorker
@@ -142,10 +135,8 @@ class Workers:
                 resource: self._client.submit(_itself, value, resources={resource: 1}, pure=False)
                 for resource in source.resources
             }
-        waiting, presence = set(sent.values()), Presence(self._client)
-        while waiting:  # what needs a value must not come to the scheduler before it
-            presence.require(sent)
-            done, waiting = self._wait(waiting)
+        # What needs a value must not come to the scheduler before it.
+        for done in self._done({future: resource for resource, future in sent.items()}):
             for future in done:
                 if future.exception() is not None:
                     raise future.exception()
@@ -153,20 +144,22 @@ class Workers:
 
 
 @contextlib.contextmanager
-def open_workers(source: Source) -> Iterator[Workers]:
+def open_workers(source: Source, folder: Path | None = None) -> Iterator[Workers]:
     """Start processes on this machine, one a core but no more than parts, or go to a cluster.
 
+    Of a cluster all workers must see ``folder``, where no part needs a resource.
+
     Raises :class:`TdvError` when ``distributed`` is not installed, the scheduler does not answer,
-    or has no worker.
+    or has no worker, or one that cannot do it: see :func:`.cluster.check_cluster`.
     """
     distributed = _distributed()
-    with contextlib.ExitStack() as opened:
-        scheduler = source.scheduler
-        if scheduler is None:
-            cores = os.cpu_count() or 1
-            number = max(1, min(len(source.parts), cores))
-            scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="tdv-lucene-dask-"))
-            cluster = distributed.LocalCluster(
+    scheduler = source.scheduler
+    if scheduler is None:
+        cores = os.cpu_count() or 1
+        number = max(1, min(len(source.parts), cores))
+        with (
+            tempfile.TemporaryDirectory(prefix="tdv-lucene-dask-") as scratch,
+            distributed.LocalCluster(
                 n_workers=number,
                 threads_per_worker=1,
                 processes=True,
@@ -175,13 +168,12 @@ def open_workers(source: Source) -> Iterator[Workers]:
                 local_directory=scratch,
                 silence_logs=logging.CRITICAL,
                 env={HEAP_VARIABLE: heap_size()},
-            )
-            client = distributed.Client(opened.enter_context(cluster), set_as_default=False)
-            opened.enter_context(client)
-            yield Workers(client, max(1, cores // number), is_local=True)
-            return
-        client = _connect(distributed, scheduler)
-        opened.enter_context(client)
+            ) as cluster,
+            distributed.Client(cluster, set_as_default=False) as client,
+        ):
+            yield Workers(client, max(1, cores // number))
+        return
+    with _connect(distributed, scheduler) as client:
         _log.info("%s: see %s", scheduler, client.dashboard_link)
         try:
             client.wait_for_workers(1, timeout=WORKERS_SECONDS)
@@ -189,7 +181,8 @@ def open_workers(source: Source) -> Iterator[Workers]:
             raise TdvError(
                 f"the scheduler {scheduler} has no worker: start some, as 'dask worker {scheduler}'"
             ) from error
-        yield Workers(client, None, is_local=False)
+        check_cluster(client, None if source.resources else folder, source.resources)
+        yield Workers(client, None)
 
 
 def _itself(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -36,7 +35,7 @@ def command(as_json: bool, **arguments: Any) -> None:
         arguments["neural"] = tuple(RANKERS) if named == "all" else tuple(named.split(","))
     report = options.run(reproduce_paper, **arguments)
     if as_json:
-        click.echo(json.dumps(report, ensure_ascii=False))
+        options.show(report, as_json)
         return
     from ..tables import paper_tables
 

@@ -18,12 +18,7 @@ from ..config import RerankConfig
 )
 @options.topics_option
 @options.option("--run", "run", required=True, metavar="PATH", help="TREC run to re-rank.")
-@options.option(
-    "--output",
-    required=True,
-    metavar="PATH",
-    help="Write the new run to PATH. '-' prints it and sends everything else to stderr.",
-)
+@options.printed_output_option("the new run")
 def command(as_json: bool, **arguments: Any) -> None:
     """Re-rank a run with a neural re-ranker.
 
@@ -31,7 +26,6 @@ def command(as_json: bool, **arguments: Any) -> None:
     """
     from ..neural.rerank import rerank_run
 
-    with options.printed_if_dash(arguments["output"]) as output:
-        summary = options.run(rerank_run, **{**arguments, "output": output})
+    summary = options.run_or_print(rerank_run, **arguments)
     printed = arguments["output"] == options.STDOUT
     options.show({"output": arguments["output"], **summary}, as_json, err=printed)

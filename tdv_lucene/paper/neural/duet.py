@@ -46,9 +46,11 @@ class Local(eqx.Module):
     def __init__(self, config: NeuralConfig, rng: np.random.Generator) -> None:
         units = config.units
         # A term occurs a few times in a document: that many inputs are not 0.
-        self.window = _alike(draw_normal(rng, (1, units), 4), config.doc_terms)
+        window = draw_normal(rng, (1, units), 4)
+        self.window = jnp.repeat(window, config.doc_terms, axis=0)
         self.bias = jnp.zeros(units)
-        self.gather = _alike(draw_normal(rng, (1, units, units), 4 * units), config.query_terms)
+        gather = draw_normal(rng, (1, units, units), 4 * units)
+        self.gather = jnp.repeat(gather, config.query_terms, axis=0)
         self.gather_bias = jnp.zeros(units)
         self.hidden = Dense(units, units, rng)
         self.output = Dense(units, 1, rng)
@@ -95,33 +97,20 @@ class Distributed(eqx.Module):
         self.doc_dense = Dense(units, units, rng)
         self.gather = draw_normal(rng, (windows, units, units), windows * units)
         self.gather_bias = jnp.zeros(units)
-        drawn = Dense(units, 1, rng)
-        self.output = eqx.tree_at(lambda layer: layer.weight, drawn, drawn.weight * _SMALL)
+        self.output = Dense(units, 1, rng, _SMALL)
 
     def __call__(self, batch: Batch) -> jax.Array:
         """Return float[B, C]."""
         asked = jnp.tanh(convolve(batch.query_vectors, self.query_kernel) + self.query_bias)
         asked = jnp.tanh(self.query_dense(masked_max(asked, batch.query >= 0)))
-        there = _windows(batch.docs) >= 0
+        there = batch.docs.reshape(*batch.docs.shape[:-1], -1, POOLED) >= 0
         found = jnp.tanh(convolve(batch.doc_vectors, self.doc_kernel) + self.doc_bias)
-        found = masked_max(_windows(found, axis=-2), there)
+        found = masked_max(found.reshape(*there.shape, -1), there)
         found = jnp.tanh(self.doc_dense(found))
         found = jnp.where(there.any(axis=-1)[..., None], found, 0)
         product = asked[:, None, None] * found
         gathered = jnp.einsum("bcwf,wfg->bcg", product, self.gather[: product.shape[2]])
         return self.output(jnp.tanh(gathered + self.gather_bias))[..., 0]
-
-
-def _alike(weights: jax.Array, places: int) -> jax.Array:
-    """Return float[places, ...] of float[1, ...]."""
-    return jnp.repeat(weights, places, axis=0)
-
-
-def _windows(values: jax.Array, axis: int = -1) -> jax.Array:
-    """Cut the axis of document terms into windows of ``POOLED``: [..., N] -> [..., W, POOLED]."""
-    axis %= values.ndim
-    shape = (*values.shape[:axis], -1, POOLED, *values.shape[axis + 1 :])
-    return values.reshape(shape)
 
 
 class Duet(eqx.Module):

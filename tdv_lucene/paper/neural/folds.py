@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import time
+import timeit
+from functools import partial
 
 import numpy as np
 
 from ...evaluation.evaluate import evaluate_run
 from ...interruption import deferred
-from ..experiment import MEASURES, ROUNDS, Experiment
+from ..experiment import ROUNDS, Experiment
+from ..published import MEASURES
 from .config import NeuralConfig
 from .rankers import count_parameters
 from .runs import Ranked, Reranking, format_run, number_documents, read_rankings
 from .training import judged_training, train
 
 
-def run_ranker(experiment: Experiment, name: str, depth: int) -> dict[str, np.ndarray]:
+def run_ranker(experiment: Experiment, name: str) -> dict[str, np.ndarray]:
     """Re-rank BM25's run of the full index; write it and return what was measured.
 
     Returns ``nDCG@5`` and ``R@1000`` float64[Q] in the order of the folds, ``ms`` float64[n] of
     the n queries timed, ``epochs`` int64[folds] and ``parameters`` int64[1].
     """
     first = read_rankings(str(experiment.baseline("bm25")))
+    depth = experiment.config.rerank_depth
     documents = number_documents(experiment.matrix, first.values(), depth)
     ranked: dict[str, Ranked] = {}
     milliseconds, epochs, size = [], [], 0
-    for fold in experiment.folds:
-        training = judged_training(
-            experiment.matrix,
-            experiment.vectors,
-            NeuralConfig(),
-            {q: experiment.tokens[q] for q in fold.training},
-            {q: experiment.qrels[q] for q in fold.training},
-        )
+    for fold in experiment.queries.folds:
+        judged = experiment.judged(fold.training)
+        training = judged_training(experiment.matrix, experiment.vectors, NeuralConfig(), *judged)
         reader = training.reader
-        trained = train(name, training, experiment.seed, experiment.progress)
+        trained = train(name, training, experiment.config.seed, experiment.progress)
         epochs.append(trained.epoch)
         size = count_parameters(trained.ranker)
         terms = reader.queries({q: experiment.tokens[q] for q in fold.held_out})
@@ -45,8 +44,9 @@ def run_ranker(experiment: Experiment, name: str, depth: int) -> dict[str, np.nd
             milliseconds.append(_time(work, experiment))
     run = experiment.folder / f"{name}.run"
     run.write_text(format_run(ranked, f"tdv-lucene-{name}"), encoding="utf-8")
-    asked = {q: experiment.topics[q] for q in experiment.measured}
-    measured = evaluate_run(run, asked, experiment.qrels).values
+    measured_queries, qrels = experiment.queries.measured, experiment.queries.qrels
+    topics = {q: measured_queries[q] for fold in experiment.queries.folds for q in fold.held_out}
+    measured = evaluate_run(run, topics, qrels).values
     return {
         **{measure: measured[measure] for measure in MEASURES},
         "ms": np.concatenate(milliseconds),
@@ -59,16 +59,12 @@ def _time(work: Reranking, experiment: Experiment) -> np.ndarray:
     """Return float64[n] milliseconds of re-ranking, the median of rounds, of as many queries as
     the experiment has time for, at least one; each was re-ranked before, so all is compiled.
     """
-    rng = np.random.default_rng(experiment.seed)
+    rng = np.random.default_rng(experiment.config.seed)
     order = [list(work.asked)[i] for i in rng.permutation(len(work.asked))]
     begun, timed = time.perf_counter(), []
     for query in order:
-        rounds = []
-        for _ in range(ROUNDS):
-            start = time.perf_counter()
-            work.of(query)
-            rounds.append(time.perf_counter() - start)
+        rounds = timeit.repeat(partial(work.of, query), number=1, repeat=ROUNDS)
         timed.append(1e3 * float(np.median(rounds)))
-        if time.perf_counter() - begun > experiment.latency_budget_seconds:
+        if time.perf_counter() - begun > experiment.config.latency_budget_seconds:
             break
     return np.array(timed)

@@ -65,9 +65,11 @@ class Dense(eqx.Module):
     weight: jax.Array
     bias: jax.Array
 
-    def __init__(self, inputs: int, outputs: int, rng: np.random.Generator) -> None:
-        self.weight = draw_normal(rng, (outputs, inputs), inputs)
-        self.bias = jnp.zeros(outputs)
+    def __init__(
+        self, inputs: int, outputs: int, rng: np.random.Generator, scale: float = 1, bias: float = 0
+    ) -> None:
+        self.weight = draw_normal(rng, (outputs, inputs), inputs) * scale
+        self.bias = jnp.full(outputs, bias, jnp.float32)
 
     def __call__(self, values: jax.Array) -> jax.Array:
         """Return float[..., outputs] of float[..., inputs]."""
@@ -79,30 +81,22 @@ def unit(vectors: jax.Array) -> jax.Array:
     return vectors * jax.lax.rsqrt((vectors**2).sum(axis=-1, keepdims=True) + 1e-12)
 
 
-def both_there(query: jax.Array, docs: jax.Array) -> jax.Array:
-    """Return bool[B, C, L, N]: where neither text is padding."""
-    return (query >= 0)[:, None, :, None] & (docs >= 0)[:, :, None, :]
-
-
 def exact_matches(query: jax.Array, docs: jax.Array) -> jax.Array:
     """Return bool[B, C, L, N]: where a document has a query's term."""
     terms = query[:, None, :, None]
     return (terms == docs[:, :, None, :]) & (terms >= 0)
 
 
-def match_histograms(cosines: jax.Array, exact: jax.Array, there: jax.Array) -> jax.Array:
+def match_histograms(cosines: jax.Array, query: jax.Array, docs: jax.Array) -> jax.Array:
     """Return float[B, C, L, BINS]: log(1 + count) of a document's terms by cosine.
 
     Bin i of the first 29 holds the cosines from -1 + 2 i / 29 on, the last the same term again
     (Guo et al. 2016, section 3.1: LCH). A cosine of 1 with another term is in the one before.
-
-    Parameters
-    ----------
-    cosines, exact, there
-        float, bool and bool[B, C, L, N]; ``there`` is False for padding of either text.
+    ``cosines`` are float[B, C, L, N].
     """
+    there = (query >= 0)[:, None, :, None] & (docs >= 0)[:, :, None, :]
     bins = jnp.clip(jnp.floor((cosines + 1) / 2 * (BINS - 1)), 0, BINS - 2).astype(jnp.int32)
-    bins = jnp.where(exact, BINS - 1, bins)
+    bins = jnp.where(exact_matches(query, docs), BINS - 1, bins)
     hits = (bins[..., None, :] == jnp.arange(BINS)[:, None]) & there[..., None, :]
     return jnp.log1p(hits.sum(axis=-1).astype(jnp.float32))
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
-from ...analysis import Analysis
 from ...embedding.embed import load_term_vectors
 from ...embedding.lsa import latent_semantic_vectors
-from ...embedding.term_vectors import TermVectors
 from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
 from ...indexes.analysis import analysis_of
 from ...matrix.extract import open_matrix
-from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...output import Output
 from ...progress import Progress, silent
 from ...searching.search import RUN
@@ -69,7 +65,13 @@ def train_ranker(
     tokens = analyze_topics(texts, field, analysed)
     with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
         counts.require_postings("training")
-        words = _vectors(counts, analysed, chosen, progress)
+        words = (
+            latent_semantic_vectors(counts, seed=seed, progress=progress)
+            if chosen.vectors is None
+            else load_term_vectors(
+                chosen.vectors, counts, analysed, progress, trust_pickle=chosen.trust_pickle
+            )
+        )
         numbers = NeuralConfig()
         training = judged_training(counts, words, numbers, tokens, judgements)
         trained = train(name, training, seed, progress)
@@ -89,16 +91,6 @@ def train_ranker(
         }
         StoredRanker(trained.ranker, words, numbers, {**summary, **identity}).save(place)
     return summary
-
-
-def _vectors(
-    matrix: TermDocumentMatrix, analysis: Analysis, config: RankerConfig, progress: Progress
-) -> TermVectors:
-    if config.vectors is None:
-        return latent_semantic_vectors(matrix, seed=config.seed, progress=progress)
-    return load_term_vectors(
-        config.vectors, matrix, analysis, progress, trust_pickle=config.trust_pickle
-    )
 
 
 def rerank_run(
@@ -149,7 +141,11 @@ def rerank_run(
     from .stored import StoredRanker
 
     rankings, stored = read_rankings(os.fspath(run)), StoredRanker.load(ranker)
-    _check_queries(rankings, texts)
+    if missing := [query for query in rankings if query not in texts]:
+        raise TdvError(
+            f"the run answers {len(missing)} queries (such as '{missing[0]}') that the topics "
+            f"lack: pass the {argument('topics')} that were searched"
+        )
     field, name = stored.manifest["field"], stored.manifest["name"]
     analysed = analysis_of(index, field, config.analysis).analysis
     tokens = analyze_topics({q: texts[q] for q in rankings}, field, analysed)
@@ -167,12 +163,3 @@ def rerank_run(
         unfinished.write_text(text, encoding="utf-8")
         place.write_manifest({**summary, "source": counts.source})
     return summary
-
-
-def _check_queries(rankings: Mapping[str, Any], texts: Mapping[str, str]) -> None:
-    missing = [query for query in rankings if query not in texts]
-    if missing:
-        raise TdvError(
-            f"the run answers {len(missing)} queries (such as '{missing[0]}') that the topics "
-            f"lack: pass the {argument('topics')} that were searched"
-        )

@@ -73,11 +73,23 @@ class Reranking(NamedTuple):
     depth: int
 
     def of(self, query: str) -> Ranked:
-        """Return one query's documents; none where the first stage found none."""
+        """Return one query's documents; none where the first stage found none.
+
+        Documents after the first ``depth`` follow in their order, each a little below the one
+        before. Of equal scores the first stage's order decides, and the lower gets the next smaller
+        float32: tools would put them in an order of their own.
+        """
         found = self.rankings.get(query, [])
-        return rerank(
-            self.ranker, self.reader, self.asked[query], found, self.documents, self.depth
-        )
+        head, tail = found[: self.depth], found[self.depth :]
+        if not head:
+            return []
+        numbers = np.array([self.documents[name] for name in head], np.int64)
+        scores = score_documents(self.ranker, self.reader, self.asked[query], numbers)
+        order = np.argsort(-scores, kind="stable")
+        scores = _falling(scores[order])
+        ranked = list(zip((head[i] for i in order), scores.tolist()))
+        last = ranked[-1][1]
+        return ranked + [(name, last - 1.0 - place) for place, name in enumerate(tail)]
 
     def of_all(self, name: str, progress: Progress) -> dict[str, Ranked]:
         """Return those of every query, by the re-ranker ``name``."""
@@ -87,32 +99,6 @@ class Reranking(NamedTuple):
                 ranked[query] = self.of(query)
                 progress(f"re-rank by {RANKERS[name]}, queries", number, len(self.asked))
         return ranked
-
-
-def rerank(
-    ranker: Ranker,
-    reader: Reader,
-    query: np.ndarray,
-    doc_ids: Sequence[str],
-    documents: Mapping[str, int],
-    depth: int,
-) -> Ranked:
-    """Return the documents of a query int32[L]; ``documents`` numbers them.
-
-    Documents after the first ``depth`` follow in their order, each a little below the one before.
-    Of equal scores the first stage's order decides, and the lower gets the next smaller float32:
-    tools would put them in an order of their own.
-    """
-    head, tail = doc_ids[:depth], doc_ids[depth:]
-    if not head:
-        return []
-    numbers = np.array([documents[name] for name in head], np.int64)
-    scores = score_documents(ranker, reader, query, numbers)
-    order = np.argsort(-scores, kind="stable")
-    scores = _falling(scores[order])
-    ranked = list(zip((head[i] for i in order), scores.tolist()))
-    last = ranked[-1][1]
-    return ranked + [(name, last - 1.0 - place) for place, name in enumerate(tail)]
 
 
 def score_documents(

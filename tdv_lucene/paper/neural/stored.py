@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
-import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
@@ -42,7 +41,7 @@ class StoredRanker:
 
     def save(self, place: Output) -> None:
         """Write a folder: every weight in one array, in the order of the module's fields."""
-        weights, _ = ravel_pytree(eqx.filter(self.ranker, eqx.is_inexact_array))
+        weights, _ = ravel_pytree(self.ranker)
         arrays = np.asarray(weights, np.float32), self.vectors.terms, self.vectors.vectors
         with place as folder:
             for name, array in zip(_ARRAYS, arrays):
@@ -63,14 +62,11 @@ class StoredRanker:
         weights, terms, vectors = (load_array(path, name, _MADE_BY) for name in _ARRAYS)
         if vectors.ndim != 2 or len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise _damaged(path, "its word vectors are none")
-        blank = make_ranker(manifest["name"], vectors.shape[1], config, 0)
-        arrays, rest = eqx.partition(blank, eqx.is_inexact_array)
-        flat, restore = ravel_pytree(arrays)
+        flat, restore = ravel_pytree(make_ranker(manifest["name"], vectors.shape[1], config, 0))
         if weights.shape != flat.shape or not np.isfinite(weights).all():
             raise _damaged(path, f"not the {flat.size:,} weights of {RANKERS[manifest['name']]}")
-        ranker = eqx.combine(restore(jax.numpy.asarray(weights)), rest)
         own = TermVectors(manifest["vocabulary_sha256"], terms, vectors, {})
-        return cls(ranker, own, config, manifest)
+        return cls(restore(jnp.asarray(weights)), own, config, manifest)
 
     def check(self, matrix: TermDocumentMatrix, index: str | os.PathLike[str]) -> None:
         """Raise :class:`TdvError` unless it was trained on the vocabulary of ``matrix``."""
@@ -84,10 +80,8 @@ class StoredRanker:
 def _config(path: str | os.PathLike[str], stored: dict[str, Any]) -> NeuralConfig:
     """The config, once sure that every entry has its type and lies in its range."""
     stored = {name: x for name, x in stored.items() if name != "gating"}  # by earlier versions
-    types: dict[str, Any] = {}
-    for field in fields(NeuralConfig):
-        default = field.default
-        types[field.name] = (float, type(None)) if default is None else type(default)
+    types: dict[str, Any] = {field.name: type(field.default) for field in fields(NeuralConfig)}
+    types["learning_rate"] = (float, type(None))
     check_content(path, stored, _MADE_BY, types)
     sizes = [x for x in stored.values() if isinstance(x, NUMBER)]
     if set(stored) != set(types) or not all(0 < x <= 10**6 for x in sizes):

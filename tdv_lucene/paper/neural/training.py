@@ -6,10 +6,9 @@ It goes on until the loss of queries that are not learned from falls no more.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import partial
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,7 +21,8 @@ from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...progress import Progress, silent
 from ...ranking.bm25 import Bm25
 from ...simulation.problem import JudgedMatrix
-from ...simulation.queries import make_queries
+from ...simulation.queries import Queries, make_queries
+from ..pairwise import relevant_pairs
 from ..similarities import hinge_with_sparsity
 from . import RANKERS
 from .config import RATES, NeuralConfig
@@ -31,7 +31,8 @@ from .rankers import Ranker, make_ranker
 from .reading import Reader
 
 _DRAWS = 4
-"""Documents that are not relevant, for each relevant one of a held-out query."""
+"""Documents that are not relevant, for each relevant one of a held-out query: the fewer these
+queries are, the more one document would decide."""
 
 
 class Training(NamedTuple):
@@ -40,16 +41,16 @@ class Training(NamedTuple):
     Attributes
     ----------
     reader : Reader
-    judged : JudgedMatrix
-        Q queries.
+    judged : Queries
+        Q of them.
     queries : int32[Q, L]
         Their terms, padded with -1.
     found : int32[Q, depth]
-        The first stage's documents, best first, padded with -1.
+        The documents of BM25 with Anserini's parameters, best first, padded with -1.
     """
 
     reader: Reader
-    judged: JudgedMatrix
+    judged: Queries
     queries: np.ndarray
     found: np.ndarray
 
@@ -60,17 +61,6 @@ class Trained(NamedTuple):
     ranker: Ranker
     epoch: int
     loss: float
-
-
-class Pairs(NamedTuple):
-    """Queries, each with a relevant document: int64[n] both."""
-
-    queries: np.ndarray
-    relevant: np.ndarray
-
-    def of(self, chosen: np.ndarray) -> Pairs:
-        """Those that a mask or numbers choose."""
-        return Pairs(self.queries[chosen], self.relevant[chosen])
 
 
 def judged_training(
@@ -88,13 +78,8 @@ def judged_training(
     reader = Reader(matrix, vectors, config)
     judged = JudgedMatrix(matrix, make_queries(matrix, tokens, qrels))
     texts = {query: tokens[query] for query in judged.queries.ids}
-    return Training(reader, judged, reader.queries(texts), first_stage(judged, config.depth))
-
-
-def first_stage(judged: JudgedMatrix, depth: int) -> np.ndarray:
-    """Return int32[Q, depth]: BM25's documents with Anserini's parameters, best first."""
-    impacts = judged.postings.impacts(Bm25(), judged.plain)
-    return judged.postings.top(impacts, depth)
+    found = judged.postings.top(judged.postings.impacts(Bm25(), judged.plain), config.depth)
+    return Training(reader, judged.queries, reader.queries(texts), found)
 
 
 def train(name: str, training: Training, seed: int, progress: Progress = silent) -> Trained:
@@ -107,18 +92,18 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
     """
     reader, config = training.reader, training.reader.config
     rng = np.random.default_rng(seed)
-    learned, held_out = _split(_relevant_pairs(training.judged), config.held_out, rng)
-    optimizer = _adam(config.learning_rate or RATES[name])
+    learned, held_out = _split(relevant_pairs(training.judged), config.held_out, rng)
+    rate = config.learning_rate or RATES[name]
     with deferred():  # JAX's callbacks bear no exception
         ranker = make_ranker(name, reader.table.shape[1], config, seed)
-        state = optimizer.init(eqx.filter(ranker, eqx.is_inexact_array))
-        unseen = _HeldOut(training, held_out, rng)
-        best = Trained(ranker, 0, unseen.loss(ranker))
+        state = optax.adam(rate).init(ranker)
+        unseen = _triples(training, np.tile(held_out, (_DRAWS, 1)), rng)  # the same in all epochs
+        best = Trained(ranker, 0, _mean_loss(ranker, training, unseen))
         for epoch in range(1, config.max_epochs + 1):
-            for batch in _batches(training, learned, rng):
+            for batch in _batches(training, _triples(training, learned, rng)):
                 check()
-                ranker, state = _step(ranker, state, batch, optimizer)
-            loss = unseen.loss(ranker)
+                ranker, state = _step(ranker, state, batch, rate)
+            loss = _mean_loss(ranker, training, unseen)
             progress(f"train {RANKERS[name]}, epochs", epoch, config.max_epochs)
             if loss < best.loss:
                 best = Trained(ranker, epoch, loss)
@@ -128,102 +113,65 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
     return best
 
 
-@cache
-def _adam(rate: float) -> optax.GradientTransformation:
-    """One object, so that what was compiled with it serves the next training."""
-    return optax.adam(rate)
-
-
-@eqx.filter_jit
-def _step(
-    ranker: Ranker, state: Any, batch: Batch, optimizer: optax.GradientTransformation
-) -> tuple[Ranker, Any]:
-    gradient = eqx.filter_grad(_hinge)(ranker, batch)
-    change, state = optimizer.update(gradient, state)
-    return eqx.apply_updates(ranker, change), state
-
-
 def _hinge(ranker: Ranker, batch: Batch) -> jax.Array:
     """Return float[], of batches of a relevant document and one that is not."""
     scores = ranker(batch)
     return hinge_with_sparsity(scores[:, 0], scores[:, 1], jnp.zeros(()), 0.0)
 
 
-_loss = eqx.filter_jit(_hinge)
+_loss = jax.jit(_hinge)
 
 
-def _split(pairs: Pairs, share: float, rng: np.random.Generator) -> tuple[Pairs, Pairs]:
+@partial(jax.jit, static_argnames="rate")
+def _step(ranker: Ranker, state: Any, batch: Batch, rate: float) -> tuple[Ranker, Any]:
+    change, state = optax.adam(rate).update(jax.grad(_hinge)(ranker, batch), state)
+    return optax.apply_updates(ranker, change), state
+
+
+def _mean_loss(ranker: Ranker, training: Training, triples: np.ndarray) -> float:
+    """Return the mean hinge; 0 where there is no triple."""
+    losses = []
+    for batch in _batches(training, triples):
+        check()
+        losses.append(float(_loss(ranker, batch)))
+    return float(np.mean(losses)) if losses else 0.0
+
+
+def _split(
+    pairs: np.ndarray, share: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs to learn from, and those of a ``share`` of the queries, at least one.
 
     A single query is both.
     """
-    queries = np.unique(pairs.queries)
+    queries = np.unique(pairs[:, 0])
     some = rng.permutation(queries)[: max(1, round(share * len(queries)))]
-    held_out = np.isin(pairs.queries, some)
-    return pairs.of(~held_out if len(queries) > 1 else held_out), pairs.of(held_out)
+    held_out = np.isin(pairs[:, 0], some)
+    return pairs[~held_out if len(queries) > 1 else held_out], pairs[held_out]
 
 
-def _batches(training: Training, pairs: Pairs, rng: np.random.Generator) -> Iterator[Batch]:
-    """Yield an epoch: ``pairs``, each with a document that is not relevant.
-
-    The last batch is filled up with pairs of the first, so that shapes are few.
+def _triples(training: Training, pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return int64[m, 3]: in random order as many of ``pairs`` as an epoch takes, each with a
+    document that its query found and that is not relevant.
     """
-    negatives = _draw_negatives(training, pairs.queries, rng)
-    order = rng.permutation(np.flatnonzero(negatives >= 0))
-    some = order[: training.reader.config.pairs_per_epoch]
-    yield from _in_steps(training, pairs.of(some), negatives[some])
-
-
-def _in_steps(training: Training, pairs: Pairs, negatives: np.ndarray) -> Iterator[Batch]:
-    if not len(negatives):
-        return
-    reader, size = training.reader, training.reader.config.pairs_per_step
-    for some in np.resize(np.arange(len(negatives)), (-(-len(negatives) // size), size)):
-        documents = np.stack([pairs.relevant[some], negatives[some]], axis=1)
-        width = reader.width(int(reader.lengths(documents).max(initial=1)))
-        yield reader.batch(training.queries[pairs.queries[some]], documents, width)
-
-
-def _relevant_pairs(judged: JudgedMatrix) -> Pairs:
-    queries = judged.queries
-    numbers = np.repeat(np.arange(len(queries)), np.diff(queries.judged_indptr))
-    relevant = queries.grades > 0
-    return Pairs(numbers[relevant], queries.judged_docs[relevant].astype(np.int64))
-
-
-def _draw_negatives(
-    training: Training, queries: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Return int64[n]: for each of ``queries`` a document it found that is not relevant, or -1."""
-    drawn = np.full(len(queries), -1, np.int64)
-    for query in np.unique(queries).tolist():
-        docs, grades = training.judged.queries.judged_of(query)
+    drawn = np.full(len(pairs), -1, np.int64)
+    for query in np.unique(pairs[:, 0]).tolist():
+        docs, grades = training.judged.judged_of(query)
         found = training.found[query][training.found[query] >= 0]
         others = found[~np.isin(found, docs[grades > 0])]
-        own = queries == query
+        own = pairs[:, 0] == query
         if len(others):
             drawn[own] = rng.choice(others, own.sum())
-    return drawn
+    order = rng.permutation(np.flatnonzero(drawn >= 0))
+    some = order[: training.reader.config.pairs_per_epoch]
+    return np.column_stack([pairs, drawn])[some]
 
 
-class _HeldOut:
-    """The loss of queries that are not learned from, always of the same documents.
-
-    Their pairs are taken several times, each time with another document that is not relevant: the
-    fewer the queries are, the more one document would decide.
+def _batches(training: Training, triples: np.ndarray) -> Iterator[Batch]:
+    """Yield ``triples`` in steps; the last is filled up with the first ones, so that shapes are
+    few.
     """
-
-    def __init__(self, training: Training, pairs: Pairs, rng: np.random.Generator) -> None:
-        most = training.reader.config.pairs_per_epoch
-        again = pairs.of(np.tile(np.arange(len(pairs.queries)), _DRAWS))
-        negatives = _draw_negatives(training, again.queries, rng)
-        some = rng.permutation(np.flatnonzero(negatives >= 0))[:most]
-        self._training, self._pairs, self._negatives = training, again.of(some), negatives[some]
-
-    def loss(self, ranker: Ranker) -> float:
-        """Return the mean hinge; 0 where there is no pair."""
-        losses = []
-        for batch in _in_steps(self._training, self._pairs, self._negatives):
-            check()
-            losses.append(float(_loss(ranker, batch)))
-        return float(np.mean(losses)) if losses else 0.0
+    reader, size = training.reader, training.reader.config.pairs_per_step
+    for some in np.resize(triples, (-(-len(triples) // size), size, 3)):
+        width = reader.width(int(reader.lengths(some[:, 1:]).max(initial=1)))
+        yield reader.batch(training.queries[some[:, 0]], some[:, 1:], width)

@@ -14,19 +14,15 @@
 
   const byId = (id) => document.getElementById(id);
 
-  function node(name, attributes = {}, ...children) {
-    const made = document.createElement(name);
+  function filled(made, attributes, children) {
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     made.append(...children);
     return made;
   }
-
-  function svgNode(name, attributes = {}, ...children) {
-    const made = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
-  }
+  const node = (name, attributes = {}, ...children) =>
+    filled(document.createElement(name), attributes, children);
+  const svgNode = (name, attributes = {}, ...children) =>
+    filled(document.createElementNS(SVG, name), attributes, children);
 
   const number = (x, decimals) => x.toFixed(decimals);
   const signed = (x, decimals) => {
@@ -92,10 +88,8 @@
   }
 
   function effectCell(set, i) {
-    const shown = measured(set);
-    const found = i ? test(shown, 0, i) : null;
+    const shown = measured(set), found = test(shown, 0, i), other = test(shown, tuned, i);
     if (!found) return cell(number(shown.means[i], 4));
-    const other = tuned === null ? null : test(shown, tuned, i);
     const marks = (found.sure ? "*" : "") + (other && other.sure ? "†" : "");
     return cell(number(shown.means[i], 4), signed(found.difference, 4) + marks,
       between(found.low, found.high, 3), tint(found.difference, shown.means[0], found.sure));
@@ -149,8 +143,7 @@
   function points(kind) {
     return sets.map((set) => systems.map((name, i) => {
       const place = across[kind].at(i), shown = measured(set);
-      const found = i ? test(shown, 0, i) : null;
-      const y = shown.means[i];
+      const found = test(shown, 0, i), y = shown.means[i];
       const bounds = found && found.low !== null
         ? { yLow: shown.means[0] + found.low, yHigh: shown.means[0] + found.high } : {};
       const text = `${name}, ${set.label}: ${state.measure} ${number(y, 4)}, ` +
@@ -169,11 +162,17 @@
       left + 8, width - right, 0.06);
     const y = scale(every.flatMap((p) => [p.y, p.yLow ?? p.y, p.yHigh ?? p.y]),
       height - bottom, top, 0.05);
-    const drawn = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img",
-      "aria-label": `${state.measure} against ${across[kind].title}; the table below has the numbers`,
-    });
-    axes(drawn, x, y, { left, right, top, bottom, width, height },
-      across[kind].label, state.measure);
+    const drawn = drawing(width, height,
+      `${state.measure} against ${across[kind].title}; the table below has the numbers`, { width });
+    levels(drawn, y, left, width - right, 6);
+    const along = ticks(x.low, x.high, width < 420 ? 4 : 7);
+    for (const value of along.found) {
+      drawn.append(line(x(value), height - bottom, x(value), height - bottom + 5, "axis"),
+        text(x(value), height - bottom + 18, number(value, along.decimals), "middle"));
+    }
+    drawn.append(line(left, height - bottom, width - right, height - bottom, "axis"),
+      text((left + width - right) / 2, height - 8, across[kind].label, "middle"),
+      turned(12, (top + height - bottom) / 2, -90, state.measure, "middle"));
     nameIndexes(drawn, x, top, height - bottom, lines[0], width);
     for (const p of lines[0]) {  // the same for all query sets, so drawn once
       if (p.low === undefined) continue;
@@ -185,30 +184,34 @@
     holder.replaceChildren(drawn);
   }
 
-  function axes(drawn, x, y, box, xLabel, yLabel) {
-    const { left, right, top, bottom, width, height } = box;
-    const down = ticks(y.low, y.high, 6), along = ticks(x.low, x.high, width < 420 ? 4 : 7);
-    for (const value of down.found) {
-      drawn.append(line(left, y(value), width - right, y(value), "grid"),
-        text(left - 6, y(value) + 4, number(value, down.decimals), "end"));
-    }
-    for (const value of along.found) {
-      drawn.append(line(x(value), height - bottom, x(value), height - bottom + 5, "axis"),
-        text(x(value), height - bottom + 18, number(value, along.decimals), "middle"));
-    }
-    drawn.append(line(left, height - bottom, width - right, height - bottom, "axis"),
-      text((left + width - right) / 2, height - 8, xLabel, "middle"),
-      sideways(12, (top + height - bottom) / 2, yLabel));
-  }
-
+  const drawing = (width, height, label, more = {}) => svgNode("svg",
+    { viewBox: `0 0 ${width} ${height}`, ...more, role: "img", "aria-label": label });
   const line = (x1, y1, x2, y2, kind) => svgNode("line", { x1, y1, x2, y2, class: kind });
   const text = (x, y, words, anchor, kind = "") =>
     svgNode("text", { x, y, "text-anchor": anchor, class: kind }, words);
 
-  function sideways(x, y, words) {
-    const label = text(0, 0, words, "middle");
-    label.setAttribute("transform", `translate(${x} ${y}) rotate(-90)`);
-    return label;
+  function turned(x, y, degrees, ...label) {
+    const made = text(0, 0, ...label);
+    made.setAttribute("transform", `translate(${x} ${y}) rotate(${degrees})`);
+    return made;
+  }
+
+  /** Lines across a plot, each with its value to the left. */
+  function levels(drawn, y, left, right, wanted) {
+    const { found, decimals } = ticks(y.low, y.high, wanted);
+    for (const value of found) {
+      drawn.append(line(left, y(value), right, y(value), "grid"),
+        text(left - 6, y(value) + 4, number(value, decimals), "end"));
+    }
+  }
+
+  /** Lines down to the values at the foot of a plot. */
+  function uprights(drawn, x, top, width, height, shown) {
+    const { found, decimals } = ticks(x.low, x.high, width < 420 ? 4 : 6);
+    for (const value of found) {
+      drawn.append(line(x(value), top, x(value), height - 34, "grid"),
+        text(x(value), height - 18, shown(value, decimals), "middle"));
+    }
   }
 
   /** Names above the plot, pushed apart, with a thin line down to where each index stands. */
@@ -223,10 +226,9 @@
       next = (name.put = Math.min(name.put, next, ends)) - apart;
     }
     for (const { i, at, put } of named) {
-      const label = text(0, 0, shorten(systems[i]), "start", "name");
-      label.setAttribute("transform", `translate(${put - 2} ${top - 14}) rotate(-38)`);
       drawn.append(svgNode("path", { class: "guide",
-        d: `M${put} ${top - 12}L${at} ${top - 2}V${floor}` }), label);
+        d: `M${put} ${top - 12}L${at} ${top - 2}V${floor}` }),
+      turned(put - 2, top - 14, -38, shorten(systems[i]), "start", "name"));
     }
   }
 
@@ -275,12 +277,9 @@
     const group = names.length * thick + gap, height = top + group * data.kinds.length + 34;
     const x = scale([0, ...data.kinds.flatMap(([, sizes]) => sizes.map((size) => size / 1e6))],
       left, width - right, 0);
-    const drawn = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
-      "aria-label": "Bytes by kind of file; the tables of sizes have the numbers" });
-    for (const value of ticks(x.low, x.high, width < 420 ? 4 : 6).found) {
-      drawn.append(line(x(value), top, x(value), height - 34, "grid"),
-        text(x(value), height - 18, threeDigits(value), "middle"));
-    }
+    const drawn = drawing(width, height,
+      "Bytes by kind of file; the tables of sizes have the numbers");
+    uprights(drawn, x, top, width, height, threeDigits);
     data.kinds.forEach(([kind, sizes], k) => {
       const above = top + group * k + gap / 2;
       drawn.append(text(left - 8, above + names.length * thick / 2 + 4, kind.replace(/_/g, " "),
@@ -305,14 +304,8 @@
 
   // Single queries.
 
-  function decode(values) {
-    if (typeof values !== "string") return values;
-    const found = new Array(values.length / 2);
-    for (let q = 0; q < found.length; q++) {
-      found[q] = parseInt(values.slice(2 * q, 2 * q + 2), 32) / 1000;
-    }
-    return found;
-  }
+  const decode = (values) => typeof values !== "string" ? values
+    : (values.match(/../g) ?? []).map((digits) => parseInt(digits, 32) / 1000);
 
   function queryRows() {
     const set = sets[state.set], shown = measured(set);
@@ -371,13 +364,8 @@
     const ordered = [...values].sort((a, b) => b - a);
     const y = scale([...ordered, 0, 0.1, -0.1], height - bottom, top, 0.04);
     const step = (width - left - 6) / ordered.length;
-    const drawn = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
-      "aria-label": `${state.measure} of each query, ${pairName()}, sorted` });
-    const down = ticks(y.low, y.high, 5);
-    for (const value of down.found) {
-      drawn.append(line(left, y(value), width - 6, y(value), "grid"),
-        text(left - 6, y(value) + 4, number(value, down.decimals), "end"));
-    }
+    const drawn = drawing(width, height, `${state.measure} of each query, ${pairName()}, sorted`);
+    levels(drawn, y, left, width - 6, 5);
     for (const [colour, keep] of [[GAIN, Math.max], [LOSS, Math.min]]) {
       const path = ordered.map((value, q) =>
         `V${y(keep(value, 0)).toFixed(1)}H${(left + (q + 1) * step).toFixed(1)}`).join("");
@@ -402,13 +390,8 @@
     const width = widthFor(520), row = 38, left = 84, top = 10, height = top + row * measures.length + 34;
     const x = scale(measures.flatMap(([, t]) => [t.difference, t.low ?? 0, t.high ?? 0, 0]),
       left, width - 24, 0.08);
-    const drawn = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
-      "aria-label": `Differences of all measures, ${pairName()}` });
-    const along = ticks(x.low, x.high, width < 420 ? 4 : 6);
-    for (const value of along.found) {
-      drawn.append(line(x(value), top, x(value), height - 34, "grid"),
-        text(x(value), height - 18, number(value, along.decimals), "middle"));
-    }
+    const drawn = drawing(width, height, `Differences of all measures, ${pairName()}`);
+    uprights(drawn, x, top, width, height, number);
     drawn.append(line(x(0), top, x(0), height - 34, "axis"));
     measures.forEach(([name, found], at) => {
       const middle = top + row * (at + 0.62), colour = COLOURS[found.difference < 0 ? 1 : 0];

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from tdv_lucene.comparison.content import notes, notes_on_tuning
-from tdv_lucene.comparison.systems import QuerySet, Shared, System, pairs_to_test
+from tdv_lucene.comparison.systems import QuerySet, System, pairs_to_test
 from tdv_lucene.ranking import SearchParameters
 
 
@@ -70,21 +70,26 @@ def test_a_name_makes_no_tuned_baseline():
 
 
 @pytest.mark.parametrize(
-    ("tuned_on", "shared"),
+    ("tuned_on", "of_text", "of_id"),
     [
-        ({"a": "one", "b": "two"}, Shared(2, 0)),
-        ({"x": " ONE ", "y": "another"}, Shared(1, 0)),
-        ({"a": "another", "x": "two"}, Shared(1, 1)),
-        ({"x": "another"}, Shared(0, 0)),
+        ({"a": "one", "b": "two"}, 2, 0),
+        ({"x": " ONE ", "y": "another"}, 1, 0),
+        ({"a": "another", "x": "two"}, 1, 1),
+        ({"x": "another"}, 0, 0),
     ],
 )
-def test_queries_are_known_by_text_then_by_id(tuned_on, shared):
-    assert QuerySet("test", {"a": "one", "b": "two"}, {}).shared_with(tuned_on) == shared
+def test_queries_are_known_by_text_then_by_id(tuned_on, of_text, of_id):
+    notes = notes_on_tuning([QuerySet("test", {"a": "one", "b": "two"}, {})], tuned_on)
+    said = [" ".join(note.split()[:7]) for note in notes]
+    assert said == [f"{n} of the 2 queries of 'test'" for n in (of_text, of_id) if n]
 
 
 def test_tuning_on_the_test_queries_is_said():
-    assert notes_on_tuning({"test": (Shared(0, 0), 9)}) == []
-    assert notes_on_tuning({"test": (Shared(1200, 0), 1300), "more": (Shared(0, 2), 9)}) == [
+    test = QuerySet("test", {f"q{i}": f"text {i}" for i in range(1300)}, {})
+    more = QuerySet("more", {f"m{i}": f"more {i}" for i in range(9)}, {})
+    assert notes_on_tuning([test, more], {}) == []
+    tuned_on = {f"q{i}": f"Text  {i}" for i in range(1200)} | {"m0": "other", "m1": "another"}
+    assert notes_on_tuning([test, more], tuned_on) == [
         "1,200 of the 1,300 queries of 'test' are among those the baseline was tuned on: on them "
         "its tuned figures are too high",
         "2 of the 9 queries of 'more' have the id of a tuning query with another text: are they "

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import pytest
 
 from tdv_lucene.comparison.term_changes import frequency_ratio, list_changes
 from tdv_lucene.indexes.user_data import FieldRecord
+from tdv_lucene.vocabulary import ByteStrings
 
 BEFORE = {"gone": (50, 60), "rare": (2, 2), "up": (20, 40), "down": (30, 40), "same": (10, 10)}
 AFTER = {"up": (20, 240), "down": (15, 40), "same": (10, 40)}
@@ -24,8 +26,9 @@ def test_values_from_counts():
 
 def test_lists():
     made = partial(frequency_ratio, FieldRecord.of({"tdv.scale": "4.0"}))
-    pairs = [(term, BEFORE[term], AFTER.get(term, (0, 0))) for term in sorted(BEFORE)]
-    found = list_changes(pairs, 100, made)
+    terms = sorted(BEFORE)
+    counts = np.array([(*BEFORE[term], *AFTER.get(term, (0, 0))) for term in terms])
+    found = list_changes(ByteStrings.of(map(str.encode, terms)), counts, 100, made)
     assert found["dropped"] == 2
     assert [row["term"] for row in found["most_dropped"]] == ["gone", "rare"]
     assert found["most_dropped"][0] == {"term": "gone", "tdv": 0.0, "df_before": 50, "df_after": 0}
@@ -34,7 +37,8 @@ def test_lists():
 
 
 def test_only_the_twenty_largest_are_shown():
-    terms = ((f"t{n:03d}", (n, n), (0, 0)) for n in range(1, 101))
-    found = list_changes(terms, 1000, partial(frequency_ratio, FieldRecord.of({})))
+    terms = ByteStrings.of(b"t%03d" % n for n in range(1, 101))
+    counts = np.array([(n, n, 0, 0) for n in range(1, 101)])
+    found = list_changes(terms, counts, 1000, partial(frequency_ratio, FieldRecord.of({})))
     assert found["dropped"] == 100
     assert [row["df_before"] for row in found["most_dropped"]] == list(range(100, 80, -1))

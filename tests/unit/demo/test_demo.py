@@ -9,7 +9,7 @@ import pytest
 from tdv_lucene import TdvError
 from tdv_lucene.demo import collection as demo_collection
 from tdv_lucene.demo.collection import DemoCollection, unpack_wikipedia
-from tdv_lucene.demo.examples import example_tables
+from tdv_lucene.demo.words import example_tables
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.prior.prior import Prior
 

@@ -91,7 +91,7 @@ def test_kinds_are_averaged_apart(tmp_path) -> None:
         "query\tnDCG@5 full\tnDCG@5 pruned\tMAP full\n"
         "names-1\t0.5\t1.0\t0\nnames-2\t0.0\t0.5\t0\nsummary-3\t0.25\t0.75\t0\n"
     )
-    table = kinds_table(path)
+    table = kinds_table(tmp_path)
     assert table.columns == ("", "queries", "full", "pruned")
     assert table.rows == [("names", "2", "0.2500", "0.7500"), ("summary", "1", "0.2500", "0.7500")]
 

@@ -86,15 +86,6 @@ def test_corrected_intervals_agree_with_corrected_p_values():
     assert alone.ci95 == alone.ci95_corrected
 
 
-@pytest.mark.parametrize(
-    "a, b, comparisons",
-    [(np.zeros(2), np.zeros(3), 1), (np.zeros(0), np.zeros(0), 1), (np.zeros(2), np.zeros(2), 0)],
-)
-def test_misuse(a, b, comparisons):
-    with pytest.raises(ValueError):
-        compare_paired(a, b, comparisons)
-
-
 def test_randomisation_of_few_queries_is_exact():
     """Of the 2^3 sign patterns, the two with all signs alike are as far from 0 as what was seen."""
     a, b = np.array([0.1, 0.5, 0.3]), np.array([0.3, 0.6, 0.9])

@@ -19,7 +19,6 @@ from tdv_lucene.evaluation.topics import (
     read_qrels,
     read_topics,
 )
-from tdv_lucene.vocabulary import ByteStrings
 
 TREC_1 = """<top>
 <head> Tipster Topic Description
@@ -232,8 +231,7 @@ def test_topics_and_qrels_that_do_not_belong_together():
 
 def test_overlap_with_the_index():
     topics, qrels = {"1": "a", "2": "b"}, {"1": {"dé": 1}, "2": {"e": 0}, "3": {"f": 1}}
-    assert check_overlap(topics, qrels, ByteStrings.of(["dé".encode(), b"x"])) == ["1"]
-    assert check_overlap(topics, qrels, ["dé"]) == ["1"]
+    check_overlap(topics, qrels, ["dé", "x"])
     with pytest.raises(TdvError, match="none of the 1 relevant documents .*'dé'"):
         check_overlap(topics, qrels, ["e", "f"])  # e is not relevant, f to no topic asked
 

@@ -20,7 +20,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.field_analysis import FieldAnalysis
 from tdv_lucene.indexes.shards import cluster, survey, workers
 from tdv_lucene.indexes.shards.survey import Survey, survey_shards
-from tdv_lucene.indexes.shards.workers import Workers, open_workers
+from tdv_lucene.indexes.shards.workers import open_workers
 from tdv_lucene.progress import silent
 from tdv_lucene.source import Part, Source
 
@@ -29,8 +29,7 @@ CONTENTS = {"index_options": "DOCS_AND_FREQS", "vectors": False, "norms": "defau
 
 
 def _survey(commit: str, ids: Sequence[int], stemmer: str = "porter", **fields: Any) -> Survey:
-    identity = {"commit": commit, "segments_file": "segments_1", "lucene_version": "9.9.1",
-                "documents": len(ids)}  # fmt: skip
+    identity = {"commit": commit, "lucene_version": "9.9.1", "documents": len(ids)}
     analysed = FieldAnalysis(Analysis(stemmer=stemmer), "stored text")
     return Survey(identity, {"contents": CONTENTS, **fields}, {}, analysed, np.array(ids, np.int64))
 
@@ -110,7 +109,7 @@ def test_workers_that_cannot_do_it_are_refused(told: Any, message: str, tmp_path
     if isinstance(told, dict) and told.get("versions", 0) is None:
         told = {**told, "versions": cluster.describe_process()}
     with pytest.raises(TdvError, match=message):
-        Workers(Cluster(told), None, is_local=False).check(tmp_path)
+        cluster.check_cluster(Cluster(told), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -77,7 +77,7 @@ def _commit(number: int, **changes: str) -> dict[str, str]:
     part = ShardRecord("ab"[number - 1], number, 2, "whole", False)
     data = {
         "tdv.values_sha256": "v", "tdv.source_commit": f"own{number}",
-        "tdv.reduction": f"0.4{number}", "tdv.scale": "4", **part.as_user_data(),
+        "tdv.reduction": f"0.4{number}", "tdv.scale": "4", **shard_as_user_data(part, {}),
     }  # fmt: skip
     return {**data, **{f"tdv.{name}": value for name, value in changes.items()}}
 

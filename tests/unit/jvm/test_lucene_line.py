@@ -10,9 +10,9 @@ from urllib.error import URLError
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm import topics
+from tdv_lucene.jvm import named
 from tdv_lucene.jvm._lucene import LINES, hooks_jar, lucene_version
-from tdv_lucene.jvm._pyserini import importing_pyserini
+from tdv_lucene.jvm.named import importing_pyserini
 
 VERSION_CLASS = "org/apache/lucene/util/Version.class"
 
@@ -73,7 +73,7 @@ def test_older_line_is_refused() -> None:
 
 
 def test_import_that_needs_the_network_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tdv_lucene.jvm._pyserini.start", lambda: None)
+    monkeypatch.setattr("tdv_lucene.jvm.named.start", lambda: None)
     with pytest.raises(TdvError, match=r"Pyserini \S+ fetches .* \(no route\): connect, or"):
         with importing_pyserini():
             raise URLError("no route")
@@ -87,9 +87,9 @@ def _raising(error: Exception):
 
 
 def test_topics_by_name_as_pyserini_2_gives_them() -> None:
-    found = topics._read_pyserini_2("x", lambda name: {7: {"title": name}, "q": {"title": "b"}})
+    found = named._read_pyserini_2("x", lambda name: {7: {"title": name}, "q": {"title": "b"}})
     assert found == {"7": {"title": "x"}, "q": {"title": "b"}}
     with pytest.raises(TdvError, match="no such topics: 'x' is neither a file nor a name"):
-        topics._read_pyserini_2("x", _raising(ValueError("Topic x Not Found")))
+        named._read_pyserini_2("x", _raising(ValueError("Topic x Not Found")))
     with pytest.raises(TdvError, match="'x' are not stored on this machine .*connect to the netw"):
-        topics._read_pyserini_2("x", _raising(URLError("no route")))
+        named._read_pyserini_2("x", _raising(URLError("no route")))

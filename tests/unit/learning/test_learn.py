@@ -14,14 +14,13 @@ from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.significance import t_test
 from tdv_lucene.learning import listwise
-from tdv_lucene.learning.features import term_features
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.listwise import train
 from tdv_lucene.learning.points import held_out_choice
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.learning.stopping import Network, Trained, choose, stop_mildly
-from tdv_lucene.learning.training_task import make_task
+from tdv_lucene.learning.stopping import Network, Trained, choose, choose_mildly
+from tdv_lucene.learning.training_task import make_task, term_features
 from tdv_lucene.prior.prior import Prior
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, MODELS, ranking_function
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -33,7 +32,7 @@ from tdv_lucene.simulation.choice_of_scale import (
 )
 from tdv_lucene.simulation.measures import MEASURES
 from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.values.losses import recommend
+from tdv_lucene.values.losses import TOO_FEW, recommend
 
 SHORT = DefaultRecipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
 SPREAD = replace(SHORT, slopes=(0.75,), folds=2, reductions=(0.0,))
@@ -103,10 +102,21 @@ def test_ways_the_recipe_has_not_are_refused(wrong):
         DefaultRecipe(**wrong)
 
 
+def test_a_single_fold_is_refused_and_a_single_query_measures_the_prior(collection):
+    with pytest.raises(TdvError, match="folds is 1, and learning holds one out: pass 2 or more"):
+        DefaultRecipe(folds=1)
+    matrix, topics, qrels = collection
+    (query, tokens), *_ = topics.items()
+    values = learn_term_values(
+        matrix, {query: tokens}, {query: qrels[query]}, recipe=replace(TINY, fewest_queries=0)
+    )
+    assert values.manifest["recommended_because"] == TOO_FEW
+
+
 def test_each_fold_is_chosen_for_by_the_others():
-    sums = np.array([[9.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
-    others, everyone = choose(sums)
-    assert others.tolist() == [1, 0, 0] and everyone == 0
+    gains = [np.array(of_choices)[:, None] for of_choices in ([9.0, 0.0], [0.0, 1.0], [0.0, 2.0])]
+    others, everyone = choose(gains, 0.0)
+    assert others == [1, 0, 0] and everyone == 0
 
 
 def test_larger_differences_must_be_clearly_better():
@@ -124,10 +134,9 @@ def test_larger_differences_must_be_clearly_better():
         gains[0] = 0
         gains[[2, 4]] += noise + np.repeat(extra, 20)
         trained = [Trained(networks, gains[:, fold]) for fold in folds]
-        stopped = stop_mildly(trained, folds)
-        assert {network.slope for network in stopped.final} == {stopped.final[0].slope}
-        steps = {network.step for network in stopped.final}
-        return [n.slope for n in stopped.out_of_fold], stopped.final[0].slope, *steps
+        others, everyone = choose_mildly(trained)
+        chosen = networks[everyone]
+        return [networks[k].slope for k in others], chosen.slope, chosen.step
 
     assert slopes(0.005, 0.005, 0.005) == ([0.25] * 3, 0.25, 10)  # noise: the fewest steps too
     assert slopes(0.05, 0.05, 0.05) == ([0.75] * 3, 0.75, 10)
@@ -334,9 +343,9 @@ def test_what_the_choice_of_a_point_is_worth_is_measured_on_queries_that_had_no_
     points = [{"reduction": r, "posting_bytes": 1 - r, "full": full} for r in (0.0, 0.3, 0.6)]
     columns = [np.zeros((40, len(MEASURES))) for _ in points]
     columns[1][:, 0], columns[2][:, 0] = gains, -gains
-    found = held_out_choice(points, columns, folds)["nDCG@5"]
+    found = held_out_choice(points, columns, folds)
     assert found["mean"] == pytest.approx(-0.1, abs=0.01), "each half takes what is bad for it"
     low, high = found["ci95"]
     of_mean = t_test(np.concatenate([columns[2][:20, 0], columns[1][20:, 0]]))[1]
     assert high - low == pytest.approx(2**0.5 * (of_mean[1] - of_mean[0]))
-    assert held_out_choice(points, columns, [np.arange(40)]) == {}, "nobody else could choose"
+    assert held_out_choice(points, columns, [np.arange(40)]) is None, "nobody else could choose"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -13,18 +13,25 @@ from tdv_lucene.embedding import lsa
 from tdv_lucene.embedding.lsa import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning import memory
+from tdv_lucene.learning import pool as pools
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.memory import Extent, fitting_pool, learning_bytes
-from tdv_lucene.learning.pool_drawing import LEAST_POOL, POOL, POOLED_FROM, draw_pool, pool_size
-from tdv_lucene.learning.pool_search import search_matrix, searched
+from tdv_lucene.learning.pool import (
+    LEAST_POOL,
+    POOL,
+    POOLED_FROM,
+    pool_size,
+    search_matrix,
+    searched,
+)
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation import list_sample
-from tdv_lucene.simulation.estimated_bytes import estimate_posting_bytes
-from tdv_lucene.simulation.list_sample import draw_lists, keep_sample_postings, sample_bytes
+from tdv_lucene.simulation.estimated_bytes import estimate_posting_bytes, sample_bytes
+from tdv_lucene.simulation.list_sample import draw_lists, keep_sample_postings
 from tdv_lucene.simulation.posting_bytes import LUCENE_9
 from tdv_lucene.simulation.posting_rules import make_up_for
 from tdv_lucene.simulation.problem import Problem
@@ -56,10 +63,8 @@ def collection():
 
 
 def pool_of(collection, size: int, seed: int = 0) -> TermDocumentMatrix:
-    matrix, topics, qrels = collection
-    search = search_matrix(matrix, make_queries(matrix, topics, qrels), "bm25")
-    rankings = searched(search, "bm25", len(qrels), size)
-    return draw_pool(matrix, qrels, rankings, size, seed)
+    queries = make_queries(*collection)
+    return pools.pool_of(collection[0], queries, "bm25", None, size, seed)[0]
 
 
 def rule_of(matrix: TermDocumentMatrix):
@@ -127,13 +132,26 @@ def test_a_pool_has_the_judged_and_the_best_found_documents(collection):
     pooled = pool_of(collection, 600)
     held = set(pooled.doc_ids)
     assert {doc.encode() for judged in qrels.values() for doc in judged} <= held
-    for rankings in searched(
-        search_matrix(matrix, make_queries(matrix, topics, qrels), "bm25"), "bm25", 40, 600
-    ).values():
-        assert {found[0].encode() for found in rankings} <= held
+    queries = make_queries(matrix, topics, qrels)
+    rankings = searched(search_matrix(matrix, queries, "bm25"), "bm25", 40, 600)
+    assert {found[0].encode() for found in rankings} <= held
     assert pooled.pool.drawn.sum() >= 240
     certain = int((~pooled.pool.drawn).sum())
     assert pooled.pool.doc_weight == pytest.approx((1200 - certain) / (600 - certain))
+
+
+def test_a_search_may_leave_out_queries_that_find_nothing():
+    found = {0.9: {"a": ["1"]}, 3.0: {"b": ["2"], "a": ["3"]}, 1.2: {}}
+    assert searched(lambda by, hits: found[by.k1], "bm25", 2, 600) == [["1"], ["3"], ["2"]]
+
+
+def test_the_queries_of_a_pool_have_its_numbers(collection):
+    matrix, topics, qrels = collection
+    pooled, queries = pools.pool_of(matrix, make_queries(*collection), "bm25", None, 500, 0)
+    of_pool = make_queries(pooled, topics, qrels)
+    for field in fields(queries):
+        for found, wanted in zip(getattr(queries, field.name), getattr(of_pool, field.name)):
+            np.testing.assert_array_equal(found, wanted)
 
 
 def test_the_seed_decides_what_is_drawn(collection):
@@ -304,7 +322,7 @@ def test_lists_drawn_from_a_collection_have_its_bytes(long_lists):
     exact = estimate_posting_bytes(long_lists, plain)
     lists = draw_lists(long_lists, long_lists.stored_lengths())
     assert sum(len(sample.docs) for sample in lists) < 1.2 * len(long_lists.indices)
-    found = sample_bytes(lists, None, plain.tdv, 1, long_lists.doc_freq, 1.0, LUCENE_9)
+    found = sample_bytes(lists, None, plain, 1.0, LUCENE_9)
     assert found == pytest.approx(exact, rel=0.03)
 
 
@@ -319,9 +337,10 @@ def test_few_stretches_stand_for_as_many_postings_as_are_left(long_lists, monkey
     kept = tuple(keep_sample_postings(sample, tdv, cut) for sample in lists)
     of_long = len(kept[-1].docs) / len(lists[-1].docs)
     assert abs(of_long - left.doc_freq[:4].sum() / long_lists.doc_freq[:4].sum()) > 0.1
-    exact = estimate_posting_bytes(left, apply_values(left, tdv, 1))
+    collection = apply_values(left, tdv, 1)
+    exact = estimate_posting_bytes(left, collection)
     shorter = left.doc_len.sum() / long_lists.doc_len.sum()
-    found = sample_bytes(kept, None, tdv, 1, left.doc_freq, shorter, LUCENE_9)
+    found = sample_bytes(kept, None, collection, shorter, LUCENE_9)
     assert found == pytest.approx(exact, rel=0.05)
 
 

@@ -181,7 +181,7 @@ def test_folds_that_choose_the_same_share_what_is_made_of_it():
     problem = problem_of(make_long_answers(30))
     tuned = choose_parameters(problem, problem.folds(3, np.random.default_rng(0)), np.arange(30),
                               silent)  # fmt: skip
-    assert tuned.distinct == [tuned.of_all] and tuned.of_all.judged is problem.judged
+    assert {*tuned.of_folds} == {tuned.of_all} and tuned.of_all.judged is problem.judged
 
 
 @pytest.mark.slow

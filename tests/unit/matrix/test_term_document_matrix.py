@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
+from tdv_lucene.matrix.selection import select_documents
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.matrix.token_sequences import TokenSequences
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 TERMS = [b"", b"\x00", b"abc", "né".encode(), b"\xff\xfe"]
@@ -58,3 +62,10 @@ def test_matrix_statistics() -> None:
 def test_arrays_of_the_wrong_length_are_refused(name: str) -> None:
     with pytest.raises(TdvError, match="has length 9, expected .*extract it again"):
         _matrix(**{name: np.full(9, 3)})
+
+
+def test_some_documents_are_selected_of_a_matrix_that_knows_the_order_of_tokens() -> None:
+    """A pool is, and a sample for word vectors; neither reads the order."""
+    tokens = TokenSequences(np.array([0, 1, 0, 1], np.int32), np.array([0, 1, 4, 4]), "positions")
+    found, _ = select_documents(replace(_matrix(), sequences=tokens), np.array([1, 2]))
+    assert found.shape == (2, 2) and found.sequences is None

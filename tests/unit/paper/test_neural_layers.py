@@ -16,7 +16,6 @@ from tdv_lucene.paper.neural.layers import (
     KERNELS,
     WIDTHS,
     Batch,
-    both_there,
     convolve,
     exact_matches,
     masked_max,
@@ -159,8 +158,7 @@ PLAIN = {"drmm": plain_drmm, "duet": plain_duet, "conv-knrm": plain_conv_knrm}
 def test_histograms() -> None:
     batch = batch_of(QUERIES, DOCS)
     similar = jnp.einsum("ble,bcne->bcln", unit(batch.query_vectors), unit(batch.doc_vectors))
-    exact = exact_matches(batch.query, batch.docs)
-    found = np.asarray(match_histograms(similar, exact, both_there(batch.query, batch.docs)))
+    found = np.asarray(match_histograms(similar, batch.query, batch.docs))
     assert found.shape == (3, 2, 5, 30)
     for row, query in enumerate(QUERIES):
         for column, doc in enumerate(DOCS[row]):
@@ -170,8 +168,8 @@ def test_histograms() -> None:
 
 
 def test_another_term_of_the_same_vector_is_no_exact_match() -> None:
-    exact, there = np.array([[[[True, False]]]]), np.ones((1, 1, 1, 2), bool)
-    found = np.asarray(match_histograms(jnp.ones(there.shape), exact, there))
+    query, docs = np.array([[3]]), np.array([[[3, 4]]])
+    found = np.asarray(match_histograms(jnp.ones((1, 1, 1, 2)), query, docs))
     np.testing.assert_allclose(found[0, 0, 0, 28:], np.log([2, 2]), rtol=1e-6)
 
 

@@ -13,10 +13,14 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.token_sequences import TokenSequences
 from tdv_lucene.paper.neural import RANKERS, runs, training
 from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
-from tdv_lucene.paper.neural.drmm import Drmm
-from tdv_lucene.paper.neural.rankers import make_ranker, score
+from tdv_lucene.paper.neural.rankers import Drmm, make_ranker, score
 from tdv_lucene.paper.neural.reading import Reader
-from tdv_lucene.paper.neural.runs import format_run, number_documents, rerank, score_documents
+from tdv_lucene.paper.neural.runs import (
+    Reranking,
+    format_run,
+    number_documents,
+    score_documents,
+)
 from tdv_lucene.paper.neural.training import judged_training, train
 
 pytestmark = pytest.mark.slow
@@ -90,8 +94,8 @@ def test_each_learns_what_it_is_made_for(tasks, name: str, signal: str) -> None:
 
 def _in_order(made, ranker) -> float:
     """The share of pairs, of learned and of held-out queries, whose relevant document is first."""
-    pairs = training._relevant_pairs(made.judged)
-    batches = training._batches(made, pairs, np.random.default_rng(0))
+    pairs = training.relevant_pairs(made.judged)
+    batches = training._batches(made, training._triples(made, pairs, np.random.default_rng(0)))
     scores = np.concatenate([np.asarray(score(ranker, batch)) for batch in batches])
     return float((scores[:, 0] > scores[:, 1]).mean())
 
@@ -99,7 +103,7 @@ def _in_order(made, ranker) -> float:
 def test_training_ends_when_the_held_out_loss_falls_no_more(tasks, monkeypatch) -> None:
     losses = [0.9, 0.8, 0.7, 0.75, 0.5, 0.6, 0.5, 0.9, 0.1]
     told = iter(losses)
-    monkeypatch.setattr(training._HeldOut, "loss", lambda self, ranker: next(told))
+    monkeypatch.setattr(training, "_mean_loss", lambda *given: next(told))
     _, found = _trained(tasks["exact"], "drmm", replace(CONFIG, patience=3))
     assert (found.epoch, found.loss) == (4, 0.5)
     assert next(told) == 0.1, "three epochs after the best one nothing more is learned"
@@ -108,14 +112,14 @@ def test_training_ends_when_the_held_out_loss_falls_no_more(tasks, monkeypatch) 
 def test_held_out_queries_are_not_learned_from(tasks) -> None:
     matrix, vectors, topics, qrels = tasks["exact"]
     made = judged_training(matrix, vectors, CONFIG, topics, qrels)
-    pairs = training._relevant_pairs(made.judged)
+    pairs = training.relevant_pairs(made.judged)
     learned, held_out = training._split(pairs, 0.2, np.random.default_rng(0))
-    assert len({*held_out.queries}) == round(0.2 * len(topics))
-    assert not {*held_out.queries} & {*learned.queries}
-    assert len(held_out.queries) + len(learned.queries) == len(pairs.queries)
-    one = pairs.of(pairs.queries == pairs.queries[0])
+    assert len({*held_out[:, 0]}) == round(0.2 * len(topics))
+    assert not {*held_out[:, 0]} & {*learned[:, 0]}
+    assert len(held_out) + len(learned) == len(pairs)
+    one = pairs[pairs[:, 0] == pairs[0, 0]]
     both = training._split(one, 0.2, np.random.default_rng(0))
-    assert all(part.relevant.tolist() == one.relevant.tolist() for part in both)
+    assert all(part.tolist() == one.tolist() for part in both)
 
 
 def test_training_is_deterministic(tasks) -> None:
@@ -146,11 +150,12 @@ def test_all_folds_share_what_is_compiled(tasks, monkeypatch) -> None:
 def test_negatives_are_found_and_not_relevant(tasks) -> None:
     matrix, vectors, topics, qrels = tasks["exact"]
     made = judged_training(matrix, vectors, CONFIG, topics, qrels)
-    queries, positives = training._relevant_pairs(made.judged)
-    drawn = training._draw_negatives(made, queries, np.random.default_rng(0))
-    assert len(queries) == sum(map(len, qrels.values()))
-    for query, positive, negative in zip(queries, positives, drawn):
-        relevant = qrels[made.judged.queries.ids[query]]
+    pairs = training.relevant_pairs(made.judged)
+    drawn = training._triples(made, pairs, np.random.default_rng(0))
+    assert len(drawn) == len(pairs) == sum(map(len, qrels.values()))
+    assert {*map(tuple, drawn[:, :2].tolist())} == {*map(tuple, pairs.tolist())}
+    for query, positive, negative in drawn:
+        relevant = qrels[made.judged.ids[query]]
         assert f"d{positive}" in relevant and f"d{negative}" not in relevant
         assert negative in made.found[query]
 
@@ -201,20 +206,23 @@ def test_what_is_read(reader: Reader) -> None:
 
 
 def test_a_run_keeps_its_documents_and_falls(reader: Reader) -> None:
+    def reranked(ranker, query, names, documents, depth):
+        return Reranking(ranker, reader, {"q": query}, {"q": names}, documents, depth).of("q")
+
     ranker = make_ranker("duet", 12, CONFIG, 2)
     names = [f"d{i}" for i in range(9)]
     documents = number_documents(reader.matrix, [names], 9)
     query = reader.queries({"q": ["t003"]})[0]
-    ranked = rerank(ranker, reader, query, names, documents, depth=6)
+    ranked = reranked(ranker, query, names, documents, 6)
     assert sorted(name for name, _ in ranked[:6]) == names[:6]
     assert [name for name, _ in ranked[6:]] == names[6:], "below the depth nothing moves"
     scores = [score for _, score in ranked]
     assert all(a > b for a, b in zip(scores, scores[1:]))
-    empty = rerank(ranker, reader, reader.queries({"q": []})[0], names, documents, depth=9)
+    empty = reranked(ranker, reader.queries({"q": []})[0], names, documents, 9)
     assert {name for name, _ in empty} == {*names}
     line = format_run({"q": ranked}, "tag").splitlines()[0]
     assert line == f"q Q0 {ranked[0][0]} 1 {ranked[0][1]!r} tag"
-    assert rerank(ranker, reader, query, [], documents, depth=6) == []
+    assert reranked(ranker, query, [], documents, 6) == []
     with pytest.raises(TdvError, match="the run has the document 'x', and the index has not"):
         number_documents(reader.matrix, [["d1", "x"]], 9)
 
@@ -222,7 +230,8 @@ def test_a_run_keeps_its_documents_and_falls(reader: Reader) -> None:
 def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypatch) -> None:
     monkeypatch.setattr(runs, "score_documents", lambda *a: np.ones(4, np.float32))
     names = ["d7", "d1", "d9", "d3"]
-    ranked = rerank(None, reader, None, names, number_documents(reader.matrix, [names], 4), 4)
+    documents = number_documents(reader.matrix, [names], 4)
+    ranked = Reranking(None, reader, {"q": None}, {"q": names}, documents, 4).of("q")
     assert [name for name, _ in ranked] == names
     scores = np.array([score for _, score in ranked], np.float32)
     assert (np.diff(scores) < 0).all() and scores[-1] > 0.999
@@ -241,6 +250,7 @@ def test_an_epoch_takes_no_more_pairs_than_it_may(tasks) -> None:
     for most, steps in ((pairs, -(-pairs // 16)), (40, 3), (7, 1)):
         config = replace(CONFIG, pairs_per_epoch=most)
         made = judged_training(matrix, vectors, config, topics, qrels)
-        pairs_of = training._relevant_pairs(made.judged)
-        batches = training._batches(made, pairs_of, np.random.default_rng(0))
+        pairs_of = training.relevant_pairs(made.judged)
+        triples = training._triples(made, pairs_of, np.random.default_rng(0))
+        batches = training._batches(made, triples)
         assert len([*batches]) == steps, most

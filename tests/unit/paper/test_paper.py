@@ -9,9 +9,10 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene.core import tdv
+from tdv_lucene.embedding.lsa import latent_semantic_vectors
 from tdv_lucene.paper import pairwise
 from tdv_lucene.paper.learn import learn_by_paper
-from tdv_lucene.paper.pairwise import PaperRecipe, collect_triples, draw_negatives, glorot_start
+from tdv_lucene.paper.pairwise import PaperRecipe, draw_negatives, glorot_start, relevant_pairs
 from tdv_lucene.paper.similarities import hinge_with_sparsity
 from tdv_lucene.paper.tables import paper_tables
 from tdv_lucene.simulation.queries import make_queries
@@ -28,7 +29,8 @@ def collection():
     "model", ["bm25", *(pytest.param(name, marks=pytest.mark.slow) for name in ("qld", "tfidf"))]
 )
 def test_the_papers_recipe_learns_and_stops(collection, model):
-    values = learn_by_paper(*collection, model=model, recipe=SHORT)
+    vectors = latent_semantic_vectors(collection[0])
+    values = learn_by_paper(*collection, model=model, recipe=SHORT, vectors=vectors)
     assert np.isfinite(values.weights).all() and (values.weights >= 0).all()
     assert values.manifest["recommended_reduction"] == 0.0
     assert all(0 <= fold["network"]["epoch"] <= 2 for fold in values.manifest["folds"])
@@ -40,14 +42,16 @@ def test_negatives_are_the_judged_ones_where_there_are_any(collection):
     first, second = list(qrels)[:2]
     qrels = {**qrels, second: {doc: g for doc, g in qrels[second].items() if g > 0}}
     queries = make_queries(matrix, topics, qrels)
-    triples = collect_triples(queries, np.arange(len(queries)))
+    pairs = relevant_pairs(queries)
+    named = {(queries.ids[query], f"d{doc}") for query, doc in pairs.tolist()}
+    assert named == {(q, d) for q, judged in qrels.items() for d, g in judged.items() if g > 0}
     rng = np.random.default_rng(0)
-    of_first = np.flatnonzero(triples.queries == queries.ids.index(first))
-    drawn = draw_negatives(triples, np.repeat(of_first, 50), matrix.shape[1], rng)
+    of_first = pairs[pairs[:, 0] == queries.ids.index(first), 0]
+    drawn = draw_negatives(queries, np.repeat(of_first, 50), matrix.shape[1], rng)
     judged = {int(doc[1:]) for doc, grade in qrels[first].items() if grade == 0}
     assert set(drawn.tolist()) == judged
-    of_second = np.flatnonzero(triples.queries == queries.ids.index(second))
-    drawn = draw_negatives(triples, np.repeat(of_second, 200), matrix.shape[1], rng)
+    of_second = pairs[pairs[:, 0] == queries.ids.index(second), 0]
+    drawn = draw_negatives(queries, np.repeat(of_second, 200), matrix.shape[1], rng)
     assert len(set(drawn.tolist())) > 20
 
 

@@ -16,10 +16,10 @@ from tdv_lucene.cli.learn import print_points
 from tdv_lucene.core.tdv import term_values
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.features import term_features
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
+from tdv_lucene.learning.training_task import term_features
 from tdv_lucene.matrix import blocks
 from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.matrix.term_statistics import collection_statistics
@@ -384,8 +384,6 @@ def test_the_same_mean_gain_moves_many_queries_and_not_few() -> None:
     chosen = []
     for number in (4, 10, 40, 100):
         gains = np.tile([-0.04, 0.06], number)[: number // 2 * 2].reshape(2, -1)  # two folds
-        sums = np.column_stack([np.zeros(2), gains.sum(axis=1)])
-        squares = np.column_stack([np.zeros(2), (gains**2).sum(axis=1)])
-        sizes = np.full(2, gains.shape[1])
-        chosen.append(choose(sums, squares, sizes, caution=1.0)[1])
+        of_choices = [np.stack([np.zeros(len(of_fold)), of_fold]) for of_fold in gains]
+        chosen.append(choose(of_choices, caution=1.0)[1])
     assert chosen == [0, 0, 1, 1]

@@ -11,6 +11,7 @@ from small_problem import make_matrix
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.user_data import FieldRecord, as_user_data, read_records
 from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.pruning.config import PruneConfig
 from tdv_lucene.pruning.field_description import describe_field
 from tdv_lucene.pruning.field_rule import point_at
 from tdv_lucene.pruning.search_target import SearchTarget
@@ -65,18 +66,16 @@ def test_tdvs_from_topics_that_an_earlier_version_made_are_read_and_told(tmp_pat
     replace(values, manifest={**values.manifest, **made}).save(tmp_path / "values")
     loaded = TermValues.load(tmp_path / "values")
     point = point_at(loaded, 0.3, tf="scaled", scale=None, unit=None)
-    described = describe_field(
-        loaded, point, "scaled", 0.3, 1, {"commit": "now"}, SearchTarget.of(None), None
-    )
+    config, target = PruneConfig(reduction=0.3), SearchTarget.of(None)
+    described = describe_field(loaded, point, config, {"commit": "now"}, target, None)
     assert described["learned_from"] == "self-supervised: 20 titles of the index, no judgements"
 
 
 def test_a_fact_has_one_name_in_tdvs_and_in_an_index() -> None:
     values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
     point = point_at(values, 0.3, tf="scaled", scale=None, unit=None)
-    described = describe_field(
-        values, point, "scaled", 0.3, 2, {"commit": "now"}, SearchTarget.of(None), None
-    )
+    config, target = PruneConfig(reduction=0.3, min_doc_freq=2), SearchTarget.of(None)
+    described = describe_field(values, point, config, {"commit": "now"}, target, None)
     assert {"field", "model", "vocabulary_sha256"} <= values.manifest.keys() & described.keys()
     record = FieldRecord.of(as_user_data([described]))
     facts = [name for name in described if hasattr(record, name)]

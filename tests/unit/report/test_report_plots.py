@@ -32,7 +32,7 @@ def read(svg: str) -> tuple[list[str], list[np.ndarray]]:
 
 
 def test_trade_off_draws_every_point_and_the_chosen_one():
-    svg = plot_trade_off({"points": POINTS, "full": FULL, "chosen": 0.45})
+    svg = plot_trade_off({"points": POINTS, "full": FULL}, "", {"chosen": 0.45})
     texts, (ndcg, recall) = read(svg)
     assert {"nDCG@5", "R@1000", "chosen", "postings dropped, %"} <= set(texts)
     changes = {"nDCG@5": (10.0, 20.0, -20.0), "R@1000": (0.0, -5.0, -20.0)}  # percent of full
@@ -47,12 +47,12 @@ def test_trade_off_draws_every_point_and_the_chosen_one():
 
 def test_a_measure_that_is_0_in_the_full_index_has_no_line():
     full = {"nDCG@5": 0.0, "R@1000": 0.8}
-    texts, groups = read(plot_trade_off({"points": POINTS, "full": full, "chosen": None}))
+    texts, groups = read(plot_trade_off({"points": POINTS, "full": full}, "", {}))
     assert "nDCG@5: 0 in the full index" in texts and len(groups) == 1
     nothing = {"nDCG@5": 0.0, "R@1000": 0.0}
-    assert read(plot_trade_off({"points": POINTS, "full": nothing, "chosen": None}))[1] == []
+    assert read(plot_trade_off({"points": POINTS, "full": nothing}, "", {}))[1] == []
 
 
 def test_trade_off_without_a_recorded_choice():
-    texts, groups = read(plot_trade_off({"points": POINTS, "full": FULL, "chosen": None}))
+    texts, groups = read(plot_trade_off({"points": POINTS, "full": FULL}, "", {}))
     assert "chosen" not in texts and len(groups) == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tdv_lucene.jvm.hits import Hits, Statistics
-from tdv_lucene.searching.merge_hits import merge_hits
+from tdv_lucene.searching.far_shards import merge_hits
 from tdv_lucene.vocabulary import ByteStrings
 
 Row = tuple[float, bytes]

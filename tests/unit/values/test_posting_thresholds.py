@@ -14,10 +14,10 @@ from tdv_lucene.ranking import Statistics
 from tdv_lucene.ranking.bm25 import Bm25
 from tdv_lucene.simulation.posting_rules import make_up_for
 from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.simulation.term_scores import TermScores
+from tdv_lucene.simulation.reduced import Reduced, TermScores
 from tdv_lucene.simulation.weighted_collection import apply_values, keep_postings
 from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut, PostingRule, stays
-from tdv_lucene.values.dropped_terms import first_terms
+from tdv_lucene.values.dropped_terms import postings_before
 from tdv_lucene.values.operating_point import OperatingPoint
 from tdv_lucene.values.posting_thresholds import make_posting_rule, rule_length_norm
 
@@ -34,6 +34,11 @@ def make_rule(matrix, whole_terms: float):
     """A rule and its order."""
     order = np.random.default_rng(0).random(len(matrix.vocabulary)).astype(np.float32) + 0.1
     return make_posting_rule(matrix, order, whole_terms, k1=0.9, b=0.4), order
+
+
+def first_terms(weights, priority, doc_freq, share: float) -> np.ndarray:
+    """The terms of weight 0, and those of the smallest priority with that share of all postings."""
+    return postings_before(weights, priority, doc_freq) <= int(share * doc_freq.sum())
 
 
 def test_the_room_is_that_of_bm25():
@@ -198,9 +203,8 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     weights = rng.uniform(0.3, 1.6, len(matrix.vocabulary)).astype(np.float32)
     rule, priority = make_rule(matrix, 0.2)
     rule = make_up_for(rule, matrix, (0.0, 0.5), "bm25", 0.9)
-    scored = TermScores(weights, priority, rule)
-    what_is_left = scored.left(problem, reduction, "posting")
-    left, collection = what_is_left.problem, scored.prune(what_is_left, reduction, scale, "posting")
+    scores = TermScores(weights, priority, rule)
+    left, collection = Reduced.untuned(problem, scores, reduction).prune(scale)
 
     tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)
     held = None if scale is None else (0.9 * scale, 0.4)

@@ -2,6 +2,7 @@ package tdvlucene.common;
 
 import java.util.Arrays;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.apache.lucene.util.SmallFloat;
 
 /**
@@ -25,13 +26,8 @@ import org.apache.lucene.util.SmallFloat;
  */
 public record BakedNorms(NormKind kind, Parameters held, Parameters searched, double average) {
   /** Of the lengths that a byte stands for, from 0 up. */
-  private static final int[] OF_BYTE = new int[256];
-
-  static {
-    for (int code = 0; code < OF_BYTE.length; code++) {
-      OF_BYTE[code] = SmallFloat.byte4ToInt((byte) code);
-    }
-  }
+  private static final int[] OF_BYTE =
+      IntStream.range(0, 256).map(code -> SmallFloat.byte4ToInt((byte) code)).toArray();
 
   /** BM25's. */
   public record Parameters(double k1, double b) {

@@ -37,45 +37,34 @@ public final class Damage {
     }
     total.accept(bytes);
     for (IndexFiles files : shards) {
-      refuse(files.index(), files, bytes <= IndexFiles.CHEAP_BYTES, progress);
+      refuse(files, bytes <= IndexFiles.CHEAP_BYTES, progress);
     }
   }
 
   /** As above, of these files; {@code checksums} says whether to compare them. */
-  public static void refuse(
-      String index, IndexFiles files, boolean checksums, LongConsumer progress)
+  public static void refuse(IndexFiles files, boolean checksums, LongConsumer progress)
       throws IOException {
     List<String> damaged = files.findDamage(checksums, progress);
     if (!damaged.isEmpty()) {
-      throw describe(index, damaged, null);
+      throw describe(files.index, damaged, null);
     }
   }
 
   /**
    * The damage behind a failure, found by comparing the checksums of all files; null when there is
    * none.
+   *
+   * @param small looks at small files alone: the index may be of another Lucene
    */
-  static UserException behind(Throwable thrown, String index, LongConsumer progress) {
+  static UserException behind(
+      Throwable thrown, String index, boolean small, LongConsumer progress) {
     try {
-      return behind(thrown, index, IndexFiles.of(index), progress);
+      IndexFiles files = IndexFiles.of(index);
+      List<String> damaged = (small ? files.small() : files).findDamage(true, progress);
+      return damaged.isEmpty() ? null : describe(index, damaged, thrown);
     } catch (IOException e) { // no folder, or one we may not read: then that is what was thrown
       return null;
     }
-  }
-
-  /** As above, for an index that may be of another Lucene: looks at small files alone. */
-  static UserException behindFormat(Throwable thrown, String index) {
-    try {
-      return behind(thrown, index, IndexFiles.of(index).small(), read -> {});
-    } catch (IOException e) {
-      return null;
-    }
-  }
-
-  private static UserException behind(
-      Throwable thrown, String index, IndexFiles files, LongConsumer progress) throws IOException {
-    List<String> damaged = files.findDamage(true, progress);
-    return damaged.isEmpty() ? null : describe(index, damaged, thrown);
   }
 
   private static UserException describe(String index, List<String> damaged, Throwable thrown) {

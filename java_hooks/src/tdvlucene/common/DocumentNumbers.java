@@ -2,7 +2,7 @@ package tdvlucene.common;
 
 import java.util.Arrays;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.MultiBits;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
@@ -44,10 +44,12 @@ public final class DocumentNumbers {
       return new DocumentNumbers(reader.maxDoc());
     }
     FixedBitSet documents = new FixedBitSet(reader.maxDoc());
-    Bits live = MultiBits.getLiveDocs(reader);
-    for (int doc = 0; doc < reader.maxDoc(); doc++) {
-      if (live.get(doc)) {
-        documents.set(doc);
+    for (LeafReaderContext leaf : reader.leaves()) {
+      Bits live = leaf.reader().getLiveDocs();
+      for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
+        if (live == null || live.get(doc)) {
+          documents.set(leaf.docBase + doc);
+        }
       }
     }
     return new DocumentNumbers(documents);

@@ -27,15 +27,10 @@ public final class ExternalIds {
   /** The segment of the last document that was asked for. */
   private LeafReaderContext leaf;
 
-  /** Null where ids are only stored, or are numbers. */
+  /** Null where ids are only stored. */
   private Column column;
 
   private StoredFields stored;
-
-  /** The last number that was asked for, and what it is of. */
-  private int number;
-
-  private int numbered;
 
   /** Reads the id of a document; null where it has none. */
   private interface Column {
@@ -52,12 +47,12 @@ public final class ExternalIds {
 
   /** The id of a document; valid until the next one is asked for. */
   public BytesRef of(int doc) throws IOException {
+    if (field.isNumber()) {
+      return new BytesRef(Integer.toString(field.numbers().of(doc)));
+    }
     if (leaf == null || doc >= leaf.docBase + leaf.reader().maxDoc()) {
       List<LeafReaderContext> leaves = field.reader().leaves();
       enter(leaves.get(ReaderUtil.subIndex(doc, leaves)));
-    }
-    if (field.isNumber()) {
-      return new BytesRef(Integer.toString(number(doc - leaf.docBase)));
     }
     BytesRef id = column == null ? null : column.of(doc - leaf.docBase);
     return id == null ? storedId(doc - leaf.docBase) : id;
@@ -65,13 +60,8 @@ public final class ExternalIds {
 
   private void enter(LeafReaderContext next) throws IOException {
     leaf = next;
-    column = field.isNumber() ? null : column(leaf.reader(), field.field());
+    column = column(leaf.reader(), field.field());
     stored = null;
-    number = 0;
-    numbered = 0;
-    for (int i = 0; field.isNumber() && i < leaf.ord; i++) {
-      number += field.reader().leaves().get(i).reader().numDocs();
-    }
   }
 
   /** Refuses an index in which a document has none; of all that have a column it reads no more. */
@@ -123,21 +113,6 @@ public final class ExternalIds {
       default:
         return null;
     }
-  }
-
-  /** How many live documents the index has before this one. */
-  private int number(int doc) {
-    Bits live = leaf.reader().getLiveDocs();
-    if (live == null) {
-      return number + doc;
-    }
-    if (doc < numbered) {
-      throw new IllegalStateException("ids are asked for in ascending order");
-    }
-    for (; numbered < doc; numbered++) {
-      number += live.get(numbered) ? 1 : 0;
-    }
-    return number;
   }
 
   /** Old Anserini indexes have no doc values for the id, only the stored field. */

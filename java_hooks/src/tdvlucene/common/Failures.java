@@ -2,15 +2,15 @@ package tdvlucene.common;
 
 import java.io.IOException;
 import java.util.Collection;
+import java.util.List;
 import java.util.function.LongConsumer;
 import org.apache.lucene.index.CorruptIndexException;
 
 /** Tells the user's errors and damaged indexes from our own defects. */
 final class Failures {
   /** The operating system's words for ENOSPC, EDQUOT and EFBIG: Java has no class for them. */
-  private static final String[] DISK_FULL = {
-    "No space left on device", "Disk quota exceeded", "File too large"
-  };
+  private static final List<String> DISK_FULL =
+      List.of("No space left on device", "Disk quota exceeded", "File too large");
 
   private Failures() {}
 
@@ -22,12 +22,12 @@ final class Failures {
    * @param progress told bytes read in search of damage; may throw to stop
    */
   static Throwable explain(Throwable thrown, Collection<String> indexes, LongConsumer progress) {
-    if (userMessage(thrown) != null && !isDoubtful(thrown)) {
+    if (isSure(thrown)) {
       return thrown;
     }
     for (String index : indexes) {
       for (String shard : Shards.of(index)) {
-        UserException damage = Damage.behind(thrown, shard, progress);
+        UserException damage = Damage.behind(thrown, shard, false, progress);
         if (damage != null) {
           return damage;
         }
@@ -36,14 +36,14 @@ final class Failures {
     return thrown;
   }
 
-  private static boolean isDoubtful(Throwable thrown) {
+  /** Whether it is an error of the user's, or of the disk, that damage cannot cause. */
+  private static boolean isSure(Throwable thrown) {
     for (Throwable t = thrown; t != null; t = t.getCause()) {
-      boolean sure = t instanceof UserException known && !known.isDoubtful();
-      if (sure || isDiskFull(t)) {
-        return false;
+      if (t instanceof UserException known && !known.doubtful || isDiskFull(t)) {
+        return true;
       }
     }
-    return true;
+    return false;
   }
 
   /** What to tell the user, or null for a defect. */
@@ -74,14 +74,8 @@ final class Failures {
   }
 
   private static boolean isDiskFull(Throwable thrown) {
-    if (!(thrown instanceof IOException) || thrown.getMessage() == null) {
-      return false;
-    }
-    for (String reason : DISK_FULL) {
-      if (thrown.getMessage().contains(reason)) {
-        return true;
-      }
-    }
-    return false;
+    return thrown instanceof IOException
+        && thrown.getMessage() != null
+        && DISK_FULL.stream().anyMatch(thrown.getMessage()::contains);
   }
 }

@@ -9,8 +9,9 @@ import org.apache.lucene.index.IndexReader;
  * else Anserini's {@code id}, and where no document has that, their numbers among the live ones.
  *
  * @param field null where documents are named by their numbers
+ * @param numbers of the whole index; null unless its documents are named by them
  */
-public record IdField(IndexReader reader, String index, String field) {
+public record IdField(IndexReader reader, String index, String field, DocumentNumbers numbers) {
   private static final String ANSERINIS = "id";
 
   /** Of the commit's user data, and of what is asked for: their numbers. */
@@ -44,7 +45,9 @@ public record IdField(IndexReader reader, String index, String field) {
           "no field '" + name + "' in " + index + ", by which documents are to be named: see "
               + "'inspect' for the fields that name each");
     }
-    return new IdField(reader, index, name.equals(NUMBERS) ? null : name);
+    return name.equals(NUMBERS)
+        ? new IdField(reader, index, null, DocumentNumbers.ofLive(reader))
+        : new IdField(reader, index, name, null);
   }
 
   /** Whether an index has Anserini's. */

@@ -43,7 +43,7 @@ public final class IndexFiles {
       Set.of("fdt", "fdx", "fdm", "tvd", "tvx", "tvm", "pos", "pay", "kdd", "kdi", "kdm", "vec",
           "vem", "vex", "vemf", "veq", "vemq");
 
-  private final String index;
+  final String index;
   private final String commit;
   private final List<String> names;
   private final long bytes;
@@ -71,20 +71,18 @@ public final class IndexFiles {
     }
     try (Directory folder = open(index)) {
       String commit = SegmentInfos.getLastCommitSegmentsFileName(folder);
-      if (commit == null) {
-        return new IndexFiles(index, null, Set.of());
-      }
-      try {
-        return new IndexFiles(index, commit, SegmentInfos.readCommit(folder, commit).files(true));
-      } catch (IOException | RuntimeException e) { // whatever damage or an unknown format causes
-        Set<String> present = new TreeSet<>(Set.of(commit));
-        for (String name : folder.listAll()) {
-          if (IndexFileNames.CODEC_FILE_PATTERN.matcher(name).matches()) {
-            present.add(name);
-          }
-        }
-        return new IndexFiles(index, commit, present);
-      }
+      return new IndexFiles(index, commit, commit == null ? Set.of() : names(folder, commit));
+    }
+  }
+
+  private static Collection<String> names(Directory folder, String commit) throws IOException {
+    try {
+      return SegmentInfos.readCommit(folder, commit).files(true);
+    } catch (IOException | RuntimeException e) { // whatever damage or an unknown format causes
+      List<String> present = new ArrayList<>(List.of(folder.listAll()));
+      present.removeIf(name -> !IndexFileNames.CODEC_FILE_PATTERN.matcher(name).matches());
+      present.add(commit);
+      return present;
     }
   }
 
@@ -118,10 +116,6 @@ public final class IndexFiles {
       }
     }
     return new IndexFiles(index, commit, kept);
-  }
-
-  String index() {
-    return index;
   }
 
   public int count() {

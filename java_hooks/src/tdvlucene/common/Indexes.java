@@ -8,7 +8,6 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.lucene.codecs.DocValuesProducer;
@@ -26,6 +25,7 @@ import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiReader;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
@@ -67,7 +67,7 @@ public final class Indexes {
 
   /** What is done with an index. */
   public interface Reading<T> {
-    T of(DirectoryReader reader) throws Exception;
+    T of(IndexReader reader) throws Exception;
   }
 
   /**
@@ -75,7 +75,7 @@ public final class Indexes {
    * For work that is done in a moment: anything longer is a {@link Job}.
    */
   public static <T> T read(String index, Reading<T> reading) throws IOException {
-    try (DirectoryReader reader = open(index)) {
+    try (IndexReader reader = open(index)) {
       return reading.of(reader);
     } catch (Throwable t) { // also errors: a wrong length asks for any amount of memory
       throw IOUtils.rethrowAlways(Failures.explain(t, List.of(index), read -> {}));
@@ -83,7 +83,7 @@ public final class Indexes {
   }
 
   /** As above, of a reader of the index that stays open. */
-  public static <T> T read(String index, DirectoryReader reader, Reading<T> reading)
+  public static <T> T read(String index, IndexReader reader, Reading<T> reading)
       throws IOException {
     try {
       return reading.of(reader);
@@ -93,33 +93,57 @@ public final class Indexes {
   }
 
   /** Opens the last commit of an index, or of each of its shards; {@link #read} from it. */
-  public static DirectoryReader open(String index) throws IOException {
-    return Shards.areSeveral(index) ? openShards(index) : openFolder(IdField.path(index));
+  public static IndexReader open(String index) throws IOException {
+    List<String> folders = Shards.of(index);
+    return folders.size() == 1 ? openFolder(folders.get(0)) : openShards(folders);
   }
 
   /** The shards of an opened index; of one that has none, itself. */
-  public static List<DirectoryReader> shardsOf(DirectoryReader reader) {
-    return reader instanceof ShardsReader whole ? whole.shards() : List.of(reader);
+  public static List<DirectoryReader> shardsOf(IndexReader reader) {
+    if (reader instanceof DirectoryReader folder) {
+      return List.of(folder);
+    }
+    List<DirectoryReader> shards = new ArrayList<>();
+    reader.getContext().children().forEach(each -> shards.add((DirectoryReader) each.reader()));
+    return shards;
   }
 
   /** The user data of an opened commit; of shards, that of the first. */
-  static Map<String, String> userData(IndexReader reader) throws IOException {
-    return reader instanceof DirectoryReader opened
-        ? shardsOf(opened).get(0).getIndexCommit().getUserData()
-        : Map.of();
+  public static Map<String, String> userData(IndexReader reader) throws IOException {
+    return shardsOf(reader).get(0).getIndexCommit().getUserData();
   }
 
-  private static DirectoryReader openShards(String index) throws IOException {
+  /** Several indexes as one: their segments one after another, with statistics of the whole. */
+  private static IndexReader openShards(List<String> folders) throws IOException {
     List<DirectoryReader> shards = new ArrayList<>();
     try {
-      for (String folder : Shards.of(index)) {
+      long documents = 0;
+      for (String folder : folders) {
         shards.add(openFolder(folder));
+        documents += shards.get(shards.size() - 1).maxDoc();
       }
+      if (documents > IndexWriter.MAX_DOCS) {
+        throw new UserException(
+            "the shards hold " + documents + " documents, and one reader can number "
+                + IndexWriter.MAX_DOCS + ": take some of them at a time");
+      }
+      IndexReader whole = new MultiReader(shards.toArray(IndexReader[]::new));
+      requireSameFields(whole);
+      return whole;
     } catch (Throwable t) {
       IOUtils.closeWhileHandlingException(shards);
       throw t;
     }
-    return ShardsReader.of(shards);
+  }
+
+  private static void requireSameFields(IndexReader whole) {
+    try {
+      FieldInfos.getMergedFieldInfos(whole);
+    } catch (IllegalArgumentException e) { // Lucene's words name the field and both its kinds
+      throw new UserException(
+          "the shards were not indexed alike: " + e.getMessage() + "; index them with the same "
+              + "options", e);
+    }
   }
 
   private static DirectoryReader openFolder(String index) throws IOException {
@@ -157,8 +181,8 @@ public final class Indexes {
   }
 
   /** Opens the last commit of an index nobody is writing to. */
-  static DirectoryReader openUnlocked(String index) throws IOException {
-    DirectoryReader reader = open(index);
+  static IndexReader openUnlocked(String index) throws IOException {
+    IndexReader reader = open(index);
     try {
       String locked = lockedFolder(reader, index);
       if (locked != null) {
@@ -174,7 +198,7 @@ public final class Indexes {
   }
 
   /** The first folder of an opened index that a writer holds; null for none. */
-  public static String lockedFolder(DirectoryReader reader, String index) throws IOException {
+  public static String lockedFolder(IndexReader reader, String index) throws IOException {
     List<DirectoryReader> shards = shardsOf(reader);
     for (int i = 0; i < shards.size(); i++) {
       String folder = Shards.of(index).get(i);
@@ -201,10 +225,12 @@ public final class Indexes {
   }
 
   /** Refuses an index to which another process has committed meanwhile. */
-  public static void requireCurrent(DirectoryReader reader, String index) throws IOException {
-    if (!reader.isCurrent()) {
-      throw new UserException(
-          index + " was changed by another process while it was read: run the command again");
+  public static void requireCurrent(IndexReader reader, String index) throws IOException {
+    for (DirectoryReader shard : shardsOf(reader)) {
+      if (!shard.isCurrent()) {
+        throw new UserException(
+            index + " was changed by another process while it was read: run the command again");
+      }
     }
   }
 
@@ -212,9 +238,8 @@ public final class Indexes {
    * Compares the checksums of postings, norms and doc values: damaged blocks can decode to wrong
    * numbers without an error. Reads them once, at memory's speed where they are to be read anyway.
    */
-  public static void checkIntegrity(DirectoryReader reader, Job job, Pool pool)
-      throws IOException {
-    List<Callable<Void>> tasks = new ArrayList<>();
+  public static void checkIntegrity(IndexReader reader, Job job, Pool pool) throws IOException {
+    List<Pool.Task> tasks = new ArrayList<>();
     for (LeafReaderContext leaf : reader.leaves()) {
       tasks.add(() -> {
         job.checkCancelled();
@@ -231,7 +256,6 @@ public final class Indexes {
         if (columns != null) {
           columns.checkIntegrity();
         }
-        return null;
       });
     }
     pool.run(tasks);
@@ -242,8 +266,7 @@ public final class Indexes {
     boolean tooOld = e instanceof IndexFormatTooOldException;
     boolean tooNew = e instanceof IndexFormatTooNewException || isFromTheFuture(e);
     boolean otherFormat = tooOld || tooNew || e instanceof IllegalArgumentException;
-    UserException damage =
-        otherFormat ? Damage.behindFormat(e, index) : Damage.behind(e, index, read -> {});
+    UserException damage = Damage.behind(e, index, otherFormat, read -> {});
     if (damage != null) {
       return damage;
     }
@@ -292,22 +315,16 @@ public final class Indexes {
   }
 
   /** Whether any document had the field. */
-  public static boolean hasField(DirectoryReader reader, String field) {
+  public static boolean hasField(IndexReader reader, String field) {
     return FieldInfos.getMergedFieldInfos(reader).fieldInfo(field) != null;
   }
 
   /** The field's description; refuses unknown fields and fields without frequencies. */
-  public static FieldInfo requireFrequencies(DirectoryReader reader, String index, String field) {
-    FieldInfos infos = FieldInfos.getMergedFieldInfos(reader);
-    List<String> usable = new ArrayList<>();
-    for (FieldInfo info : infos) {
-      if (hasFrequencies(info)) {
-        usable.add(info.name);
-      }
-    }
+  public static FieldInfo requireFrequencies(IndexReader reader, String index, String field) {
+    List<String> usable = withFrequencies(reader);
     String legal = " (fields with frequencies: "
         + (usable.isEmpty() ? "none" : String.join(", ", usable)) + ")";
-    FieldInfo info = infos.fieldInfo(field);
+    FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
     if (info == null) {
       throw new UserException("no field '" + field + "' in " + index + legal);
     }
@@ -317,6 +334,17 @@ public final class Indexes {
               + ", which hold no term frequencies" + legal);
     }
     return info;
+  }
+
+  /** The names of fields whose postings have frequencies, which can be searched. */
+  public static List<String> withFrequencies(IndexReader reader) {
+    List<String> names = new ArrayList<>();
+    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+      if (hasFrequencies(info)) {
+        names.add(info.name);
+      }
+    }
+    return names;
   }
 
   /** Whether the field's postings have positions. */

@@ -6,7 +6,7 @@ import java.io.StringWriter;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 
 /**
  * Long work on a thread of its own, watched from Python.
@@ -36,13 +36,13 @@ public abstract class Job {
   protected abstract Object run() throws Exception;
 
   /** Opens the last commit of an index; to be closed by the job. */
-  public final DirectoryReader open(String index) throws IOException {
+  public final IndexReader open(String index) throws IOException {
     reads(index);
     return Indexes.open(index);
   }
 
   /** As {@link #open}, for an index that nobody is writing to. */
-  protected final DirectoryReader openUnlocked(String index) throws IOException {
+  protected final IndexReader openUnlocked(String index) throws IOException {
     reads(index);
     return Indexes.openUnlocked(index);
   }

@@ -1,6 +1,7 @@
 package tdvlucene.common;
 
 import java.io.IOException;
+import java.util.Locale;
 import org.apache.lucene.codecs.NormsProducer;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
@@ -22,30 +23,24 @@ import org.apache.lucene.util.SmallFloat;
  */
 public enum NormKind {
   /** The field has none. */
-  NONE("none"),
+  NONE,
   /** Lucene's default: {@link SmallFloat#intToByte4} of the length. */
-  DEFAULT("default"),
+  DEFAULT,
   /** The exact length: Anserini's {@code -bm25.accurate}. */
-  ACCURATE("accurate"),
+  ACCURATE,
   /** 1 for every document, although some are longer: Anserini's {@code -impact}. */
-  IMPACT("impact"),
+  IMPACT,
   /** Lengths that hold k1 and b: see {@link BakedNorms}. */
-  BAKED("baked"),
+  BAKED,
   /** Something else, such as boosts of old or a similarity of the user's. */
-  UNKNOWN("unknown");
+  UNKNOWN;
 
   /** Largest part of a length that four significant bits lose. */
   private static final double BYTE_LOSS = 1.0 / 8;
 
-  private final String label;
-
-  NormKind(String label) {
-    this.label = label;
-  }
-
   @Override
   public String toString() {
-    return label;
+    return name().toLowerCase(Locale.ROOT);
   }
 
   /** Why norms of this kind cannot be rewritten; empty when they can. */
@@ -92,17 +87,13 @@ public enum NormKind {
     NormKind kind = sums.kind();
     if (kind == UNKNOWN) { // or damaged: no kind at all
       for (LeafReaderContext leaf : reader.leaves()) {
-        checkIntegrity((CodecReader) leaf.reader());
+        NormsProducer norms = ((CodecReader) leaf.reader()).getNormsReader();
+        if (norms != null) {
+          norms.checkIntegrity();
+        }
       }
     }
     return kind;
-  }
-
-  private static void checkIntegrity(CodecReader segment) throws IOException {
-    NormsProducer norms = segment.getNormsReader();
-    if (norms != null) {
-      norms.checkIntegrity();
-    }
   }
 
   private static final class Sums {
@@ -132,10 +123,7 @@ public enum NormKind {
       if (allBytes && decoded <= tokens && decoded >= tokens * (1 - BYTE_LOSS)) {
         return DEFAULT;
       }
-      if (exact == tokens) {
-        return ACCURATE;
-      }
-      return UNKNOWN;
+      return exact == tokens ? ACCURATE : UNKNOWN;
     }
   }
 }

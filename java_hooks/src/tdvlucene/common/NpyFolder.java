@@ -23,11 +23,6 @@ public final class NpyFolder implements Closeable {
     folder = new MMapDirectory(Paths.get(path));
   }
 
-  /** Whether there is such a file. */
-  public boolean has(String name) throws IOException {
-    return Arrays.asList(folder.listAll()).contains(name);
-  }
-
   /** The array's content, without NumPy's header; good until this is closed. */
   public IndexInput array(String name) throws IOException {
     IndexInput file = folder.openInput(name, IOContext.DEFAULT);
@@ -37,8 +32,11 @@ public final class NpyFolder implements Closeable {
     return file.slice(name, header, file.length() - header);
   }
 
-  /** All of a float32 array. */
+  /** All of a float32 array; null where there is no such file. */
   public float[] floats(String name) throws IOException {
+    if (!Arrays.asList(folder.listAll()).contains(name)) {
+      return null;
+    }
     IndexInput file = array(name);
     float[] values = new float[Math.toIntExact(file.length() / Float.BYTES)];
     file.readFloats(values, 0, values.length);

@@ -21,12 +21,22 @@ public final class Pool implements Closeable {
     this.threads = Executors.newFixedThreadPool(size, new NamedThreadFactory("tdv"));
   }
 
+  /** What a thread does. */
+  public interface Task {
+    void run() throws Exception;
+  }
+
   /** Runs all tasks and waits for all; throws what the first of them (in list order) threw. */
-  public void run(List<Callable<Void>> tasks) throws IOException {
-    List<Future<Void>> futures = new ArrayList<>();
-    tasks.forEach(task -> futures.add(submit(task)));
+  public void run(List<Task> tasks) throws IOException {
+    List<Future<?>> futures = new ArrayList<>();
+    for (Task task : tasks) {
+      futures.add(submit(() -> {
+        task.run();
+        return null;
+      }));
+    }
     Throwable first = null;
-    for (Future<Void> future : futures) {
+    for (Future<?> future : futures) {
       try {
         get(future);
       } catch (Throwable t) { // the others must end before their readers are closed

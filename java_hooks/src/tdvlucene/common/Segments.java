@@ -9,6 +9,7 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.FilterCodecReader;
 import org.apache.lucene.index.FilterDirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
@@ -39,7 +40,7 @@ public final class Segments {
   }
 
   /** Documents that are hidden because they are soft-deleted, and not deleted otherwise. */
-  public static int countSoftDeleted(DirectoryReader reader) {
+  public static int countSoftDeleted(IndexReader reader) {
     int count = 0;
     for (SegmentCommitInfo segment : of(reader)) {
       count += segment.getSoftDelCount();
@@ -47,8 +48,17 @@ public final class Segments {
     return count;
   }
 
+  /** All that are deleted, those that are only soft-deleted too: nobody finds them either. */
+  public static int countDeleted(IndexReader reader) {
+    int count = countSoftDeleted(reader);
+    for (SegmentCommitInfo segment : of(reader)) {
+      count += segment.getDelCount();
+    }
+    return count;
+  }
+
   /** The segments of an opened index, as the commit of each shard has them. */
-  public static List<SegmentCommitInfo> of(DirectoryReader reader) {
+  public static List<SegmentCommitInfo> of(IndexReader reader) {
     List<SegmentCommitInfo> segments = new ArrayList<>();
     for (DirectoryReader shard : Indexes.shardsOf(reader)) {
       commitOf(shard).forEach(segments::add);
@@ -57,8 +67,9 @@ public final class Segments {
   }
 
   /** The commit of an opened folder. */
-  public static SegmentInfos commitOf(DirectoryReader folder) {
-    return ((StandardDirectoryReader) FilterDirectoryReader.unwrap(folder)).getSegmentInfos();
+  public static SegmentInfos commitOf(IndexReader folder) {
+    DirectoryReader opened = FilterDirectoryReader.unwrap((DirectoryReader) folder);
+    return ((StandardDirectoryReader) opened).getSegmentInfos();
   }
 
   /** The segment that a leaf reads. */

@@ -19,11 +19,6 @@ public final class Shards {
     return List.of(IdField.path(index).split(SEPARATOR, -1));
   }
 
-  /** Whether the index has several. */
-  public static boolean areSeveral(String index) {
-    return index.contains(SEPARATOR);
-  }
-
   /** A message as users read it. */
   static String show(String message) {
     return message == null ? null : IdField.hide(message).replace(SEPARATOR, ", ");

@@ -22,11 +22,6 @@ public final class StoredText {
     this.field = field;
   }
 
-  /** That of {@code contents}. */
-  public StoredText() {
-    this(CONTENTS);
-  }
-
   /** The stored fields that {@link #of} looks at. */
   public Set<String> fields() {
     return field.equals(RAW) ? Set.of(RAW) : Set.of(field, RAW);

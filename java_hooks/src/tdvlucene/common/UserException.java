@@ -4,7 +4,8 @@ package tdvlucene.common;
 public final class UserException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  private final boolean doubtful;
+  /** Whether damage can cause it too. */
+  final boolean doubtful;
 
   public UserException(String message) {
     this(message, null);
@@ -35,9 +36,5 @@ public final class UserException extends RuntimeException {
   /** As above, with a value. */
   public static String argument(String name, String value) {
     return argument(name + "\ufdd1" + value);
-  }
-
-  boolean isDoubtful() {
-    return doubtful;
   }
 }

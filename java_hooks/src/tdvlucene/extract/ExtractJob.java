@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiDocValues;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NumericDocValues;
@@ -81,25 +81,21 @@ public final class ExtractJob extends Job {
   /** JSON: the identity of the commit that was read; of shards, nothing. */
   @Override
   protected Object run() throws IOException {
-    try (DirectoryReader reader = openUnlocked(index)) {
-      return run(reader);
+    try (IndexReader reader = openUnlocked(index)) {
+      FieldInfo info = Indexes.requireFrequencies(reader, index, field);
+      positions &= Indexes.hasPositions(info);
+      sequences &= Indexes.hasPositions(info);
+      live = DocumentNumbers.ofLive(reader);
+      int[] lengths = writePostings(reader);
+      writeDocuments(reader, lengths);
+      if (sequences) {
+        phase("putting tokens in order", Arrays.stream(lengths).asLongStream().sum());
+        TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
+        ordered.write(MultiTerms.getTerms(reader, field), output, rangeSize);
+      }
+      Indexes.requireCurrent(reader, index);
+      return Identity.of(reader);
     }
-  }
-
-  private Object run(DirectoryReader reader) throws IOException {
-    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
-    positions &= Indexes.hasPositions(info);
-    sequences &= Indexes.hasPositions(info);
-    live = DocumentNumbers.ofLive(reader);
-    int[] lengths = writePostings(reader);
-    writeDocuments(reader, lengths);
-    if (sequences) {
-      phase("putting tokens in order", Arrays.stream(lengths).asLongStream().sum());
-      TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
-      ordered.write(MultiTerms.getTerms(reader, field), output, rangeSize);
-    }
-    Indexes.requireCurrent(reader, index);
-    return Identity.of(reader);
   }
 
   private NpyWriter array(String name, String dtype) throws IOException {
@@ -107,7 +103,7 @@ public final class ExtractJob extends Job {
   }
 
   /** Returns the tokens of each row. */
-  private int[] writePostings(DirectoryReader reader) throws IOException {
+  private int[] writePostings(IndexReader reader) throws IOException {
     Terms terms = MultiTerms.getTerms(reader, field);
     try (MatrixFiles files = new MatrixFiles(output, live.size(), positions);
         Pool pool = new Pool(threads)) {
@@ -117,11 +113,11 @@ public final class ExtractJob extends Job {
         writePieces(reader, terms, files, pool);
       }
       files.finish();
-      return files.lengths();
+      return files.lengths;
     }
   }
 
-  private void writePieces(DirectoryReader reader, Terms terms, MatrixFiles files, Pool pool)
+  private void writePieces(IndexReader reader, Terms terms, MatrixFiles files, Pool pool)
       throws IOException {
     MatrixPlan plan = new MatrixPlan(terms, reader.maxDoc(), pieceSize);
     Queue<Future<MatrixChunk>> ahead = new ArrayDeque<>();
@@ -134,13 +130,13 @@ public final class ExtractJob extends Job {
       } else {
         MatrixChunk chunk = Pool.get(ahead.remove());
         files.write(chunk);
-        progress(files.postings());
+        progress(files.postings);
         spare.add(chunk);
       }
     }
   }
 
-  private MatrixChunk read(MatrixPlan.Piece piece, DirectoryReader reader, Terms terms)
+  private MatrixChunk read(MatrixPlan.Piece piece, IndexReader reader, Terms terms)
       throws IOException {
     checkCancelled();
     Reader in = idle.poll();
@@ -157,7 +153,7 @@ public final class ExtractJob extends Job {
     private final TermsEnum each;
     private final IndexPostings postings;
 
-    private Reader(DirectoryReader reader, Terms terms) throws IOException {
+    private Reader(IndexReader reader, Terms terms) throws IOException {
       this.each = terms.iterator();
       this.postings = new IndexPostings(reader, field);
     }
@@ -175,7 +171,7 @@ public final class ExtractJob extends Job {
     }
   }
 
-  private void writeDocuments(DirectoryReader reader, int[] docLen) throws IOException {
+  private void writeDocuments(IndexReader reader, int[] docLen) throws IOException {
     phase("extracting documents", live.size());
     ExternalIds external = new ExternalIds(reader, index);
     NumericDocValues norm = MultiDocValues.getNormValues(reader, field);

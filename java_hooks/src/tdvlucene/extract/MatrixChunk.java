@@ -21,10 +21,6 @@ final class MatrixChunk {
   /** Where each term's postings end in {@link #rows} and {@link #freqs}. */
   int[] ends = new int[0];
 
-  /** Over the documents read. */
-  long[] docFreqs = new long[0];
-
-  long[] totalTermFreqs = new long[0];
   int[] rows = new int[0];
   int[] freqs = new int[0];
 
@@ -50,8 +46,6 @@ final class MatrixChunk {
     System.arraycopy(term.bytes, term.offset, text, before, term.length);
     textEnds = ArrayUtil.grow(textEnds, terms + 1);
     ends = ArrayUtil.grow(ends, terms + 1);
-    docFreqs = ArrayUtil.grow(docFreqs, terms + 1);
-    totalTermFreqs = ArrayUtil.grow(totalTermFreqs, terms + 1);
     textEnds[terms] = before + term.length;
     terms++;
   }
@@ -63,23 +57,16 @@ final class MatrixChunk {
     rows = ArrayUtil.grow(rows, postings + most);
     freqs = ArrayUtil.grow(freqs, postings + most);
     firsts = positions ? ArrayUtil.grow(firsts, postings + most) : firsts;
-    int next = postings;
-    long total = 0;
     for (int doc = from == 0 ? in.next() : in.advance(from); doc < to; doc = in.next()) {
       int row = live.of(doc);
       if (row >= 0) {
-        int freq = in.freq();
-        rows[next] = row;
+        rows[postings] = row;
         if (positions) {
-          firsts[next] = in.nextPosition();
+          firsts[postings] = in.nextPosition();
         }
-        freqs[next++] = freq;
-        total += freq;
+        freqs[postings++] = in.freq();
       }
     }
-    ends[terms - 1] = next;
-    docFreqs[terms - 1] = next - postings;
-    totalTermFreqs[terms - 1] = total;
-    postings = next;
+    ends[terms - 1] = postings;
   }
 }

@@ -22,15 +22,17 @@ final class MatrixFiles implements Closeable {
   private final NpyWriter totalTermFreqs;
 
   /** Tokens of each row. */
-  private final int[] lengths;
+  final int[] lengths;
 
   /** The term met last: more of it may follow. */
   private final BytesRefBuilder term = new BytesRefBuilder();
 
-  private long docFreq;
   private long totalTermFreq;
-  /** Postings up to the end of the current term. */
-  private long postings;
+
+  /** Postings up to the end of the current term, and before it. */
+  long postings;
+
+  private long before;
 
   MatrixFiles(Path folder, int rows, boolean positions) throws IOException {
     text = new NpyWriter(folder.resolve("terms.npy"), "|u1");
@@ -47,24 +49,23 @@ final class MatrixFiles implements Closeable {
   }
 
   void write(MatrixChunk chunk) throws IOException {
-    long before = postings;
+    int next = 0;
     for (int i = 0; i < chunk.terms; i++) {
       if (i > 0 || !chunk.continued) {
         finish();
         int start = i == 0 ? 0 : chunk.textEnds[i - 1];
         term.copyBytes(chunk.text, start, chunk.textEnds[i] - start);
       }
-      docFreq += chunk.docFreqs[i];
-      totalTermFreq += chunk.totalTermFreqs[i];
-      postings = before + chunk.ends[i];
+      postings += chunk.ends[i] - next;
+      for (; next < chunk.ends[i]; next++) {
+        lengths[chunk.rows[next]] += chunk.freqs[next];
+        totalTermFreq += chunk.freqs[next];
+      }
     }
     indices.writeInts(chunk.rows, chunk.postings);
     data.writeInts(chunk.freqs, chunk.postings);
     if (firsts != null) {
       firsts.writeCapped(chunk.firsts, chunk.postings);
-    }
-    for (int i = 0; i < chunk.postings; i++) {
-      lengths[chunk.rows[i]] += chunk.freqs[i];
     }
   }
 
@@ -73,24 +74,15 @@ final class MatrixFiles implements Closeable {
    * posting is left out.
    */
   void finish() throws IOException {
-    if (docFreq > 0) {
+    if (postings > before) {
       text.writeBytes(term.bytes(), 0, term.length());
       textEnds.writeLong(text.bytes());
       indptr.writeLong(postings);
-      docFreqs.writeLong(docFreq);
+      docFreqs.writeLong(postings - before);
       totalTermFreqs.writeLong(totalTermFreq);
     }
-    docFreq = 0;
+    before = postings;
     totalTermFreq = 0;
-  }
-
-  int[] lengths() {
-    return lengths;
-  }
-
-  /** Postings written. */
-  long postings() {
-    return postings;
   }
 
   @Override

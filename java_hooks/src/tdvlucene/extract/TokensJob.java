@@ -6,15 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import org.apache.lucene.analysis.Analyzer;
-import org.apache.lucene.analysis.TokenStream;
-import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
 import org.apache.lucene.index.CodecReader;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Job;
 import tdvlucene.common.StoredText;
+import tdvlucene.common.Tokens;
 import tdvlucene.common.UserException;
 
 /**
@@ -24,8 +23,9 @@ import tdvlucene.common.UserException;
  */
 public final class TokensJob extends Job {
   private static final int CHECK_EVERY = 256;
+  private static final String FIELD = "contents";
 
-  private final StoredText texts = new StoredText();
+  private final StoredText texts = new StoredText(FIELD);
   private final String index;
   private final Analyzer analyzer;
   private final String output;
@@ -46,7 +46,7 @@ public final class TokensJob extends Job {
   /** The number of documents that had a text. */
   @Override
   protected Object run() throws IOException {
-    try (DirectoryReader reader = open(index);
+    try (IndexReader reader = open(index);
         Writer lines = Files.newBufferedWriter(Paths.get(output), StandardCharsets.UTF_8)) {
       phase("analyse stored text", reader.maxDoc());
       for (LeafReaderContext leaf : reader.leaves()) {
@@ -82,13 +82,10 @@ public final class TokensJob extends Job {
   }
 
   private void writeTokens(String text, Writer lines) throws IOException {
-    try (TokenStream stream = analyzer.tokenStream("contents", text)) {
-      CharTermAttribute token = stream.addAttribute(CharTermAttribute.class);
-      stream.reset();
-      while (stream.incrementToken()) {
-        lines.append(token).append(' ');
+    try (Tokens tokens = new Tokens(analyzer, FIELD, text)) {
+      while (tokens.next()) {
+        lines.append(tokens.text()).append(' ');
       }
-      stream.end();
     }
     lines.append('\n');
   }

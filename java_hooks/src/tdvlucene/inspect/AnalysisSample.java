@@ -10,10 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.lucene.analysis.Analyzer;
-import org.apache.lucene.analysis.TokenStream;
-import org.apache.lucene.analysis.tokenattributes.PositionIncrementAttribute;
-import org.apache.lucene.analysis.tokenattributes.TermToBytesRefAttribute;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
@@ -27,6 +24,7 @@ import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.StoredText;
+import tdvlucene.common.Tokens;
 
 /**
  * Holds what analyzers make of the stored text of some documents against the terms that the index
@@ -41,7 +39,7 @@ public final class AnalysisSample implements Closeable {
 
   private final String index;
   private final String field;
-  private final DirectoryReader reader;
+  private final IndexReader reader;
   private final List<Sampled> documents = new ArrayList<>();
   private final List<String> names = new ArrayList<>();
 
@@ -67,7 +65,7 @@ public final class AnalysisSample implements Closeable {
       LeafReaderContext leaf, int doc, String text, byte norm, List<Set<BytesRef>> terms,
       List<Byte> lengths) {}
 
-  private Void sample(DirectoryReader opened, int most) throws IOException {
+  private Void sample(IndexReader opened, int most) throws IOException {
     StoredText texts = new StoredText(field);
     boolean tellsLength = NormKind.of(opened, field) == NormKind.DEFAULT;
     int step = Math.max(1, opened.maxDoc() / most);
@@ -95,9 +93,7 @@ public final class AnalysisSample implements Closeable {
 
   /** A JSON array of the texts. */
   public String texts() {
-    List<String> texts = new ArrayList<>();
-    documents.forEach(document -> texts.add(document.text));
-    return Json.of(texts);
+    return Json.of(documents.stream().map(Sampled::text).toList());
   }
 
   /** Analyses the texts. */
@@ -106,15 +102,11 @@ public final class AnalysisSample implements Closeable {
     for (Sampled document : documents) {
       Set<BytesRef> terms = new HashSet<>();
       int length = 0; // as Lucene's norms count: without tokens at the place of another
-      try (TokenStream stream = analyzer.tokenStream(field, document.text)) {
-        TermToBytesRefAttribute token = stream.addAttribute(TermToBytesRefAttribute.class);
-        PositionIncrementAttribute step = stream.addAttribute(PositionIncrementAttribute.class);
-        stream.reset();
-        while (stream.incrementToken()) {
-          terms.add(BytesRef.deepCopyOf(token.getBytesRef()));
-          length += step.getPositionIncrement() > 0 ? 1 : 0;
+      try (Tokens tokens = new Tokens(analyzer, field, document.text)) {
+        while (tokens.next()) {
+          terms.add(tokens.term());
+          length += tokens.step() > 0 ? 1 : 0;
         }
-        stream.end();
       }
       document.terms.add(terms);
       document.lengths.add(SmallFloat.intToByte4(length));

@@ -6,6 +6,7 @@ import java.util.TreeMap;
 import org.apache.lucene.codecs.CompoundDirectory;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexFileNames;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.store.Directory;
@@ -25,25 +26,20 @@ final class FileSizes {
    * <p>Files inside a compound file count under their own extension; what remains of the compound
    * file (padding, headers) under its own. The sum is that of the commit's files on disk.
    */
-  static Map<String, Long> byExtension(DirectoryReader reader) throws IOException {
+  static Map<String, Long> byExtension(IndexReader reader) throws IOException {
     Map<String, Long> sizes = new TreeMap<>();
     for (DirectoryReader shard : Indexes.shardsOf(reader)) {
-      addShard(sizes, shard);
-    }
-    return sizes;
-  }
-
-  private static void addShard(Map<String, Long> sizes, DirectoryReader reader)
-      throws IOException {
-    SegmentInfos infos = Segments.commitOf(reader);
-    for (String file : infos.files(true)) {
-      add(sizes, file, reader.directory().fileLength(file));
-    }
-    for (SegmentCommitInfo segment : infos) {
-      if (segment.info.getUseCompoundFile()) {
-        unpack(sizes, reader.directory(), segment);
+      SegmentInfos commit = Segments.commitOf(shard);
+      for (String file : commit.files(true)) {
+        add(sizes, file, shard.directory().fileLength(file));
+      }
+      for (SegmentCommitInfo segment : commit) {
+        if (segment.info.getUseCompoundFile()) {
+          unpack(sizes, shard.directory(), segment);
+        }
       }
     }
+    return sizes;
   }
 
   private static void unpack(Map<String, Long> sizes, Directory folder, SegmentCommitInfo segment)

@@ -35,7 +35,7 @@ final class IdCandidates {
     }
     List<String> found = new ArrayList<>();
     for (String name : possible) {
-      if (namesEach(reader, new IdField(reader, index, name))) {
+      if (namesEach(reader, new IdField(reader, index, name, null))) {
         found.add(name);
       }
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.math.BigInteger;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentInfos;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Indexes;
@@ -25,7 +25,7 @@ public final class Identity {
    * As above, of the commit that is open: what another process commits meanwhile is not in it.
    * Empty for shards, whose commits are several.
    */
-  public static Map<String, Object> of(DirectoryReader reader) {
+  public static Map<String, Object> of(IndexReader reader) {
     Map<String, Object> identity = new TreeMap<>();
     if (Indexes.shardsOf(reader).size() > 1) {
       return identity;

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiTerms;
@@ -48,23 +48,18 @@ public final class InspectJob extends Job {
     this.index = index;
   }
 
-  /** Compares the checksums of all files, however large they are. */
-  public void compareAllChecksums() {
-    mostBytes = Long.MAX_VALUE;
-  }
-
-  /** Compares no checksums. */
-  public void compareNoChecksums() {
-    mostBytes = -1;
+  /** Compares the checksums of all files, however large they are, or of none. */
+  public void compareChecksums(boolean all) {
+    mostBytes = all ? Long.MAX_VALUE : -1;
   }
 
   @Override
   protected Object run() throws IOException {
-    try (DirectoryReader reader = open(index)) {
+    try (IndexReader reader = open(index)) {
       boolean isOne = Indexes.shardsOf(reader).size() == 1;
       Map<String, Object> found = new LinkedHashMap<>(Identity.of(reader));
       found.put("checked", check());
-      found.put("deleted", deleted(reader));
+      found.put("deleted", Segments.countDeleted(reader));
       found.put("locked", Indexes.lockedFolder(reader, index) != null);
       String why = whyNotNamed(reader);
       found.put("without_ids", why);
@@ -78,29 +73,20 @@ public final class InspectJob extends Job {
       found.put("id_fields", isOpen ? IdCandidates.of(reader, index, stored) : List.of());
       found.put("files", FileSizes.byExtension(reader));
       if (isOne) { // several commits have none in common
-        found.put("user_data", new TreeMap<>(reader.getIndexCommit().getUserData()));
+        found.put("user_data", new TreeMap<>(Indexes.userData(reader)));
       }
       return found;
     }
   }
 
   /** Why documents cannot be named; empty where each has an id. */
-  private String whyNotNamed(DirectoryReader reader) throws IOException {
+  private String whyNotNamed(IndexReader reader) throws IOException {
     try {
       ExternalIds.requireAll(reader, index);
       return "";
     } catch (UserException e) {
       return e.getMessage();
     }
-  }
-
-  /** Those that are only soft-deleted too: nobody finds them either. */
-  private static int deleted(DirectoryReader reader) {
-    int deleted = 0;
-    for (SegmentCommitInfo segment : Segments.of(reader)) {
-      deleted += segment.getDelCount() + segment.getSoftDelCount();
-    }
-    return deleted;
   }
 
   /** Refuses damaged files; says what was looked at. */
@@ -112,7 +98,7 @@ public final class InspectJob extends Job {
       IndexFiles files = IndexFiles.of(folder);
       boolean compared = files.bytes() <= mostBytes;
       phase("checking the files", compared ? files.bytes() : 0);
-      Damage.refuse(folder, files, compared, this::advance);
+      Damage.refuse(files, compared, this::advance);
       count += files.count();
       bytes += files.bytes();
       checksums &= compared;
@@ -124,7 +110,7 @@ public final class InspectJob extends Job {
     return checked;
   }
 
-  private static List<Object> segments(DirectoryReader reader) {
+  private static List<Object> segments(IndexReader reader) {
     List<Object> segments = new ArrayList<>();
     for (SegmentCommitInfo commit : Segments.of(reader)) {
       SegmentInfo info = commit.info;
@@ -142,7 +128,7 @@ public final class InspectJob extends Job {
     return segments;
   }
 
-  private List<Object> fields(DirectoryReader reader) throws IOException {
+  private List<Object> fields(IndexReader reader) throws IOException {
     List<Object> fields = new ArrayList<>();
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
       Map<String, Object> field = new LinkedHashMap<>();
@@ -150,7 +136,8 @@ public final class InspectJob extends Job {
       field.put("index_options", info.getIndexOptions().toString());
       field.put("vectors", Lucene.hasTermVectors(info));
       field.put("payloads", info.hasPayloads());
-      field.put("doc_values", docValues(info));
+      DocValuesType column = info.getDocValuesType();
+      field.put("doc_values", column == DocValuesType.NONE ? null : column.toString());
       field.put("point_dimensions", info.getPointDimensionCount());
       field.put("knn_dimensions", info.getVectorDimension());
       if (info.getIndexOptions() != IndexOptions.NONE) {
@@ -163,12 +150,7 @@ public final class InspectJob extends Job {
     return fields;
   }
 
-  private static String docValues(FieldInfo info) {
-    DocValuesType type = info.getDocValuesType();
-    return type == DocValuesType.NONE ? null : type.toString();
-  }
-
-  private void putCounts(DirectoryReader reader, String name, Map<String, Object> field)
+  private void putCounts(IndexReader reader, String name, Map<String, Object> field)
       throws IOException {
     Terms terms = MultiTerms.getTerms(reader, name);
     field.put("documents", reader.getDocCount(name));
@@ -191,7 +173,7 @@ public final class InspectJob extends Job {
     return count;
   }
 
-  private static String whyNotPruned(DirectoryReader reader, FieldInfo info) throws IOException {
+  private static String whyNotPruned(IndexReader reader, FieldInfo info) throws IOException {
     if (info.getIndexOptions() == IndexOptions.NONE) {
       return "it is not indexed";
     }
@@ -202,7 +184,7 @@ public final class InspectJob extends Job {
   }
 
   /** Names in the first live document of each segment: no description lists stored fields. */
-  private static TreeSet<String> storedFields(DirectoryReader reader) throws IOException {
+  private static TreeSet<String> storedFields(IndexReader reader) throws IOException {
     TreeSet<String> names = new TreeSet<>();
     for (LeafReaderContext leaf : reader.leaves()) {
       Bits live = leaf.reader().getLiveDocs();

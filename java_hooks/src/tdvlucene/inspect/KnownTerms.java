@@ -11,11 +11,7 @@ import java.util.PriorityQueue;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.lucene.analysis.Analyzer;
-import org.apache.lucene.analysis.TokenStream;
-import org.apache.lucene.analysis.tokenattributes.TermToBytesRefAttribute;
-import org.apache.lucene.index.DirectoryReader;
-import org.apache.lucene.index.FieldInfo;
-import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.index.Terms;
@@ -23,6 +19,7 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
+import tdvlucene.common.Tokens;
 
 /**
  * Looks up which terms of texts, by one analyzer or another, are in a field's dictionary: an index
@@ -30,7 +27,7 @@ import tdvlucene.common.Json;
  */
 public final class KnownTerms implements Closeable {
   private final String index;
-  private final DirectoryReader reader;
+  private final IndexReader reader;
   private final String field;
 
   public KnownTerms(String index, String field) throws IOException {
@@ -49,7 +46,15 @@ public final class KnownTerms implements Closeable {
       Map<String, List<String>> found = new TreeMap<>();
       found.put("known", new ArrayList<>());
       found.put("unknown", new ArrayList<>());
-      for (BytesRef term : terms(analyzer, Json.parseStrings(texts))) {
+      TreeSet<BytesRef> terms = new TreeSet<>();
+      for (String text : Json.parseStrings(texts)) {
+        try (Tokens tokens = new Tokens(analyzer, field, text)) {
+          while (tokens.next()) {
+            terms.add(tokens.term());
+          }
+        }
+      }
+      for (BytesRef term : terms) {
         boolean isKnown = opened.docFreq(new Term(field, term)) > 0;
         found.get(isKnown ? "known" : "unknown").add(term.utf8ToString());
       }
@@ -57,32 +62,9 @@ public final class KnownTerms implements Closeable {
     });
   }
 
-  private TreeSet<BytesRef> terms(Analyzer analyzer, List<String> texts) throws IOException {
-    TreeSet<BytesRef> terms = new TreeSet<>();
-    for (String text : texts) {
-      try (TokenStream stream = analyzer.tokenStream(field, text)) {
-        TermToBytesRefAttribute token = stream.addAttribute(TermToBytesRefAttribute.class);
-        stream.reset();
-        while (stream.incrementToken()) {
-          terms.add(BytesRef.deepCopyOf(token.getBytesRef()));
-        }
-        stream.end();
-      }
-    }
-    return terms;
-  }
-
   /** A JSON array of the fields that can be searched. */
   public String fields() throws IOException {
-    return Indexes.read(index, reader, opened -> {
-      List<String> names = new ArrayList<>();
-      for (FieldInfo info : FieldInfos.getMergedFieldInfos(opened)) {
-        if (Indexes.hasFrequencies(info)) {
-          names.add(info.name);
-        }
-      }
-      return Json.of(names);
-    });
+    return Indexes.read(index, reader, opened -> Json.of(Indexes.withFrequencies(opened)));
   }
 
   /**
@@ -111,7 +93,7 @@ public final class KnownTerms implements Closeable {
     });
   }
 
-  private Terms largestDictionary(DirectoryReader opened) throws IOException {
+  private Terms largestDictionary(IndexReader opened) throws IOException {
     Terms largest = null;
     for (LeafReaderContext leaf : opened.leaves()) {
       Terms terms = leaf.reader().terms(field);

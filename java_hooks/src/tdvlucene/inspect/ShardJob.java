@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.util.Bits;
@@ -45,7 +44,7 @@ public final class ShardJob extends Job {
   /** A JSON array of the ids asked for. */
   @Override
   protected Object run() throws IOException {
-    try (DirectoryReader reader = open(index);
+    try (IndexReader reader = open(index);
         NpyWriter out = new NpyWriter(hashes, "<i8")) {
       phase("reading document ids", reader.maxDoc());
       if (IdField.of(reader, index).isNumber() && reader.maxDoc() > 0) {

@@ -1,11 +1,15 @@
 package tdvlucene.prune;
 
 import java.io.IOException;
+import java.util.Collections;
+import java.util.Iterator;
 import org.apache.lucene.codecs.TermVectorsReader;
 import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.ArrayUtil;
+import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.BytesRefHash;
 
 /**
@@ -25,10 +29,12 @@ final class InvertedVectors extends TermVectorsReader {
   private final Pruning pruning;
   private final int capacity;
 
-  /** Terms each document keeps; null until the first document is asked for, as are the texts. */
+  /** Terms each document keeps; null until the first document is asked for, as is the rest. */
   private int[] kept;
 
   private BytesRefHash texts;
+
+  private Terms postings;
 
   /** The block: documents from {@code first} up to {@code end}. */
   private int first;
@@ -57,12 +63,13 @@ final class InvertedVectors extends TermVectorsReader {
     pruning.job().advance(kept[doc]);
     int start = starts[doc - first];
     int stop = nexts[doc - first];
-    return start == stop ? null : new FlatVector(pruning.field(), texts, terms, freqs, start, stop);
+    return start == stop ? null : new FlatVector(start, stop);
   }
 
   private void load(int from) throws IOException {
     if (kept == null) {
       texts = pruning.table().terms();
+      postings = pruning.segment().reader.terms(pruning.field());
       kept = countKept();
     }
     first = from;
@@ -102,18 +109,17 @@ final class InvertedVectors extends TermVectorsReader {
 
   /** Shows the pruned postings of the block's documents, terms in order. */
   private void walk(Visitor visitor) throws IOException {
-    Terms all = pruning.segment().reader.terms(pruning.field());
-    if (all == null) {
+    if (postings == null) {
       return;
     }
     PrunedTermsEnum each =
-        new PrunedTermsEnum(all.iterator(), pruning, read -> pruning.job().checkCancelled());
-    PostingsEnum postings = null;
+        new PrunedTermsEnum(postings.iterator(), pruning, read -> pruning.job().checkCancelled());
+    PostingsEnum list = null;
     while (each.next() != null) {
-      postings = each.postings(postings, PostingsEnum.FREQS);
-      int doc = first == 0 ? postings.nextDoc() : postings.advance(first);
-      for (; doc < end; doc = postings.nextDoc()) {
-        visitor.visit(doc, each.number(), postings.freq());
+      list = each.postings(list, PostingsEnum.FREQS);
+      int doc = first == 0 ? list.nextDoc() : list.advance(first);
+      for (; doc < end; doc = list.nextDoc()) {
+        visitor.visit(doc, each.number(), list.freq());
       }
     }
   }
@@ -135,5 +141,78 @@ final class InvertedVectors extends TermVectorsReader {
   @Override
   public void close() throws IOException {
     in.close();
+  }
+
+  /** One document's vector, only terms and frequencies; valid until the next block is loaded. */
+  private final class FlatVector extends Fields {
+    private final int start;
+    private final int end;
+
+    private FlatVector(int start, int end) {
+      this.start = start;
+      this.end = end;
+    }
+
+    @Override
+    public Iterator<String> iterator() {
+      return Collections.singleton(pruning.field()).iterator();
+    }
+
+    @Override
+    public Terms terms(String name) {
+      if (!name.equals(pruning.field())) {
+        return null;
+      }
+      return new PrunedFields.PrunedTerms(postings, pruning) {
+        @Override
+        public TermsEnum iterator() {
+          return new VectorTermsEnum();
+        }
+
+        @Override
+        public long size() {
+          return end - start;
+        }
+      };
+    }
+
+    @Override
+    public int size() {
+      return 1;
+    }
+
+    private final class VectorTermsEnum extends MergeTermsEnum {
+      private final BytesRef text = new BytesRef();
+      private int at = start - 1;
+
+      @Override
+      public BytesRef next() {
+        if (++at >= end) {
+          return null;
+        }
+        texts.get(terms[at], text);
+        return text;
+      }
+
+      @Override
+      public BytesRef term() {
+        return text;
+      }
+
+      @Override
+      public long totalTermFreq() {
+        return freqs[at];
+      }
+
+      @Override
+      public int docFreq() {
+        return 1;
+      }
+
+      @Override
+      public PostingsEnum postings(PostingsEnum reuse, int flags) {
+        throw MergeTermsEnum.notForMerges();
+      }
+    }
   }
 }

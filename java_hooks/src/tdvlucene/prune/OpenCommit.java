@@ -2,7 +2,7 @@ package tdvlucene.prune;
 
 import java.io.Closeable;
 import java.io.IOException;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.inspect.Identity;
@@ -14,7 +14,7 @@ import tdvlucene.inspect.Identity;
  */
 public final class OpenCommit implements Closeable {
   final String index;
-  final DirectoryReader reader;
+  final IndexReader reader;
 
   public OpenCommit(String index) throws IOException {
     this.index = index;

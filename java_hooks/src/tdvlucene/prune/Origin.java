@@ -1,12 +1,13 @@
 package tdvlucene.prune;
 
+import java.io.IOException;
 import java.math.BigInteger;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.Objects;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
+import org.apache.lucene.store.ByteArrayDataInput;
+import org.apache.lucene.store.ByteBuffersDataOutput;
 import org.apache.lucene.util.Bits;
 
 /**
@@ -30,7 +31,7 @@ record Origin(String segment, String deleted) {
   static final Origin SEVERAL = new Origin("several", "");
 
   /** What is to be kept of a segment that is being pruned. */
-  static Origin of(Segment source, String norms) {
+  static Origin of(Segment source, String norms) throws IOException {
     String segment = nameOf(source.info, norms);
     return new Origin(segment, encode(source.live, source.reader.maxDoc()));
   }
@@ -70,7 +71,7 @@ record Origin(String segment, String deleted) {
   /** The documents of the source's segment that the pruned one has, in its order. */
   int[] documents(int maxDoc, int count) {
     int[] documents = new int[count];
-    ByteBuffer bytes = ByteBuffer.wrap(Base64.getDecoder().decode(deleted));
+    ByteArrayDataInput bytes = new ByteArrayDataInput(Base64.getDecoder().decode(deleted));
     int gone = next(bytes, -1, maxDoc);
     int at = 0;
     for (int doc = 0; doc < maxDoc && at < count; doc++) {
@@ -83,37 +84,20 @@ record Origin(String segment, String deleted) {
     return documents;
   }
 
-  private static int next(ByteBuffer bytes, int before, int maxDoc) {
-    int difference = 0;
-    int shift = 0;
-    while (bytes.hasRemaining()) {
-      byte part = bytes.get();
-      difference |= (part & 0x7F) << shift;
-      shift += 7;
-      if (part >= 0) {
-        return before + difference;
-      }
-    }
-    return maxDoc;
+  private static int next(ByteArrayDataInput bytes, int before, int maxDoc) {
+    return bytes.eof() ? maxDoc : before + bytes.readVInt();
   }
 
-  private static String encode(Bits live, int maxDoc) {
-    if (live == null) {
-      return "";
-    }
-    ByteBuffer bytes = ByteBuffer.allocate(maxDoc + 5);
+  private static String encode(Bits live, int maxDoc) throws IOException {
+    ByteBuffersDataOutput bytes = new ByteBuffersDataOutput();
     int before = -1;
-    for (int doc = 0; doc < maxDoc; doc++) {
+    for (int doc = 0; live != null && doc < maxDoc; doc++) {
       if (!live.get(doc)) {
-        int difference = doc - before;
+        bytes.writeVInt(doc - before);
         before = doc;
-        for (; difference > 0x7F; difference >>>= 7) {
-          bytes.put((byte) (difference | 0x80));
-        }
-        bytes.put((byte) difference);
       }
     }
-    return Base64.getEncoder().encodeToString(Arrays.copyOf(bytes.array(), bytes.position()));
+    return Base64.getEncoder().encodeToString(bytes.toArrayCopy());
   }
 
   private static String hex(byte[] id) {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.apache.lucene.index.MergePolicy.OneMerge;
 import org.apache.lucene.index.MergeScheduler;
 import org.apache.lucene.index.MergeTrigger;
@@ -30,13 +29,8 @@ final class PooledMerges extends MergeScheduler {
       merges.add(next);
     }
     merges.sort(Comparator.comparingInt(OneMerge::totalNumDocs).reversed());
-    List<Callable<Void>> tasks = new ArrayList<>();
-    for (OneMerge merge : merges) {
-      tasks.add(() -> {
-        source.merge(merge);
-        return null;
-      });
-    }
+    List<Pool.Task> tasks = new ArrayList<>();
+    merges.forEach(merge -> tasks.add(() -> source.merge(merge)));
     pool.run(tasks);
   }
 

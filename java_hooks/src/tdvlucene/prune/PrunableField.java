@@ -1,9 +1,9 @@
 package tdvlucene.prune;
 
 import java.io.IOException;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.NormKind;
@@ -17,7 +17,7 @@ public final class PrunableField {
   /** Refuses an index and a field to which no rule can be applied. */
   public static void require(String index, String field) throws IOException {
     Indexes.read(index, reader -> {
-      requireNorms(reader, index, field);
+      requireNorms(reader, index, field, PostingRule.KEEP_ALL, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
       return null;
     });
@@ -31,37 +31,26 @@ public final class PrunableField {
     });
   }
 
-  /** As below; a shard may be without the field, of which it then has no norms. */
-  public static NormKind requireNorms(
-      DirectoryReader reader, String index, String field, PostingRule rule, boolean isShard)
-      throws IOException {
-    boolean absent = isShard && !Indexes.hasField(reader, field);
-    return absent ? NormKind.NONE : requireNorms(reader, index, field, rule);
-  }
-
   /**
    * The field's kind of norms; refuses a field without what the rule reads, and norms whose new
-   * values we could not compute.
+   * values we could not compute. A shard may be without the field, of which it then has no norms.
    */
-  private static NormKind requireNorms(
-      DirectoryReader reader, String index, String field, PostingRule rule) throws IOException {
-    NormKind kind = requireNorms(reader, index, field);
-    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
-    if (rule.readsPositions() && !Indexes.hasPositions(info)) {
-      throw new UserException(
-          "field '" + field + "' of " + index + " has no positions, which these TDVs were learned "
-              + "with: learn them on this index, or index with positions");
-    }
-    return kind;
-  }
-
-  private static NormKind requireNorms(DirectoryReader reader, String index, String field)
+  public static NormKind requireNorms(
+      IndexReader reader, String index, String field, PostingRule rule, boolean isShard)
       throws IOException {
-    Indexes.requireFrequencies(reader, index, field);
+    if (isShard && !Indexes.hasField(reader, field)) {
+      return NormKind.NONE;
+    }
+    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
     NormKind kind = NormKind.of(reader, field);
     String reason = kind.whyNotPruned();
     if (!reason.isEmpty()) {
       throw new UserException("field '" + field + "' of " + index + " cannot be pruned: " + reason);
+    }
+    if (rule.readsPositions() && !Indexes.hasPositions(info)) {
+      throw new UserException(
+          "field '" + field + "' of " + index + " has no positions, which these TDVs were learned "
+              + "with: learn them on this index, or index with positions");
     }
     return kind;
   }

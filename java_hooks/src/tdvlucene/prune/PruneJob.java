@@ -9,12 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.CodecReader;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
-import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
@@ -60,6 +59,7 @@ public class PruneJob extends Job {
   final Map<String, Object> report = new TreeMap<>();
   private final Map<String, Object> others = new TreeMap<>();
   private int deleted;
+  private String norms;
 
   /** @param output an existing, empty folder */
   public PruneJob(String index, String output, int threads) {
@@ -128,19 +128,16 @@ public class PruneJob extends Job {
    */
   @Override
   protected Object run() throws IOException {
-    try (DirectoryReader reader = openUnlocked(index);
+    try (IndexReader reader = openUnlocked(index);
         Pool pool = new Pool(threads)) {
-      run(reader, pool);
+      requireNorms(reader);
+      List<Segment> segments = Segment.of(reader);
+      CodecReader[] readers = decide(reader, segments, pool);
+      if (!countsOnly) {
+        write(reader, segments, readers, pool);
+      }
     }
     return report;
-  }
-
-  private void run(DirectoryReader reader, Pool pool) throws IOException {
-    List<Segment> segments = Segment.of(reader);
-    CodecReader[] readers = decide(reader, segments, pool);
-    if (!countsOnly) {
-      write(reader, segments, readers, pool);
-    }
   }
 
   /** The fields to prune. */
@@ -149,23 +146,21 @@ public class PruneJob extends Job {
   }
 
   /** Refuses fields that cannot be pruned; tells the kind of norms that all others have. */
-  final String requireNorms(DirectoryReader reader) throws IOException {
+  final String requireNorms(IndexReader reader) throws IOException {
     StringBuilder kinds = new StringBuilder();
     for (Target target : targets) {
       target.norms =
           PrunableField.requireNorms(reader, index, target.field, target.rule, isShard);
       kinds.append(target.field).append(' ').append(target.norms).append('\n');
     }
-    return kinds.toString();
+    norms = kinds.toString();
+    return norms;
   }
 
-  /** What segments of an opened index are to become; counts, too. */
-  final CodecReader[] decide(DirectoryReader reader, List<Segment> segments, Pool pool)
+  /** What segments of an opened index are to become, once norms are known; counts, too. */
+  final CodecReader[] decide(IndexReader reader, List<Segment> segments, Pool pool)
       throws IOException {
-    requireNorms(reader);
-    for (SegmentCommitInfo segment : Segments.of(reader)) {
-      deleted += segment.getDelCount() + segment.getSoftDelCount();
-    }
+    deleted = Segments.countDeleted(reader);
     CodecReader[] readers =
         segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
     long toWrite = 0;
@@ -224,7 +219,7 @@ public class PruneJob extends Job {
   static long postings(List<Segment> segments, String field) throws IOException {
     long postings = 0;
     for (Segment segment : segments) {
-      postings += segment.postings(field);
+      postings += segment.reader.getSumDocFreq(field);
     }
     return postings;
   }
@@ -266,7 +261,7 @@ public class PruneJob extends Job {
   }
 
   private void write(
-      DirectoryReader source, List<Segment> segments, CodecReader[] readers, Pool pool)
+      IndexReader source, List<Segment> segments, CodecReader[] readers, Pool pool)
       throws IOException {
     // No lock: the folder is ours alone until it is renamed into place.
     try (Directory folder =
@@ -282,9 +277,8 @@ public class PruneJob extends Job {
   }
 
   /** How pruned segments are written, which are added in the order of the source's. */
-  final IndexWriterConfig settings(DirectoryReader source, List<Segment> segments, Pool pool)
+  final IndexWriterConfig settings(IndexReader source, List<Segment> segments, Pool pool)
       throws IOException {
-    String norms = requireNorms(source);
     List<Origin> origins = new ArrayList<>();
     for (Segment segment : segments) {
       origins.add(Origin.of(segment, norms));
@@ -297,8 +291,8 @@ public class PruneJob extends Job {
   }
 
   /** What the new commit says: what the source's does, and how it was pruned. */
-  final Map<String, String> userData(DirectoryReader source) throws IOException {
-    Map<String, String> all = new HashMap<>(source.getIndexCommit().getUserData());
+  final Map<String, String> userData(IndexReader source) throws IOException {
+    Map<String, String> all = new HashMap<>(Indexes.userData(source));
     // Of fields pruned earlier, what holds of them still is among what is put now.
     all.keySet().removeIf(key -> key.startsWith("tdv.") && !key.startsWith("tdv.fields."));
     for (Target target : targets) {

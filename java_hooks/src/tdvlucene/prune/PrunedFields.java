@@ -25,7 +25,16 @@ final class PrunedFields extends FieldsProducer {
   @Override
   public Terms terms(String field) throws IOException {
     Terms terms = in.terms(field);
-    return terms == null || !field.equals(pruning.field()) ? terms : new PrunedTerms(terms);
+    if (terms == null || !field.equals(pruning.field())) {
+      return terms;
+    }
+    // The statistics are those of the source: a merge counts its own and reads none of them.
+    return new PrunedTerms(terms, pruning) {
+      @Override
+      public TermsEnum iterator() throws IOException {
+        return new PrunedTermsEnum(in.iterator(), pruning, pruning.job()::advance);
+      }
+    };
   }
 
   @Override
@@ -48,30 +57,28 @@ final class PrunedFields extends FieldsProducer {
     in.close();
   }
 
-  /** The statistics are those of the source: a merge counts its own and reads none of them. */
-  private final class PrunedTerms extends FilterTerms {
-    private PrunedTerms(Terms in) {
-      super(in);
-    }
+  /** Terms of postings or of a vector, which have positions only where frequencies stay. */
+  abstract static class PrunedTerms extends FilterTerms {
+    private final boolean whole;
 
-    @Override
-    public TermsEnum iterator() throws IOException {
-      return new PrunedTermsEnum(in.iterator(), pruning, pruning.job()::advance);
+    PrunedTerms(Terms in, Pruning pruning) {
+      super(in);
+      this.whole = pruning.rule().keepsFrequencies();
     }
 
     @Override
     public boolean hasPositions() {
-      return pruning.rule().keepsFrequencies() && in.hasPositions();
+      return whole && in.hasPositions();
     }
 
     @Override
     public boolean hasOffsets() {
-      return pruning.rule().keepsFrequencies() && in.hasOffsets();
+      return whole && in.hasOffsets();
     }
 
     @Override
     public boolean hasPayloads() {
-      return pruning.rule().keepsFrequencies() && in.hasPayloads();
+      return whole && in.hasPayloads();
     }
   }
 }

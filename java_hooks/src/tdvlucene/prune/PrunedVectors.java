@@ -7,7 +7,6 @@ import java.util.List;
 import org.apache.lucene.codecs.TermVectorsReader;
 import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.FilterLeafReader.FilterFields;
-import org.apache.lucene.index.FilterLeafReader.FilterTerms;
 import org.apache.lucene.index.FilterLeafReader.FilterTermsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
@@ -101,18 +100,14 @@ final class PrunedVectors extends TermVectorsReader {
 
     private PrunedVectorFields(Fields in, Terms terms, int kept) {
       super(in);
-      this.pruned = kept == 0 ? null : new PrunedVectorTerms(terms, kept);
+      this.pruned = kept == 0 ? null : pruned(terms, kept);
     }
 
     @Override
     public Iterator<String> iterator() {
-      return pruned != null ? in.iterator() : namesWithoutPruned();
-    }
-
-    private Iterator<String> namesWithoutPruned() {
       List<String> names = new ArrayList<>();
       in.forEach(names::add);
-      names.remove(pruning.field());
+      names.removeIf(name -> pruned == null && name.equals(pruning.field()));
       return names.iterator();
     }
 
@@ -127,38 +122,18 @@ final class PrunedVectors extends TermVectorsReader {
     }
   }
 
-  private final class PrunedVectorTerms extends FilterTerms {
-    private final int kept;
+  private Terms pruned(Terms terms, int kept) {
+    return new PrunedFields.PrunedTerms(terms, pruning) {
+      @Override
+      public TermsEnum iterator() throws IOException {
+        return new PrunedVectorTermsEnum(in.iterator());
+      }
 
-    private PrunedVectorTerms(Terms in, int kept) {
-      super(in);
-      this.kept = kept;
-    }
-
-    @Override
-    public TermsEnum iterator() throws IOException {
-      return new PrunedVectorTermsEnum(in.iterator());
-    }
-
-    @Override
-    public long size() {
-      return kept;
-    }
-
-    @Override
-    public boolean hasPositions() {
-      return pruning.rule().keepsFrequencies() && in.hasPositions();
-    }
-
-    @Override
-    public boolean hasOffsets() {
-      return pruning.rule().keepsFrequencies() && in.hasOffsets();
-    }
-
-    @Override
-    public boolean hasPayloads() {
-      return pruning.rule().keepsFrequencies() && in.hasPayloads();
-    }
+      @Override
+      public long size() {
+        return kept;
+      }
+    };
   }
 
   private final class PrunedVectorTermsEnum extends FilterTermsEnum {

@@ -1,10 +1,9 @@
 package tdvlucene.prune;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.index.CodecReader;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.util.Bits;
@@ -27,7 +26,7 @@ public final class Segment {
   }
 
   /** The segments of an index, in order. */
-  public static List<Segment> of(DirectoryReader reader) {
+  public static List<Segment> of(IndexReader reader) {
     List<Segment> segments = new ArrayList<>();
     reader.leaves().forEach(leaf -> segments.add(new Segment(leaf)));
     return segments;
@@ -35,11 +34,6 @@ public final class Segment {
 
   String name() {
     return info.info.name;
-  }
-
-  /** Postings of a field, those of deleted documents among them. */
-  long postings(String field) throws IOException {
-    return reader.getSumDocFreq(field);
   }
 
   /** Live documents whose entry is 0. */

@@ -3,11 +3,10 @@ package tdvlucene.prune;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FilterCodecReader;
-import org.apache.lucene.index.MergePolicy;
-import org.apache.lucene.index.MergeTrigger;
+import org.apache.lucene.index.FilterMergePolicy;
+import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.index.SegmentReader;
@@ -16,7 +15,7 @@ import org.apache.lucene.index.SegmentReader;
  * Merges each added reader into a segment of its own, in order, or all into one; never anything
  * else.
  */
-final class SegmentMerges extends MergePolicy {
+final class SegmentMerges extends FilterMergePolicy {
   private final boolean oneSegment;
 
   /** What each reader's segment is to say of where it comes from. */
@@ -27,6 +26,7 @@ final class SegmentMerges extends MergePolicy {
 
   /** @param origins of the segments that are added, in order */
   SegmentMerges(List<Origin> origins, boolean oneSegment) {
+    super(NoMergePolicy.INSTANCE);
     this.origins = origins;
     this.oneSegment = oneSegment;
   }
@@ -70,23 +70,6 @@ final class SegmentMerges extends MergePolicy {
     return Arrays.stream(readers)
         .filter(reader -> reader.numDocs() > 0)
         .toArray(CodecReader[]::new);
-  }
-
-  @Override
-  public MergeSpecification findMerges(
-      MergeTrigger trigger, SegmentInfos infos, MergeContext context) {
-    return null;
-  }
-
-  @Override
-  public MergeSpecification findForcedMerges(
-      SegmentInfos infos, int most, Map<SegmentCommitInfo, Boolean> asked, MergeContext context) {
-    return null;
-  }
-
-  @Override
-  public MergeSpecification findForcedDeletesMerges(SegmentInfos infos, MergeContext context) {
-    return null;
   }
 
   /** As in the source; one segment of all is no compound, as Lucene itself would decide. */

@@ -3,9 +3,9 @@ package tdvlucene.prune;
 import java.lang.reflect.Constructor;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.lucene90.Lucene90StoredFieldsFormat;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafMetaData;
 import org.apache.lucene.index.LeafReaderContext;
@@ -22,7 +22,7 @@ final class SourceSettings {
   private SourceSettings() {}
 
   /** Index sort, special fields, created version and codec of the source. */
-  static IndexWriterConfig of(DirectoryReader source) {
+  static IndexWriterConfig of(IndexReader source) {
     IndexWriterConfig config = new IndexWriterConfig();
     config.setCommitOnClose(false); // what was not committed on purpose must not look whole
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(source)) {

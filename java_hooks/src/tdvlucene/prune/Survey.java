@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.index.PostingsEnum;
@@ -74,15 +73,16 @@ final class Survey {
   /** Reads one segment; returns the new length of each of its documents. */
   int[] lengths(Segment segment, int[] oldLengths) throws IOException {
     Queue<int[]> sums = new ConcurrentLinkedQueue<>();
-    List<Callable<Void>> tasks = new ArrayList<>();
+    List<Pool.Task> tasks = new ArrayList<>();
     Terms terms = segment.reader.terms(field);
     int step = ((table.size() / RANGES) / ALIGNMENT + 1) * ALIGNMENT;
     for (int first = 0; terms != null && (first == 0 || first < table.size()); first += step) {
-      Range range = new Range(segment, oldLengths, first, first + step);
+      int from = first;
       tasks.add(() -> {
-        int[] lengths = sums.poll();
-        sums.add(range.read(terms, lengths == null ? new int[segment.reader.maxDoc()] : lengths));
-        return null;
+        int[] idle = sums.poll();
+        int[] lengths = idle == null ? new int[segment.reader.maxDoc()] : idle;
+        new Range(segment, oldLengths, lengths).read(terms, from, from + step);
+        sums.add(lengths);
       });
     }
     pool.run(tasks);
@@ -128,22 +128,21 @@ final class Survey {
             + ". Learn them on this index (tdv-lucene learn --index ...)");
   }
 
-  /** The terms of one segment from the vocabulary's {@code first} up to {@code end}. */
+  /** Some terms of one segment, whose documents' new lengths are added to {@code lengths}. */
   private final class Range {
     private final Segment segment;
     private final int[] oldLengths;
-    private final int first;
-    private final int end;
+    private final int[] lengths;
     private PostingsEnum postings;
 
-    private Range(Segment segment, int[] oldLengths, int first, int end) {
+    private Range(Segment segment, int[] oldLengths, int[] lengths) {
       this.segment = segment;
       this.oldLengths = oldLengths;
-      this.first = first;
-      this.end = end;
+      this.lengths = lengths;
     }
 
-    private int[] read(Terms terms, int[] lengths) throws IOException {
+    /** From the vocabulary's term {@code first} up to {@code end}. */
+    private void read(Terms terms, int first, int end) throws IOException {
       BytesRef at = null;
       try {
         TermsEnum each = terms.iterator();
@@ -152,14 +151,13 @@ final class Survey {
         at = cursor.seek(first) && first > 0 ? seek(each, cursor.term()) : each.next();
         for (; at != null && (stop == null || at.compareTo(stop) < 0); at = each.next()) {
           if (cursor.advance(at)) {
-            read(each, cursor.number(), lengths);
+            read(each, cursor.number());
           } else if (hasLivePosting(each)) {
             throw otherVocabulary(
                 "it has the term " + TermText.show(at) + ", for which they have none");
           }
           job.advance(each.docFreq());
         }
-        return lengths;
       } catch (UserException e) {
         throw e;
       } catch (IOException | RuntimeException e) {
@@ -184,7 +182,7 @@ final class Survey {
       return count;
     }
 
-    private void read(TermsEnum each, int term, int[] lengths) throws IOException {
+    private void read(TermsEnum each, int term) throws IOException {
       if (rule.drops(term)) {
         int before = segment.live == null ? each.docFreq() : countLive(each);
         count(term, before, 0, 0);

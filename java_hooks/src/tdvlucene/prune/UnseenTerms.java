@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
@@ -18,14 +18,13 @@ import tdvlucene.rules.TermTable;
  * the table's terms are now, and which terms it lacks.
  *
  * <p>Reads no postings: counts are Lucene's own, which include deleted documents. Memory: four
- * bytes for each term of the table, and the terms it lacks.
+ * bytes for each term of the table.
  */
 public final class UnseenTerms extends Job {
   private final OpenCommit source;
   private final String field;
   private final TermTable table;
   private final Path folder;
-  private final Map<BytesRef, Unseen> unseen = new TreeMap<>();
 
   /** @param folder gets the arrays; existing, empty */
   public UnseenTerms(OpenCommit source, String field, TermTable table, String folder) {
@@ -39,14 +38,7 @@ public final class UnseenTerms extends Job {
   @Override
   protected Object run() throws IOException {
     reads(source.index);
-    int[] docFreq = new int[table.size()];
-    for (LeafReaderContext leaf : source.reader.leaves()) {
-      Terms terms = leaf.reader().terms(field);
-      if (terms != null) {
-        read(terms, docFreq);
-      }
-    }
-    write(docFreq);
+    write(MultiTerms.getTerms(source.reader, field));
     Map<String, Object> found = new TreeMap<>();
     found.put("documents", source.reader.numDocs());
     found.put("doc_count", source.reader.getDocCount(field));
@@ -55,49 +47,33 @@ public final class UnseenTerms extends Job {
     return found;
   }
 
-  private void read(Terms terms, int[] docFreq) throws IOException {
-    TermTable.Cursor cursor = table.cursor();
-    TermsEnum each = terms.iterator();
-    for (BytesRef term = each.next(); term != null; term = each.next()) {
-      if (cursor.advance(term)) {
-        docFreq[cursor.number()] += each.docFreq();
-      } else {
-        Unseen known = unseen.get(term);
-        if (known == null) {
-          known = new Unseen(cursor.number());
-          unseen.put(BytesRef.deepCopyOf(term), known);
-        }
-        known.docFreq += each.docFreq();
-      }
-    }
-    checkCancelled();
-  }
-
-  private void write(int[] docFreq) throws IOException {
-    try (NpyWriter counts = new NpyWriter(folder.resolve("doc_freq.npy"), "<i4");
-        NpyWriter terms = new NpyWriter(folder.resolve("terms.npy"), "|u1");
-        NpyWriter ends = new NpyWriter(folder.resolve("terms_indptr.npy"), "<i8");
-        NpyWriter places = new NpyWriter(folder.resolve("places.npy"), "<i4");
-        NpyWriter unseenCounts = new NpyWriter(folder.resolve("unseen_doc_freq.npy"), "<i4")) {
-      counts.writeInts(docFreq, docFreq.length);
+  /** @param all null where no document has the field */
+  private void write(Terms all) throws IOException {
+    int[] docFreq = new int[table.size()];
+    try (NpyWriter counts = array("doc_freq", "<i4");
+        NpyWriter terms = array("terms", "|u1");
+        NpyWriter ends = array("terms_indptr", "<i8");
+        NpyWriter places = array("places", "<i4");
+        NpyWriter unseenCounts = array("unseen_doc_freq", "<i4")) {
       ends.writeLong(0);
-      for (Map.Entry<BytesRef, Unseen> entry : unseen.entrySet()) {
-        BytesRef term = entry.getKey();
-        terms.writeBytes(term.bytes, term.offset, term.length);
-        ends.writeLong(terms.bytes());
-        places.writeInt(entry.getValue().place);
-        unseenCounts.writeInt(entry.getValue().docFreq);
+      TermTable.Cursor cursor = table.cursor();
+      TermsEnum each = all == null ? TermsEnum.EMPTY : all.iterator();
+      for (BytesRef term = each.next(); term != null; term = each.next()) {
+        checkCancelled();
+        if (cursor.advance(term)) {
+          docFreq[cursor.number()] = each.docFreq();
+        } else {
+          terms.writeBytes(term.bytes, term.offset, term.length);
+          ends.writeLong(terms.bytes());
+          places.writeInt(cursor.number()); // before that term of the table it belongs
+          unseenCounts.writeInt(each.docFreq());
+        }
       }
+      counts.writeInts(docFreq, docFreq.length);
     }
   }
 
-  /** A term that the table lacks: before which of its terms it belongs. */
-  private static final class Unseen {
-    private final int place;
-    private int docFreq;
-
-    private Unseen(int place) {
-      this.place = place;
-    }
+  private NpyWriter array(String name, String dtype) throws IOException {
+    return new NpyWriter(folder.resolve(name + ".npy"), dtype);
   }
 }

@@ -38,7 +38,6 @@ import tdvlucene.common.UserException;
 public final class UpdateJob extends PruneJob {
   private final OpenCommit source;
   private final HeldIndex held;
-  private final String pruned;
   private boolean isAtHome;
   private boolean isAnew;
 
@@ -47,7 +46,6 @@ public final class UpdateJob extends PruneJob {
     super(source.index, held.index, threads);
     this.source = source;
     this.held = held;
-    this.pruned = held.index;
     isShard(); // the source may lack a field by now
     hasChanged();
   }
@@ -70,7 +68,7 @@ public final class UpdateJob extends PruneJob {
   @Override
   protected Object run() throws IOException {
     reads(index);
-    reads(pruned);
+    reads(held.index);
     held.requireHeld();
     SegmentInfos last = SegmentInfos.readLatestCommit(held.folder);
     requireLater(last);
@@ -108,7 +106,7 @@ public final class UpdateJob extends PruneJob {
     long now = Segments.commitOf(source.reader).getVersion();
     if (now < before) {
       throw new UserException(
-          index + " is at version " + now + ", and " + pruned + " was made of version " + before
+          index + " is at version " + now + ", and " + held.index + " was made of version " + before
               + ": the source went back to an older commit, or is another index; prune it again");
     }
   }
@@ -120,8 +118,8 @@ public final class UpdateJob extends PruneJob {
       Origin origin = Origin.readFrom(segment.info);
       if (origin == null) {
         throw new UserException(
-            pruned + " holds a segment (" + segment.info.name + ") that was not pruned: somebody "
-                + "added documents to it, or merged its segments; prune the source again");
+            held.index + " holds a segment (" + segment.info.name + ") that was not pruned: "
+                + "somebody added documents to it, or merged its segments; prune the source again");
       }
       known.computeIfAbsent(origin.segment(), name -> new ArrayDeque<>()).add(segment);
     }
@@ -141,8 +139,8 @@ public final class UpdateJob extends PruneJob {
     }
     if (!plan.shared && last.size() > 0 && !isAtHome) {
       throw new UserException(
-          index + " has no segment that " + pruned + " was made of: it is another index, or all "
-              + "its segments were merged while it was moved; prune it again");
+          index + " has no segment that " + held.index + " was made of: it is another index, or "
+              + "all its segments were merged while it was moved; prune it again");
     }
     return plan;
   }

@@ -8,20 +8,14 @@ package tdvlucene.rules;
  * pruning.
  * Computed without a division, in double precision and of the tf that a {@link
  * Boost} of its own gives, as in Python: the two must agree on every posting.
+ *
+ * @param kept decides on the postings that stay
+ * @param table has the least saturation of each term, and the boost
+ * @param fixed k1 (1 - b)
+ * @param perToken k1 b / avgdl
  */
-public record SaturationRule(
-    PostingRule kept, float[] least, Boost boost, double fixed, double perToken)
+public record SaturationRule(PostingRule kept, TermTable table, double fixed, double perToken)
     implements PostingRule {
-  /**
-   * @param kept decides on the postings that stay
-   * @param table has the least saturation of each term, and the boost
-   * @param fixed k1 (1 - b)
-   * @param perToken k1 b / avgdl
-   */
-  public SaturationRule(PostingRule kept, TermTable table, double fixed, double perToken) {
-    this(kept, table.leastSaturation(), table.saturationBoost(), fixed, perToken);
-  }
-
   @Override
   public boolean drops(int term) {
     return kept.drops(term);
@@ -30,8 +24,8 @@ public record SaturationRule(
   @Override
   public int freq(int term, int tf, int first, int length) {
     double lengthNorm = fixed + perToken * length;
-    double boosted = boost.apply(tf, first);
-    boolean isDropped = boosted < least[term] * (boosted + lengthNorm);
+    double boosted = table.saturationBoost().apply(tf, first);
+    boolean isDropped = boosted < table.leastSaturation(term) * (boosted + lengthNorm);
     return isDropped ? 0 : kept.freq(term, tf, first, length);
   }
 
@@ -47,6 +41,6 @@ public record SaturationRule(
 
   @Override
   public boolean readsPositions() {
-    return boost.readsPositions() || kept.readsPositions();
+    return table.saturationBoost().readsPositions() || kept.readsPositions();
   }
 }

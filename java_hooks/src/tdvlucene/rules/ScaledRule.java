@@ -9,27 +9,22 @@ import tdvlucene.common.UserException;
  * <p>In double precision and rounded half to even, as {@code tdv_lucene.simulation.quantisation} has
  * it: the two must agree on every posting. Where the table has a {@link Boost}, tf is
  * the boosted frequency.
+ *
+ * @param table the TDVs; finite and not negative
+ * @param scale larger than 0
  */
-public record ScaledRule(float[] tdv, Boost boost, double scale) implements PostingRule {
-  /**
-   * @param table the TDVs; finite and not negative
-   * @param scale larger than 0
-   */
-  public ScaledRule(TermTable table, double scale) {
-    this(table.tdv(), table.boost(), scale);
-  }
-
+public record ScaledRule(TermTable table, double scale) implements PostingRule {
   @Override
   public boolean drops(int term) {
-    return tdv[term] == 0;
+    return table.tdv(term) == 0;
   }
 
   @Override
   public int freq(int term, int tf, int first, int length) {
-    double freq = Math.rint(scale * boost.apply(tf, first) * tdv[term]);
+    double freq = Math.rint(scale * table.boost().apply(tf, first) * table.tdv(term));
     if (freq > Integer.MAX_VALUE) {
       throw UserException.unlessDamaged(
-          "scale " + scale + " x tf " + tf + " x TDV " + tdv[term] + " of term number " + term
+          "scale " + scale + " x tf " + tf + " x TDV " + table.tdv(term) + " of term number " + term
               + " exceeds Lucene's largest frequency " + Integer.MAX_VALUE
               + ": use a smaller " + UserException.argument("scale"));
     }
@@ -43,6 +38,6 @@ public record ScaledRule(float[] tdv, Boost boost, double scale) implements Post
 
   @Override
   public boolean readsPositions() {
-    return boost.readsPositions();
+    return table.boost().readsPositions();
   }
 }

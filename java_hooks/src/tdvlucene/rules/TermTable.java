@@ -15,11 +15,6 @@ import tdvlucene.common.UserException;
  * TDVs are on the heap, four bytes for each term.
  */
 public final class TermTable implements Closeable {
-  private static final String LEAST_SATURATION = "least_saturation.npy";
-  private static final String BOOST = "first_position_boost.npy";
-  private static final String WEIGHT_BOOST = "weight_boost.npy";
-  private static final String SATURATION_BOOST = "saturation_boost.npy";
-
   private final NpyFolder folder;
   private final IndexInput bytes;
   private final IndexInput ends;
@@ -40,16 +35,15 @@ public final class TermTable implements Closeable {
     bytes = folder.array("terms.npy");
     ends = folder.array("terms_indptr.npy");
     tdv = folder.floats("tdv.npy");
-    leastSaturation = folder.has(LEAST_SATURATION) ? folder.floats(LEAST_SATURATION) : null;
-    boost =
-        folder.has(WEIGHT_BOOST)
-            ? new Boost(folder.floats(WEIGHT_BOOST), true)
-            : readBoost(BOOST);
-    saturationBoost = readBoost(SATURATION_BOOST);
+    leastSaturation = folder.floats("least_saturation.npy");
+    float[] byWeight = folder.floats("weight_boost.npy");
+    boost = byWeight == null ? readBoost("first_position_boost.npy") : new Boost(byWeight, true);
+    saturationBoost = readBoost("saturation_boost.npy");
   }
 
   private Boost readBoost(String name) throws IOException {
-    return folder.has(name) ? new Boost(folder.floats(name), false) : Boost.NONE;
+    float[] factors = folder.floats(name);
+    return factors == null ? Boost.NONE : new Boost(factors, false);
   }
 
   /** Terms. */
@@ -81,13 +75,13 @@ public final class TermTable implements Closeable {
     return loaded;
   }
 
-  public float[] tdv() {
-    return tdv;
+  float tdv(int term) {
+    return tdv[term];
   }
 
-  /** Each term's least saturation of a posting that stays; null when the table has none. */
-  float[] leastSaturation() {
-    return leastSaturation;
+  /** The least saturation of a term's posting that stays, of a table that has them. */
+  float leastSaturation(int term) {
+    return leastSaturation[term];
   }
 
   /** The first-position boost; {@link Boost#NONE} when the table has none. */
@@ -142,7 +136,11 @@ public final class TermTable implements Closeable {
       ends.seek((long) to * Long.BYTES);
       long start = ends.readLong();
       bytes.seek(start);
-      read(Math.toIntExact(ends.readLong() - start));
+      term.length = Math.toIntExact(ends.readLong() - start);
+      if (term.bytes.length < term.length) {
+        term.bytes = new byte[Math.max(term.length, 2 * term.bytes.length)];
+      }
+      bytes.readBytes(term.bytes, 0, term.length);
       return true;
     }
 
@@ -173,14 +171,6 @@ public final class TermTable implements Closeable {
         seek(high);
       }
       return number < size() && term.equals(target);
-    }
-
-    private void read(int length) throws IOException {
-      if (term.bytes.length < length) {
-        term.bytes = new byte[Math.max(length, 2 * term.bytes.length)];
-      }
-      bytes.readBytes(term.bytes, 0, length);
-      term.length = length;
     }
   }
 }

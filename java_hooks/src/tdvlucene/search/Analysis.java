@@ -6,11 +6,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.lucene.analysis.Analyzer;
-import org.apache.lucene.analysis.TokenStream;
-import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
-import org.apache.lucene.analysis.tokenattributes.OffsetAttribute;
 import org.apache.lucene.search.IndexSearcher;
 import tdvlucene.common.Json;
+import tdvlucene.common.Tokens;
 import tdvlucene.common.UserException;
 
 /** Runs an analyzer over many texts in one call. */
@@ -35,16 +33,13 @@ public final class Analysis {
   public static String tokens(Analyzer analyzer, String field, String texts) throws IOException {
     List<List<String>> all = new ArrayList<>();
     for (String text : Json.parseStrings(texts)) {
-      List<String> tokens = new ArrayList<>();
-      try (TokenStream stream = analyzer.tokenStream(field, text)) {
-        CharTermAttribute token = stream.addAttribute(CharTermAttribute.class);
-        stream.reset();
-        while (stream.incrementToken()) {
-          tokens.add(token.toString());
+      List<String> found = new ArrayList<>();
+      try (Tokens tokens = new Tokens(analyzer, field, text)) {
+        while (tokens.next()) {
+          found.add(tokens.text());
         }
-        stream.end();
       }
-      all.add(tokens);
+      all.add(found);
     }
     return Json.of(all);
   }
@@ -62,18 +57,14 @@ public final class Analysis {
     List<List<Object>> all = new ArrayList<>();
     for (String text : Json.parseStrings(texts)) {
       List<Object> places = new ArrayList<>();
-      try (TokenStream stream = analyzer.tokenStream(field, text)) {
-        CharTermAttribute token = stream.addAttribute(CharTermAttribute.class);
-        OffsetAttribute offset = stream.addAttribute(OffsetAttribute.class);
-        stream.reset();
-        while (stream.incrementToken()) {
-          if (wanted.contains(token.toString())) {
-            int start = text.codePointCount(0, offset.startOffset());
-            int end = start + text.codePointCount(offset.startOffset(), offset.endOffset());
-            places.add(List.of(start, end, token.toString()));
+      try (Tokens tokens = new Tokens(analyzer, field, text)) {
+        while (tokens.next()) {
+          if (wanted.contains(tokens.text())) {
+            int start = text.codePointCount(0, tokens.start());
+            int end = start + text.codePointCount(tokens.start(), tokens.end());
+            places.add(List.of(start, end, tokens.text()));
           }
         }
-        stream.end();
       }
       all.add(places);
     }
@@ -94,28 +85,19 @@ public final class Analysis {
   public static String shorten(Analyzer analyzer, String field, String texts) throws IOException {
     List<List<Object>> all = new ArrayList<>();
     for (String text : Json.parseStrings(texts)) {
-      all.add(shortenOne(analyzer, field, text));
+      Set<String> terms = new HashSet<>();
+      int end = text.length();
+      int last = 0;
+      try (Tokens tokens = new Tokens(analyzer, field, text)) {
+        while (tokens.next()) {
+          if (terms.add(tokens.text()) && terms.size() == mostTerms() + 1) {
+            end = last;
+          }
+          last = tokens.end();
+        }
+      }
+      all.add(List.of(terms.size(), text.substring(0, end)));
     }
     return Json.of(all);
-  }
-
-  private static List<Object> shortenOne(Analyzer analyzer, String field, String text)
-      throws IOException {
-    Set<String> terms = new HashSet<>();
-    int end = text.length();
-    int last = 0;
-    try (TokenStream stream = analyzer.tokenStream(field, text)) {
-      CharTermAttribute token = stream.addAttribute(CharTermAttribute.class);
-      OffsetAttribute offset = stream.addAttribute(OffsetAttribute.class);
-      stream.reset();
-      while (stream.incrementToken()) {
-        if (terms.add(token.toString()) && terms.size() == mostTerms() + 1) {
-          end = last;
-        }
-        last = offset.endOffset();
-      }
-      stream.end();
-    }
-    return List.of(terms.size(), text.substring(0, end));
   }
 }

@@ -2,102 +2,76 @@ package tdvlucene.search;
 
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.lucene.index.DirectoryReader;
-import org.apache.lucene.index.FilterDirectoryReader;
 import org.apache.lucene.index.FilterLeafReader;
 import org.apache.lucene.index.Impacts;
 import org.apache.lucene.index.ImpactsEnum;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.MultiReader;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 
 /**
- * A reader that counts the postings at which its searches stop; for one thread.
+ * A segment that counts the postings at which its searches stop; for one thread.
  *
  * <p>Impacts and scores, on which skipping depends, pass unchanged, so a search stops where it
  * would stop without the counting. A posting that is decoded with its block but skipped does not
  * count.
  */
-final class CountingReader extends FilterDirectoryReader {
+final class CountingReader extends FilterLeafReader {
   private final AtomicLong counter;
 
-  CountingReader(DirectoryReader in) throws IOException {
-    this(in, new AtomicLong());
-  }
-
-  private CountingReader(DirectoryReader in, AtomicLong counter) throws IOException {
-    super(
-        in,
-        new SubReaderWrapper() {
-          @Override
-          public LeafReader wrap(LeafReader reader) {
-            return new Leaf(reader, counter);
-          }
-        });
+  private CountingReader(LeafReader in, AtomicLong counter) {
+    super(in);
     this.counter = counter;
   }
 
-  /** Postings stopped at since the last call. */
-  long takeCount() {
-    return counter.getAndSet(0);
+  /** An index whose searches add to {@code counter}; it is open for as long as {@code index}. */
+  static IndexReader of(IndexReader index, AtomicLong counter) throws IOException {
+    IndexReader[] segments =
+        index.leaves().stream()
+            .map(leaf -> new CountingReader(leaf.reader(), counter))
+            .toArray(IndexReader[]::new);
+    return new MultiReader(segments, false);
   }
 
   @Override
-  protected DirectoryReader doWrapDirectoryReader(DirectoryReader reader) throws IOException {
-    return new CountingReader(reader, counter);
+  public Terms terms(String field) throws IOException {
+    Terms terms = in.terms(field);
+    return terms == null
+        ? null
+        : new FilterTerms(terms) {
+          @Override
+          public TermsEnum iterator() throws IOException {
+            return counted(in.iterator());
+          }
+        };
+  }
+
+  private TermsEnum counted(TermsEnum terms) {
+    return new FilterTermsEnum(terms) {
+      @Override
+      public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
+        return new Counted(in.postings(null, flags), counter);
+      }
+
+      @Override
+      public ImpactsEnum impacts(int flags) throws IOException {
+        return new Counted(in.impacts(flags), counter);
+      }
+    };
+  }
+
+  @Override
+  public CacheHelper getCoreCacheHelper() {
+    return null;
   }
 
   @Override
   public CacheHelper getReaderCacheHelper() {
     return null;
-  }
-
-  private static final class Leaf extends FilterLeafReader {
-    private final AtomicLong counter;
-
-    Leaf(LeafReader in, AtomicLong counter) {
-      super(in);
-      this.counter = counter;
-    }
-
-    @Override
-    public Terms terms(String field) throws IOException {
-      Terms terms = in.terms(field);
-      return terms == null
-          ? null
-          : new FilterTerms(terms) {
-            @Override
-            public TermsEnum iterator() throws IOException {
-              return counted(in.iterator());
-            }
-          };
-    }
-
-    private TermsEnum counted(TermsEnum terms) {
-      return new FilterTermsEnum(terms) {
-        @Override
-        public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
-          return new Counted(in.postings(null, flags), counter);
-        }
-
-        @Override
-        public ImpactsEnum impacts(int flags) throws IOException {
-          return new Counted(in.impacts(flags), counter);
-        }
-      };
-    }
-
-    @Override
-    public CacheHelper getCoreCacheHelper() {
-      return null;
-    }
-
-    @Override
-    public CacheHelper getReaderCacheHelper() {
-      return null;
-    }
   }
 
   /**

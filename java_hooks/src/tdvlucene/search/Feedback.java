@@ -4,7 +4,6 @@ import io.anserini.search.ScoredDoc;
 import io.anserini.search.SimpleSearcher;
 import java.io.Closeable;
 import java.io.IOException;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
@@ -20,27 +19,21 @@ import tdvlucene.common.UserException;
  *
  * <p>Hits and scores are {@code SimpleSearcher}'s own, so its field is searched: {@code contents}.
  */
-final class Feedback implements Closeable {
+record Feedback(SimpleSearcher searcher) implements Closeable {
   static final String FIELD = "contents";
-
-  private final SimpleSearcher searcher;
-
-  private Feedback(SimpleSearcher searcher) {
-    this.searcher = searcher;
-  }
 
   /**
    * @param index not in shards
    * @param method {@code rm3} or {@code rocchio}
    */
   static Feedback open(
-      String index, DirectoryReader reader, Similarity similarity, Queries queries, String method)
+      String index, IndexReader reader, Similarity similarity, Queries queries, String method)
       throws IOException, ReflectiveOperationException {
     Searchable.requireAnserinisIds(reader, index);
     requireVectors(index, reader, method);
     refuseSoftDeleted(index, reader, method);
     SimpleSearcher searcher = new SimpleSearcher(index);
-    SearcherHooks.setSimilarity(searcher, similarity);
+    Searchable.setSimilarity(searcher, similarity);
     searcher.set_analyzer(queries.analyzer());
     String collection = null; // to parse documents with, where no vectors are
     if (method.equals("rm3")) {
@@ -61,7 +54,7 @@ final class Feedback implements Closeable {
   }
 
   /** Anserini opens the index itself, and does not hide them. */
-  private static void refuseSoftDeleted(String index, DirectoryReader reader, String method) {
+  private static void refuseSoftDeleted(String index, IndexReader reader, String method) {
     int hidden = Segments.countSoftDeleted(reader);
     if (hidden > 0) {
       throw new UserException(

@@ -1,8 +1,6 @@
 package tdvlucene.search;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.util.function.ToLongFunction;
 import org.apache.lucene.index.FieldInvertState;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.Term;
@@ -16,6 +14,7 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.TermStatistics;
 import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.util.IOFunction;
 import tdvlucene.common.Lucene;
 
 /**
@@ -58,39 +57,27 @@ public final class ImpactSimilarity extends Similarity {
 
   /** The searcher of an index by a similarity, which it does not set. */
   static IndexSearcher searcher(IndexReader reader, Similarity similarity) {
-    if (!(similarity instanceof ImpactSimilarity)) {
-      return new IndexSearcher(reader);
-    }
     return new IndexSearcher(reader) {
       @Override
       public Query rewrite(Query query) throws IOException {
-        long documents = reader.numDocs();
-        return super.rewrite(askedFor(query, similarity, documents, term -> docFreq(reader, term)));
+        return super.rewrite(askedFor(query, similarity, reader.numDocs(), reader::docFreq));
       }
     };
   }
 
-  private static long docFreq(IndexReader reader, Term term) {
-    try {
-      return reader.docFreq(term);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
   /** What is asked for of a bag of words; all of it by any other similarity. */
   static Query askedFor(
-      Query query, Similarity similarity, long documents, ToLongFunction<Term> docFreq) {
-    if (!(similarity instanceof ImpactSimilarity) || !(query instanceof BooleanQuery)) {
+      Query query, Similarity similarity, long documents, IOFunction<Term, Number> docFreq)
+      throws IOException {
+    if (!(similarity instanceof ImpactSimilarity impact && query instanceof BooleanQuery words)) {
       return query;
     }
-    double minIdf = ((ImpactSimilarity) similarity).minIdf;
     BooleanQuery.Builder asked = new BooleanQuery.Builder();
-    for (BooleanClause clause : (BooleanQuery) query) {
+    for (BooleanClause clause : words) {
       Query part = Lucene.query(clause);
       Query bare = part instanceof BoostQuery boosted ? boosted.getQuery() : part;
-      long found = docFreq.applyAsLong(((TermQuery) bare).getTerm());
-      if (found == 0 || Math.log((double) documents / found) > minIdf) {
+      long found = docFreq.apply(((TermQuery) bare).getTerm()).longValue();
+      if (found == 0 || Math.log((double) documents / found) > impact.minIdf) {
         asked.add(clause);
       }
     }

@@ -1,6 +1,8 @@
 package tdvlucene.search;
 
 import java.io.IOException;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
@@ -9,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Job;
@@ -77,12 +80,15 @@ public final class LatencyJob extends Job {
       warmUp();
       try (NpyWriter nanos = new NpyWriter(output, "<i8")) {
         phase("timing", rounds);
-        GarbageCollections garbage = new GarbageCollections();
+        long collections = garbage(GarbageCollectorMXBean::getCollectionCount);
+        long millis = garbage(GarbageCollectorMXBean::getCollectionTime);
         for (int round = 0; round < rounds; round++) {
           write(round(round), nanos);
           progress(round + 1);
         }
-        garbage.describe(result);
+        result.put(
+            "gc_collections", garbage(GarbageCollectorMXBean::getCollectionCount) - collections);
+        result.put("gc_ms", garbage(GarbageCollectorMXBean::getCollectionTime) - millis);
       }
       result.put("postings_visited", countPostings());
       result.put("queries", sample.stream().map(Queries.Topic::id).toList());
@@ -178,21 +184,18 @@ public final class LatencyJob extends Job {
   }
 
   /** Postings stopped at, [counted mode][index][query]. */
-  private List<List<List<Long>>> countPostings() throws IOException {
+  private long[][][] countPostings() throws IOException {
     phase("counting postings", (long) COUNTED.size() * indexes.size());
-    List<List<List<Long>>> counts = new ArrayList<>();
-    for (Mode mode : COUNTED) {
-      List<List<Long>> ofMode = new ArrayList<>();
-      for (TimedIndex index : indexes) {
-        List<Long> ofIndex = new ArrayList<>();
-        for (Queries.Topic topic : sample) {
+    long[][][] counts = new long[COUNTED.size()][indexes.size()][sample.size()];
+    for (int mode = 0; mode < counts.length; mode++) {
+      for (int index = 0; index < indexes.size(); index++) {
+        for (int query = 0; query < sample.size(); query++) {
           checkCancelled();
-          ofIndex.add(index.countPostings(topic, mode));
+          counts[mode][index][query] =
+              indexes.get(index).countPostings(sample.get(query), COUNTED.get(mode));
         }
-        ofMode.add(ofIndex);
         advance(1);
       }
-      counts.add(ofMode);
     }
     return counts;
   }
@@ -205,6 +208,13 @@ public final class LatencyJob extends Job {
         }
       }
     }
+  }
+
+  /** Garbage collections so far, or their time: they may interrupt a timed round. */
+  private static long garbage(ToLongFunction<GarbageCollectorMXBean> figure) {
+    return ManagementFactory.getGarbageCollectorMXBeans().stream()
+        .mapToLong(bean -> Math.max(0, figure.applyAsLong(bean))) // -1 where unknown
+        .sum();
   }
 
   private static long nanos(double seconds) {

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.apache.lucene.analysis.Analyzer;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
@@ -23,13 +23,11 @@ import tdvlucene.common.StoredText;
  */
 public final class OpenIndex implements Closeable {
   private final String index;
-  private final DirectoryReader reader;
+  private final IndexReader reader;
   private final Ranking ranking;
   private final Analyzer analyzer;
   private final String field;
   private final StoredText texts;
-  private String text;
-  private Query query;
 
   public OpenIndex(String index, Similarity similarity, String field, Analyzer analyzer)
       throws IOException {
@@ -98,11 +96,7 @@ public final class OpenIndex implements Closeable {
   }
 
   private Query parse(String asked) {
-    if (!asked.equals(text)) {
-      String typed = Json.of(List.of(List.of("typed", asked)));
-      query = new Queries(field, analyzer, typed).parse().get(0).query();
-      text = asked;
-    }
-    return query;
+    String typed = Json.of(List.of(List.of("typed", asked)));
+    return new Queries(field, analyzer, typed).parse().get(0).query();
   }
 }

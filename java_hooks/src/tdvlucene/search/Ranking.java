@@ -36,10 +36,12 @@ final class Ranking {
   private static final int SPARE = 20;
   private static final int SPARE_SHARE = 10;
 
-  private final IndexSearcher searcher;
+  final IndexSearcher searcher;
   private final String index;
   private IdField names; // found when first needed; by whatever thread, it is the same
-  private final boolean tiesById;
+
+  /** Whether equal scores are ordered by document id. */
+  final boolean tiesById;
 
   Ranking(IndexReader reader, String index, Similarity similarity) {
     this(ImpactSimilarity.searcher(reader, similarity), index, similarity);
@@ -56,15 +58,6 @@ final class Ranking {
   private static boolean ordersTiesById(IndexReader reader) {
     FieldInfo id = FieldInfos.getMergedFieldInfos(reader).fieldInfo(ID);
     return id != null && id.getDocValuesType() == DocValuesType.BINARY;
-  }
-
-  /** Whether equal scores are ordered by document id. */
-  boolean tiesById() {
-    return tiesById;
-  }
-
-  IndexSearcher searcher() {
-    return searcher;
   }
 
   /** The best {@code hits} documents; low scores are skipped by block maxima. */

@@ -40,10 +40,10 @@ public final class SearchJob extends Job {
   @Override
   protected Object run() throws Exception {
     reads(searched.index);
-    try (HitArrays arrays = new HitArrays(folder, searched.reader().maxDoc());
+    try (HitArrays arrays = new HitArrays(folder, searched.reader.maxDoc());
         Pool pool = new Pool(threads)) { // closed first, for the reader may be closed after this
       search(arrays, pool);
-      arrays.writeIds(searched.reader(), searched.index);
+      arrays.writeIds(searched.reader, searched.index);
     }
     return null;
   }

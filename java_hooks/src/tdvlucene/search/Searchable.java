@@ -1,8 +1,11 @@
 package tdvlucene.search;
 
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.util.function.LongConsumer;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
@@ -20,7 +23,7 @@ public final class Searchable {
    * @param progress told those behind us; may throw to stop
    */
   static void require(
-      DirectoryReader reader, String index, String field, LongConsumer total,
+      IndexReader reader, String index, String field, LongConsumer total,
       LongConsumer progress)
       throws IOException {
     Indexes.requireFrequencies(reader, index, field);
@@ -28,7 +31,12 @@ public final class Searchable {
     ExternalIds.requireAll(reader, index);
   }
 
-  /** As below, of an index that Pyserini will search, perhaps in other fields. */
+  /** As above, in a moment. */
+  static void require(IndexReader reader, String index, String field) throws IOException {
+    require(reader, index, field, bytes -> {}, read -> {});
+  }
+
+  /** As above, of an index that Pyserini will search, perhaps in other fields. */
   public static void require(String index, String field) throws IOException {
     Indexes.read(index, reader -> {
       requireAnserinisIds(reader, index);
@@ -40,7 +48,7 @@ public final class Searchable {
   }
 
   /** Refuses an index of which Anserini's and Pyserini's searchers could not name the hits. */
-  static void requireAnserinisIds(DirectoryReader reader, String index) throws IOException {
+  static void requireAnserinisIds(IndexReader reader, String index) throws IOException {
     IdField names = IdField.of(reader, index);
     if (!names.isAnserinis() && reader.maxDoc() > 0) {
       throw new UserException(
@@ -50,8 +58,22 @@ public final class Searchable {
     }
   }
 
-  /** As above, in a moment. */
-  static void require(DirectoryReader reader, String index, String field) throws IOException {
-    require(reader, index, field, bytes -> {}, read -> {});
+  /**
+   * Does what {@code set_bm25} of Anserini's {@code SimpleSearcher} does, with any similarity: it
+   * has no setter, and the fields it sets are protected.
+   */
+  public static void setSimilarity(Object simpleSearcher, Similarity similarity)
+      throws ReflectiveOperationException {
+    IndexReader reader = (IndexReader) field(simpleSearcher, "reader").get(simpleSearcher);
+    IndexSearcher searcher = ImpactSimilarity.searcher(reader, similarity);
+    searcher.setSimilarity(similarity);
+    field(simpleSearcher, "similarity").set(simpleSearcher, similarity);
+    field(simpleSearcher, "searcher").set(simpleSearcher, searcher);
+  }
+
+  private static Field field(Object object, String name) throws NoSuchFieldException {
+    Field field = object.getClass().getDeclaredField(name);
+    field.setAccessible(true);
+    return field;
   }
 }

@@ -2,7 +2,7 @@ package tdvlucene.search;
 
 import java.io.Closeable;
 import java.io.IOException;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
@@ -21,7 +21,7 @@ public final class SearchedIndex extends Job implements Closeable {
   private final Queries queries;
   private WholeStatistics statistics; // null for the index's own
   private String feedback; // null for none
-  private DirectoryReader reader;
+  IndexReader reader;
   private Feedback expanding; // null for none
   private Ranking ranking;
 
@@ -65,11 +65,7 @@ public final class SearchedIndex extends Job implements Closeable {
             ? ImpactSimilarity.searcher(reader, similarity)
             : statistics.searcher(reader, similarity);
     ranking = new Ranking(searcher, index, similarity);
-    return expanding == null && ranking.tiesById();
-  }
-
-  DirectoryReader reader() {
-    return reader;
+    return expanding == null && ranking.tiesById;
   }
 
   /** The best documents for a query, with the scores they were ranked by. */

@@ -6,7 +6,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
@@ -30,8 +29,7 @@ public final class ServiceTimes extends Job {
   private final Queries queries;
   private final int hits;
   private final long warmUpNanos;
-  private final List<String> paths = new ArrayList<>();
-  private final List<Similarity> similarities = new ArrayList<>();
+  private final List<TimedIndex> indexes = new ArrayList<>();
   private long fieldsSeen;
 
   public ServiceTimes(Queries queries, int hits, double warmUpSeconds) {
@@ -41,8 +39,7 @@ public final class ServiceTimes extends Job {
   }
 
   public void addIndex(String path, Similarity similarity) {
-    paths.add(path);
-    similarities.add(similarity);
+    indexes.add(new TimedIndex(path, similarity, null));
   }
 
   /**
@@ -53,14 +50,12 @@ public final class ServiceTimes extends Job {
   protected Object run() throws Exception {
     phase("timing analysis and stored fields", 0);
     List<Queries.Topic> topics = queries.parse();
-    List<DirectoryReader> readers = new ArrayList<>();
     try {
       List<Work> fetches = new ArrayList<>();
-      for (int i = 0; i < paths.size(); i++) {
-        DirectoryReader reader = open(paths.get(i));
-        readers.add(reader);
-        List<ScoreDoc[]> found = search(new Ranking(reader, paths.get(i), similarities.get(i)), topics);
-        StoredFields stored = reader.storedFields();
+      for (TimedIndex index : indexes) {
+        index.open(this);
+        List<ScoreDoc[]> found = search(index.ranking, topics);
+        StoredFields stored = index.reader.storedFields();
         fetches.add(query -> fetch(stored, found.get(query)));
       }
       Work analysis = all -> queries.parse(); // finds the generator: not for each query
@@ -71,7 +66,7 @@ public final class ServiceTimes extends Job {
       result.put("fields_seen", fieldsSeen); // used, so that no fetch can be left out
       return result;
     } finally {
-      IOUtils.close(readers);
+      IOUtils.close(indexes);
     }
   }
 

@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.search.CollectionStatistics;
 import org.apache.lucene.search.IndexSearcher;
@@ -43,14 +43,14 @@ public final class ShardStatistics {
     });
   }
 
-  private static List<Long> counts(DirectoryReader reader, String field) throws IOException {
+  private static List<Long> counts(IndexReader reader, String field) throws IOException {
     CollectionStatistics of = new IndexSearcher(reader).collectionStatistics(field);
     return of == null
         ? List.of((long) reader.maxDoc(), 0L, 0L, 0L)
         : List.of(of.maxDoc(), of.docCount(), of.sumTotalTermFreq(), of.sumDocFreq());
   }
 
-  private static List<List<Object>> terms(DirectoryReader reader, Queries queries)
+  private static List<List<Object>> terms(IndexReader reader, Queries queries)
       throws IOException {
     Set<Term> all = new TreeSet<>();
     for (Queries.Topic topic : queries.parse()) {
@@ -67,7 +67,7 @@ public final class ShardStatistics {
   }
 
   /** How each field was indexed: all that Lucene wants to be the same throughout an index. */
-  private static Map<String, String> fields(DirectoryReader reader) {
+  private static Map<String, String> fields(IndexReader reader) {
     Map<String, String> fields = new TreeMap<>();
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
       fields.put(

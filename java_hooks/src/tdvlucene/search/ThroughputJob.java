@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
@@ -28,8 +27,7 @@ public final class ThroughputJob extends Job {
   private final int rounds;
   private final double roundSeconds;
   private final long seed;
-  private final List<String> paths = new ArrayList<>();
-  private final List<Similarity> similarities = new ArrayList<>();
+  private final List<TimedIndex> indexes = new ArrayList<>();
   private final List<List<Double>> perSecond = new ArrayList<>();
   private final AtomicLong hitsSeen = new AtomicLong();
 
@@ -43,8 +41,7 @@ public final class ThroughputJob extends Job {
   }
 
   public void addIndex(String path, Similarity similarity) {
-    paths.add(path);
-    similarities.add(similarity);
+    indexes.add(new TimedIndex(path, similarity, null));
     perSecond.add(new ArrayList<>());
   }
 
@@ -53,30 +50,25 @@ public final class ThroughputJob extends Job {
   protected Object run() throws Exception {
     List<Queries.Topic> topics = queries.parse();
     Collections.shuffle(topics, new Random(seed));
-    List<DirectoryReader> readers = new ArrayList<>();
     try {
-      List<IndexSearcher> searchers = new ArrayList<>();
-      for (int i = 0; i < paths.size(); i++) {
-        readers.add(open(paths.get(i)));
-        Ranking ranking = new Ranking(readers.get(i), paths.get(i), similarities.get(i));
-        searchers.add(ranking.searcher());
+      for (TimedIndex index : indexes) {
+        index.open(this);
       }
       try (Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
-        runRounds(searchers, topics, pool);
+        runRounds(topics, pool);
       }
       return perSecond;
     } finally {
-      IOUtils.close(readers);
+      IOUtils.close(indexes);
     }
   }
 
-  private void runRounds(List<IndexSearcher> searchers, List<Queries.Topic> queries, Pool pool)
-      throws IOException {
+  private void runRounds(List<Queries.Topic> queries, Pool pool) throws IOException {
     phase("throughput", rounds);
     for (int round = -1; round < rounds; round++) {
-      for (int i = 0; i < searchers.size(); i++) {
-        int index = (i + round + 1) % searchers.size();
-        double found = oneRound(searchers.get(index), queries, pool);
+      for (int i = 0; i < indexes.size(); i++) {
+        int index = (i + round + 1) % indexes.size();
+        double found = oneRound(indexes.get(index).ranking.searcher, queries, pool);
         if (round >= 0) {
           perSecond.get(index).add(found);
         }

@@ -6,7 +6,8 @@ import java.nio.file.Paths;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.apache.lucene.index.DirectoryReader;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
@@ -46,12 +47,12 @@ final class TimedIndex implements Closeable {
   private final String run;
   private final Similarity similarity;
   private RunFile expected;
-  private DirectoryReader reader;
-  private Ranking ranking;
-  private CountingReader countingReader;
+  IndexReader reader;
+  Ranking ranking;
+  private final AtomicLong visited = new AtomicLong();
   private IndexSearcher counting;
 
-  /** @param run the run the same similarity gave on this index, 1000 hits deep */
+  /** @param run what the same similarity gave on this index, 1000 hits deep; null not to check */
   TimedIndex(String path, Similarity similarity, String run) {
     this.path = path;
     this.similarity = similarity;
@@ -62,12 +63,12 @@ final class TimedIndex implements Closeable {
   void open(Job job) throws IOException {
     reader = job.open(path);
     ranking = new Ranking(reader, path, similarity);
-    expected = new RunFile(Paths.get(run));
+    expected = run == null ? null : new RunFile(Paths.get(run));
   }
 
   /** The search that is timed. */
   ScoreDoc[] search(Queries.Topic topic, Mode mode) throws IOException {
-    return search(ranking.searcher(), topic, mode);
+    return search(ranking.searcher, topic, mode);
   }
 
   /**
@@ -76,11 +77,11 @@ final class TimedIndex implements Closeable {
    */
   long countPostings(Queries.Topic topic, Mode mode) throws IOException {
     if (counting == null) {
-      countingReader = new CountingReader(reader);
-      counting = new Ranking(countingReader, path, similarity).searcher();
+      IndexReader counted = CountingReader.of(reader, visited);
+      counting = new Ranking(counted, path, similarity).searcher;
     }
     search(counting, topic, mode);
-    return countingReader.takeCount();
+    return visited.getAndSet(0);
   }
 
   private ScoreDoc[] search(IndexSearcher searcher, Queries.Topic topic, Mode mode)

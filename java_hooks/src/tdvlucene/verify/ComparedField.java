@@ -1,7 +1,6 @@
 package tdvlucene.verify;
 
 import java.io.IOException;
-import java.util.List;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRefHash;
 import tdvlucene.common.BakedNorms;
@@ -33,16 +32,6 @@ final class ComparedField {
     this.field = field;
     this.table = table;
     this.rule = rule;
-  }
-
-  /** The one with a name; null when there is none. */
-  static ComparedField find(List<ComparedField> fields, String name) {
-    for (ComparedField each : fields) {
-      if (each.field.equals(name)) {
-        return each;
-      }
-    }
-    return null;
   }
 
   /** What tells whether the norm of a new length is right. */

@@ -3,8 +3,6 @@ package tdvlucene.verify;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.lucene.index.CodecReader;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
@@ -16,11 +14,11 @@ import tdvlucene.common.Segments;
 
 /** One side of a comparison: an index, its path, and the numbers of its live documents. */
 final class ComparedIndex {
-  final DirectoryReader reader;
+  final IndexReader reader;
   final String path;
   final DocumentNumbers live;
 
-  ComparedIndex(DirectoryReader reader, String path) {
+  ComparedIndex(IndexReader reader, String path) {
     this.reader = reader;
     this.path = path;
     this.live = DocumentNumbers.ofLive(reader);
@@ -41,10 +39,6 @@ final class ComparedIndex {
 
   LeafReaderContext leafOf(int doc) {
     return reader.leaves().get(ReaderUtil.subIndex(doc, reader.leaves()));
-  }
-
-  static CodecReader codecReader(LeafReaderContext leaf) {
-    return (CodecReader) leaf.reader();
   }
 
   /** Name of the segment that holds the live document with a number. */

@@ -2,8 +2,10 @@ package tdvlucene.verify;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.LeafReaderContext;
@@ -37,7 +39,7 @@ record DescriptionsComparison(ComparedIndex source, ComparedIndex pruned) {
   }
 
   /** Throws a Difference where one is not what the other should have become. */
-  void compare(List<ComparedField> targets, boolean mayHaveDeletions) throws IOException {
+  void compare(Map<String, ComparedField> targets, boolean mayHaveDeletions) throws IOException {
     Difference.require("documents", source.live.size(), pruned.live.size());
     if (!mayHaveDeletions) {
       Difference.require("deleted documents", 0, pruned.reader.numDeletedDocs());
@@ -46,7 +48,7 @@ record DescriptionsComparison(ComparedIndex source, ComparedIndex pruned) {
     FieldInfos after = FieldInfos.getMergedFieldInfos(pruned.reader);
     Difference.require("fields", names(before), names(after));
     for (FieldInfo info : before) {
-      ComparedField target = ComparedField.find(targets, info.name);
+      ComparedField target = targets.get(info.name);
       boolean scaled = target != null && !target.rule.keepsFrequencies();
       FieldInfo described = scaled ? Lucene.withoutPositions(info) : info;
       Difference.require(
@@ -55,10 +57,9 @@ record DescriptionsComparison(ComparedIndex source, ComparedIndex pruned) {
     }
   }
 
-  private static List<String> names(FieldInfos infos) {
-    List<String> names = new ArrayList<>();
+  private static Set<String> names(FieldInfos infos) {
+    Set<String> names = new TreeSet<>();
     infos.forEach(info -> names.add(info.name));
-    names.sort(Comparator.naturalOrder());
     return names;
   }
 

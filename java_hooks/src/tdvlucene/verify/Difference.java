@@ -7,7 +7,7 @@ import java.util.Map;
 final class Difference extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  private final transient Map<String, Object> content = new LinkedHashMap<>();
+  final transient Map<String, Object> content = new LinkedHashMap<>();
 
   /** @param what the kind of thing that differs, such as "frequency" */
   Difference(String what, Object expected, Object found) {
@@ -21,10 +21,6 @@ final class Difference extends RuntimeException {
   Difference at(String name, String where) {
     content.put(name, where);
     return this;
-  }
-
-  Map<String, Object> content() {
-    return content;
   }
 
   /** Throws unless the two are equal. */

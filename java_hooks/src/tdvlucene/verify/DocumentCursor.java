@@ -12,6 +12,7 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.LeafReaderContext;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.IdField;
 
 /**
  * Reads the live documents of an index in order of their numbers, over all segments; for one
@@ -24,16 +25,20 @@ final class DocumentCursor {
   private final List<FieldInfo> described = new ArrayList<>();
 
   private final List<Column> columns = new ArrayList<>();
+  private final DocumentImage image = new DocumentImage();
   private LeafReaderContext leaf;
   private StoredFieldsReader stored;
   private TermVectorsReader vectors;
   private final ExternalIds ids;
   private int doc;
 
-  /** @param fields the columns to read: both sides of a comparison are given the same */
-  DocumentCursor(ComparedIndex index, FieldInfos fields) throws IOException {
+  /**
+   * @param names what names the documents
+   * @param fields the columns to read: both sides of a comparison are given the same
+   */
+  DocumentCursor(ComparedIndex index, IdField names, FieldInfos fields) {
     this.index = index;
-    this.ids = new ExternalIds(index.reader, index.path);
+    this.ids = new ExternalIds(names);
     for (FieldInfo info : fields) {
       if (info.getDocValuesType() != DocValuesType.NONE) {
         described.add(info);
@@ -52,7 +57,7 @@ final class DocumentCursor {
 
   private void open(LeafReaderContext next) throws IOException {
     leaf = next;
-    CodecReader reader = ComparedIndex.codecReader(leaf);
+    CodecReader reader = (CodecReader) leaf.reader();
     // For merging: documents compressed together are decompressed once, not once each.
     stored = reader.getFieldsReader().getMergeInstance();
     TermVectorsReader all = reader.getTermVectorsReader();
@@ -67,9 +72,11 @@ final class DocumentCursor {
     return ids.of(leaf.docBase + doc).utf8ToString();
   }
 
-  void readStored(DocumentImage image) throws IOException {
+  /** What the document stores; valid until more is read. */
+  DocumentImage stored() throws IOException {
     image.clear();
     stored.document(doc, image);
+    return image;
   }
 
   int columns() {
@@ -80,9 +87,11 @@ final class DocumentCursor {
     return described.get(column).name;
   }
 
-  void readColumn(int column, DocumentImage image) throws IOException {
+  /** What the document has in a column; valid until more is read. */
+  DocumentImage column(int column) throws IOException {
     image.clear();
     columns.get(column).add(doc, image);
+    return image;
   }
 
   /** The document's term vectors; null for none. */

@@ -18,18 +18,16 @@ final class DocumentImage extends StoredFieldVisitor {
     return bytes.get().equals(other.bytes.get());
   }
 
-  DocumentImage add(long value) {
+  void add(long value) {
     bytes.grow(bytes.length() + Long.BYTES);
     for (int shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
       bytes.append((byte) (value >>> shift));
     }
-    return this;
   }
 
-  DocumentImage add(BytesRef value) {
+  void add(BytesRef value) {
     add(value.length);
     bytes.append(value);
-    return this;
   }
 
   private void add(FieldInfo field, char kind) {

@@ -4,47 +4,21 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.document.Document;
-import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexableField;
 
 /** Compares ids, stored fields and doc values, document by document. */
-final class DocumentsComparison {
-  private final ComparedIndex source;
-  private final ComparedIndex pruned;
-  private final FieldInfos fields;
-
-  DocumentsComparison(ComparedIndex source, ComparedIndex pruned) {
-    this.source = source;
-    this.pruned = pruned;
-    this.fields = FieldInfos.getMergedFieldInfos(source.reader);
-  }
-
-  /** Compares the live documents numbered {@code from} up to {@code to}. */
-  void compare(int from, int to) throws IOException {
-    DocumentCursor old = new DocumentCursor(source, fields);
-    DocumentCursor found = new DocumentCursor(pruned, fields);
-    DocumentImage expected = new DocumentImage();
-    DocumentImage present = new DocumentImage();
-    for (int number = from; number < to; number++) {
-      old.move(number);
-      found.move(number);
-      try {
-        Difference.require("id of document number " + number, old.id(), found.id());
-        old.readStored(expected);
-        found.readStored(present);
-        if (!expected.isEqualTo(present)) {
-          throw storedDifference(number);
-        }
-        for (int column = 0; column < old.columns(); column++) {
-          old.readColumn(column, expected);
-          found.readColumn(column, present);
-          if (!expected.isEqualTo(present)) {
-            throw new Difference("doc values", expected, present)
-                .at("field", old.columnName(column));
-          }
-        }
-      } catch (Difference e) {
-        throw e.at("segment", pruned.segmentOf(number)).at("document", old.id());
+record DocumentsComparison(ComparedIndex source, ComparedIndex pruned) {
+  /** Compares the documents with a number, at which the cursors stand. */
+  void compare(int number, DocumentCursor old, DocumentCursor found) throws IOException {
+    Difference.require("id of document number " + number, old.id(), found.id());
+    if (!old.stored().isEqualTo(found.stored())) {
+      throw storedDifference(number);
+    }
+    for (int column = 0; column < old.columns(); column++) {
+      DocumentImage expected = old.column(column);
+      DocumentImage present = found.column(column);
+      if (!expected.isEqualTo(present)) {
+        throw new Difference("doc values", expected, present).at("field", old.columnName(column));
       }
     }
   }

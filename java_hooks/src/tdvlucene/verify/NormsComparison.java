@@ -1,6 +1,7 @@
 package tdvlucene.verify;
 
 import java.io.IOException;
+import java.util.Objects;
 import org.apache.lucene.index.MultiDocValues;
 import org.apache.lucene.index.NumericDocValues;
 
@@ -24,10 +25,17 @@ record NormsComparison(ComparedIndex source, ComparedIndex pruned, String field)
     for (int number = 0; number < source.live.size(); number++) {
       Long before = norm(old, source.live.doc(number));
       Long present = norm(found, pruned.live.doc(number));
+      String instead;
       if (before == null || present == null || lengths == null) {
-        compare(number, before, present);
+        instead = Objects.equals(before, present) ? null : show(before);
       } else {
-        require(number, expected.insteadOf(present, lengths[number]), present);
+        instead = expected.insteadOf(present, lengths[number]);
+      }
+      if (instead != null) {
+        throw new Difference("norm", instead, show(present))
+            .at("segment", pruned.segmentOf(number))
+            .at("field", field)
+            .at("document", pruned.idOf(number));
       }
     }
   }
@@ -36,21 +44,7 @@ record NormsComparison(ComparedIndex source, ComparedIndex pruned, String field)
     return norms != null && norms.advanceExact(doc) ? norms.longValue() : null;
   }
 
-  private void compare(int number, Long expected, Long present) throws IOException {
-    boolean equal = expected == null ? present == null : expected.equals(present);
-    require(number, equal ? null : show(expected), present);
-  }
-
-  private void require(int number, String instead, Long present) throws IOException {
-    if (instead != null) {
-      throw new Difference("norm", instead, show(present))
-          .at("segment", pruned.segmentOf(number))
-          .at("field", field)
-          .at("document", pruned.idOf(number));
-    }
-  }
-
   private static String show(Long norm) {
-    return norm == null ? "none" : norm.toString();
+    return Objects.toString(norm, "none");
   }
 }

@@ -25,7 +25,10 @@ final class PostingsComparison {
   private final ComparedIndex pruned;
 
   private final ComparedField target;
-  private final Terms before;
+
+  /** The source's terms; null when it has none. */
+  final Terms before;
+
   private final Terms after;
   private final boolean occurrences;
   final LongAdder postings = new LongAdder();
@@ -42,11 +45,6 @@ final class PostingsComparison {
     this.after = MultiTerms.getTerms(pruned.reader, field);
     this.occurrences =
         target.rule.keepsFrequencies() && before != null && before.hasPositions() && after != null;
-  }
-
-  /** The source's terms; null when it has none. */
-  Terms before() {
-    return before;
   }
 
   /** Compares what the postings hold besides documents and frequencies; call it first. */

@@ -1,11 +1,10 @@
 package tdvlucene.verify;
 
 import java.io.IOException;
-import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
@@ -15,23 +14,11 @@ import org.apache.lucene.util.BytesRefHash;
 import tdvlucene.common.TermText;
 
 /** Compares term vectors with what a rule makes of the source's in the pruned fields. */
-record VectorsComparison(ComparedIndex source, ComparedIndex pruned, List<ComparedField> targets) {
-  /** Compares the live documents numbered {@code from} up to {@code to}. */
-  void compare(int from, int to) throws IOException {
-    DocumentCursor old = new DocumentCursor(source, FieldInfos.EMPTY);
-    DocumentCursor found = new DocumentCursor(pruned, FieldInfos.EMPTY);
-    for (int number = from; number < to; number++) {
-      old.move(number);
-      found.move(number);
-      try {
-        compare(number, old.vectors(), found.vectors());
-      } catch (Difference e) {
-        throw e.at("segment", pruned.segmentOf(number)).at("document", old.id());
-      }
-    }
-  }
-
-  private void compare(int number, Fields old, Fields found) throws IOException {
+record VectorsComparison(Map<String, ComparedField> targets) {
+  /** Compares the documents with a number, at which the cursors stand. */
+  void compare(int number, DocumentCursor source, DocumentCursor pruned) throws IOException {
+    Fields old = source.vectors();
+    Fields found = pruned.vectors();
     Set<String> names = new TreeSet<>();
     addNames(old, names);
     addNames(found, names);
@@ -39,7 +26,7 @@ record VectorsComparison(ComparedIndex source, ComparedIndex pruned, List<Compar
       Terms expected = old == null ? null : old.terms(name);
       Terms present = found == null ? null : found.terms(name);
       try {
-        compare(number, ComparedField.find(targets, name), expected, present);
+        compare(number, targets.get(name), expected, present);
       } catch (Difference e) {
         throw e.at("field", name);
       }

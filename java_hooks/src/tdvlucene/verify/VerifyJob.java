@@ -3,19 +3,21 @@ package tdvlucene.verify;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.Damage;
+import tdvlucene.common.IdField;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
@@ -46,7 +48,8 @@ public final class VerifyJob extends Job {
 
   private final String index;
   private final String prunedIndex;
-  private final List<ComparedField> targets = new ArrayList<>();
+  private final Map<String, ComparedField> targets = new LinkedHashMap<>();
+  private ComparedField last;
   private final int threads;
   private boolean isShard;
   private boolean hasFollowed;
@@ -74,7 +77,8 @@ public final class VerifyJob extends Job {
 
   /** As {@link PruneJob#addField}. */
   public void addField(String field, TermTable table, PostingRule rule) {
-    targets.add(new ComparedField(field, table, rule));
+    last = new ComparedField(field, table, rule);
+    targets.put(field, last);
   }
 
   /**
@@ -83,22 +87,21 @@ public final class VerifyJob extends Job {
    * @param average the average length that the index records
    */
   public void bake(BakedNorms.Parameters held, BakedNorms.Parameters searched, double average) {
-    ComparedField target = targets.get(targets.size() - 1);
-    target.held = held;
-    target.searched = searched;
-    target.average = average;
+    last.held = held;
+    last.searched = searched;
+    last.average = average;
   }
 
   /** JSON: documents and (of the pruned fields) postings compared; the first difference, if any. */
   @Override
   protected Object run() throws IOException {
     Map<String, Object> report = new TreeMap<>();
-    try (DirectoryReader before = open(index);
-        DirectoryReader after = open(prunedIndex);
+    try (IndexReader before = open(index);
+        IndexReader after = open(prunedIndex);
         Pool pool = new Pool(threads)) {
       source = new ComparedIndex(before, index);
       pruned = new ComparedIndex(after, prunedIndex);
-      for (ComparedField target : targets) {
+      for (ComparedField target : targets.values()) {
         target.norms =
             PrunableField.requireNorms(
                 before, index, target.field, target.rule, isShard || hasFollowed);
@@ -111,7 +114,7 @@ public final class VerifyJob extends Job {
     } catch (Difference e) {
       requireSound(index);
       requireSound(prunedIndex);
-      report.put("difference", e.content());
+      report.put("difference", e.content);
     }
     return report;
   }
@@ -121,17 +124,17 @@ public final class VerifyJob extends Job {
     for (String folder : Shards.of(each)) {
       IndexFiles files = IndexFiles.of(folder);
       phase("checking the files", files.bytes());
-      Damage.refuse(folder, files, true, this::advance);
+      Damage.refuse(files, true, this::advance);
     }
   }
 
   private void compare(Map<String, Object> report, Pool pool) throws IOException {
     new DescriptionsComparison(source, pruned).compare(targets, hasFollowed);
     phase("comparing documents", source.live.size());
-    DocumentsComparison documents = new DocumentsComparison(source, pruned);
-    overDocuments(documents::compare, pool);
+    FieldInfos columns = FieldInfos.getMergedFieldInfos(source.reader);
+    overDocuments(columns, new DocumentsComparison(source, pruned)::compare, pool);
     long postings = 0;
-    for (ComparedField target : targets) {
+    for (ComparedField target : targets.values()) {
       target.oldLengths = target.rule.readsLengths() ? originalLengths(target) : null;
       postings += comparePruned(target, pool);
     }
@@ -139,7 +142,7 @@ public final class VerifyJob extends Job {
     boolean vectors = false;
     for (FieldInfo info : source.liveFields()) {
       vectors |= Lucene.hasTermVectors(info);
-      if (ComparedField.find(targets, info.name) == null) {
+      if (!targets.containsKey(info.name)) {
         compareOther(info, pool);
       }
       if (info.getPointDimensionCount() > 0) {
@@ -148,38 +151,53 @@ public final class VerifyJob extends Job {
     }
     if (vectors) {
       phase("comparing term vectors", source.live.size());
-      overDocuments(new VectorsComparison(source, pruned, targets)::compare, pool);
+      overDocuments(FieldInfos.EMPTY, new VectorsComparison(targets)::compare, pool);
     }
   }
 
-  private interface DocumentRange {
-    void compare(int from, int to) throws IOException;
+  private interface OfDocuments {
+    void compare(int number, DocumentCursor old, DocumentCursor found) throws IOException;
   }
 
-  private void overDocuments(DocumentRange comparison, Pool pool) throws IOException {
-    List<Callable<Void>> tasks = new ArrayList<>();
+  /** Compares all live documents; {@code columns} are read of them. */
+  private void overDocuments(FieldInfos columns, OfDocuments comparison, Pool pool)
+      throws IOException {
+    IdField oldNames = IdField.of(source.reader, source.path);
+    IdField foundNames = IdField.of(pruned.reader, pruned.path);
+    List<Pool.Task> tasks = new ArrayList<>();
     for (int from = 0; from < source.live.size(); from += DOCUMENTS_AT_ONCE) {
       int first = from;
       int end = Math.min(from + DOCUMENTS_AT_ONCE, source.live.size());
       tasks.add(() -> {
         checkCancelled();
-        comparison.compare(first, end);
+        DocumentCursor old = new DocumentCursor(source, oldNames, columns);
+        DocumentCursor found = new DocumentCursor(pruned, foundNames, columns);
+        for (int number = first; number < end; number++) {
+          old.move(number);
+          found.move(number);
+          try {
+            comparison.compare(number, old, found);
+          } catch (Difference e) {
+            throw e.at("segment", pruned.segmentOf(number)).at("document", old.id());
+          }
+        }
         advance(end - first);
-        return null;
       });
     }
     pool.run(untilDifferent(tasks));
   }
 
   /** Tasks that are not begun once one before them has found a difference. */
-  private static List<Callable<Void>> untilDifferent(List<Callable<Void>> tasks) {
+  private static List<Pool.Task> untilDifferent(List<Pool.Task> tasks) {
     AtomicInteger different = new AtomicInteger(Integer.MAX_VALUE);
-    List<Callable<Void>> guarded = new ArrayList<>();
+    List<Pool.Task> guarded = new ArrayList<>();
     for (int i = 0; i < tasks.size(); i++) {
       int number = i;
       guarded.add(() -> {
         try {
-          return number > different.get() ? null : tasks.get(number).call();
+          if (number <= different.get()) {
+            tasks.get(number).run();
+          }
         } catch (Difference e) {
           different.accumulateAndGet(number, Math::min);
           throw e;
@@ -197,25 +215,21 @@ public final class VerifyJob extends Job {
     int[] lengths = overTerms(comparison, pool);
     long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
     comparison.compareStatistics(documents);
-    if (target.held != null && !isShard && !hasFollowed && documents > 0) {
-      compareAverage(target, (double) comparison.tokens.sum() / documents);
+    double average = (double) comparison.tokens.sum() / documents;
+    boolean isKnown = target.held != null && !isShard && !hasFollowed && documents > 0;
+    if (isKnown && average != target.average) {
+      throw new Difference("average length recorded", average, target.average)
+          .at("field", target.field);
     }
     new NormsComparison(source, pruned, target.field).compare(target.expectedNorms(), lengths);
     return comparison.postings.sum();
   }
 
-  private static void compareAverage(ComparedField target, double found) {
-    if (found != target.average) {
-      throw new Difference("average length recorded", found, target.average)
-          .at("field", target.field);
-    }
-  }
-
   /** Compares all ranges of the terms; returns the new lengths. */
   private int[] overTerms(PostingsComparison comparison, Pool pool) throws IOException {
     Queue<int[]> idle = new ConcurrentLinkedQueue<>();
-    List<Callable<Void>> tasks = new ArrayList<>();
-    List<BytesRef> cuts = MatrixPlan.cuts(comparison.before());
+    List<Pool.Task> tasks = new ArrayList<>();
+    List<BytesRef> cuts = MatrixPlan.cuts(comparison.before);
     for (int i = 0; i <= cuts.size(); i++) {
       BytesRef first = i == 0 ? null : cuts.get(i - 1);
       BytesRef stop = i == cuts.size() ? null : cuts.get(i);
@@ -224,7 +238,6 @@ public final class VerifyJob extends Job {
         int[] lengths = borrow(idle);
         comparison.compare(first, stop, lengths);
         idle.add(lengths);
-        return null;
       });
     }
     pool.run(untilDifferent(tasks));
