@@ -105,28 +105,11 @@ def compare_indexes(
             for n, system in systems.items()
         }
         raw = folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy"
-        latency = measure_latency(
-            timed, query_sets[0].topics, config.latency_plan, **asked, raw=raw, progress=progress,
-        )  # fmt: skip
-        searched = {name: index.path for name, index in timed.items()}
-        words = [look_up_terms(searched, queries.topics, **asked) for queries in query_sets]
-        service = measure_service(
-            timed, query_sets[0].topics, latency.queries, **asked,
-            threads=config.throughput_threads, seed=config.seed, progress=progress,
-        )  # fmt: skip
-        end_to_end = None
-        if config.end_to_end:
-            end_to_end = measure_end_to_end(
-                timed, query_sets[0].topics, analysis=asked["analysis"], seed=config.seed,
-                progress=progress,
-            )  # fmt: skip
+        latency, words, speed = _measure_speed(timed, query_sets, config, raw, asked, progress)
         report = {
             "indexes": {n: content.sizes(had, config.field) for n, had in compared.found.items()},
             **content.effectiveness(results, pairs_to_test(systems), config.seed),
-            **content.latencies(latency),
-            **summarise_speed(latency, words[0], config.seed),
-            **service,
-            "end_to_end": end_to_end,
+            **speed,
             **terms,
             "tuning": tuning,
             "parameters": content.parameters(systems, results, config.field),
@@ -197,6 +180,39 @@ def _search_sets(
         search_all(systems, queries, runs, prefix, **search)
         for queries, prefix in zip(query_sets, prefixes)
     ]
+
+
+def _measure_speed(
+    timed: Mapping[str, TimedIndex],
+    query_sets: Sequence[QuerySet],
+    config: CompareConfig,
+    raw: Path,
+    asked: Mapping[str, Any],
+    progress: Progress,
+) -> tuple[Latency, list[dict[str, QueryTerms]], dict[str, Any]]:
+    """Return latencies of the first set's queries, the terms of all queries, and what the report
+    says of speed."""
+    topics, seed = query_sets[0].topics, config.seed
+    latency = measure_latency(
+        timed, topics, config.latency_plan, **asked, raw=raw, progress=progress
+    )
+    searched = {name: index.path for name, index in timed.items()}
+    words = [look_up_terms(searched, queries.topics, **asked) for queries in query_sets]
+    service = measure_service(
+        timed, topics, latency.queries, **asked, threads=config.throughput_threads, seed=seed,
+        progress=progress,
+    )  # fmt: skip
+    end_to_end = None
+    if config.end_to_end:
+        end_to_end = measure_end_to_end(
+            timed, topics, analysis=asked["analysis"], seed=seed, progress=progress
+        )
+    return latency, words, {
+        **content.latencies(latency),
+        **summarise_speed(latency, words[0], seed),
+        **service,
+        "end_to_end": end_to_end,
+    }  # fmt: skip
 
 
 def _ending(sets: Sequence[object], queries: QuerySet) -> str:

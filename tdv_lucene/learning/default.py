@@ -51,6 +51,15 @@ class PriorStart(NamedTuple):
     prior: Prior
     settings: Settings
 
+    @property
+    def reduction(self) -> float:
+        """What the prior drops by itself."""
+        return self.settings.reduction or 0.0
+
+    def of(self, problem: Problem) -> Problem:
+        """Return the problem with the prior's weights to begin with."""
+        return replace(problem, base=self.prior.weights(problem.matrix, self.settings.slope))
+
 
 def learn_default(
     problem: Problem,
@@ -73,63 +82,44 @@ def learn_default(
     """
     if start is None:
         problem.require_queries()
-        alone, few, prior_reduction = problem, False, 0.0
-    else:
-        base = start.prior.weights(problem.matrix, start.settings.slope)
-        alone = replace(problem, base=base)
-        few = len(problem.queries) < max(2, recipe.fewest_queries)  # one makes a single fold
-        prior_reduction = start.settings.reduction or 0.0
+    # One query makes a single fold.
+    few = start is not None and len(problem.queries) < max(2, recipe.fewest_queries)
+    alone = problem if start is None else start.of(problem)
     if recipe.values:
         problem = alone
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
     some = tuning_queries(problem, seed)
+    tuned = Tuned.untuned(problem, folds)
     if recipe.tuned and not few:
-        chosen = choose_parameters(
+        tuned = choose_parameters(
             problem, folds, some, progress, from_prior=start is not None, fixed=fixed
         )
-    else:
-        chosen = Tuned.untuned(problem, folds)
-    rules = _rules(chosen, recipe)
-    problems = [chosen.of_all, *chosen.of_folds]
+    rules = _rules(tuned, recipe)
+    weights = [of.base_values for of in (tuned.of_all, *tuned.of_folds)]
+    weights = [of.base_values for of in (tuned.of_all, *tuned.of_folds)]
+    networks: list[dict[str, Any] | None] = [None] * len(folds)
     if recipe.values and not few:
-        made = term_features(problem.matrix, problem.vectors, recipe.features)
-        features = jax.tree.map(jax.numpy.asarray, made)
-        done, steps = count(1), recipe.max_steps * len(folds)
-        trained, out_of_fold = _train_values(
-            recipe, features, start, chosen, rules[1:], folds, rng,
-            lambda: progress("train", next(done), steps),
-        )  # fmt: skip
-        mean = np.mean([network.values(features) for network in trained], axis=0)
-        of_networks = [mean, *(network.values(features) for network in out_of_fold)]
-        weights = [v * of.judged.start_values for v, of in zip(of_networks, problems)]
-        networks: list[Any] = [network.describe() for network in trained]
-    else:
-        weights = [of.base_values for of in problems]
-        networks = [None] * len(folds)
-    final, *of_folds = map(TermScores.by_rule, weights, rules)
+        weights, networks = _learn_values(recipe, start, tuned, rules[1:], folds, rng, progress)
     choose_scale = _scale_choice(problem, start, few)
     best: list[Way] = []
     if not few and may_choose(problem, recipe):
-        best = choose_ways(chosen.of_all, final, recipe, some, folds, choose_scale, progress)
-        for power in {way.per_byte for way in best} - {0.0}:
-            others = _rules(chosen, replace(recipe, per_byte=power))
-            rules = [
-                other if way.per_byte == power else rule
-                for rule, other, way in zip(rules, others, best)
-            ]
-        final, *of_folds = map(TermScores.by_rule, weights, rules)
+        scores = TermScores.by_rule(weights[0], rules[0])
+        best = choose_ways(tuned.of_all, scores, recipe, some, folds, choose_scale, progress)
+        rules = _by_way(tuned, recipe, rules, best)
         choose_scale = no_finer(choose_scale, best[0], best[1:])
+    final, *of_folds = map(TermScores.by_rule, weights, rules)
     tuned_full = measure_full(problem, folds, some, progress)
-    at = Reduced(chosen, final, of_folds, folds, 0.0, recipe.unit)
+    at = Reduced(tuned, final, of_folds, folds, 0.0, recipe.unit)
+    below = 0.0 if start is None else start.reduction
     learned = validate_points(
-        at, tuned_full, recipe.reductions, choose_scale, progress, measure, prior_reduction
+        at, tuned_full, recipe.reductions, choose_scale, progress, measure, below
     )
     for report, network in zip(learned.folds, networks):
         report["network"] = network
     if few:  # they choose no reduction either: the measured one below the prior's
-        below = max((each for each in recipe.reductions if each <= prior_reduction), default=0.0)
-        learned = learned._replace(choice=None, recommended=Recommended(below, TOO_FEW))
+        measured = max((each for each in recipe.reductions if each <= below), default=0.0)
+        learned = learned._replace(choice=None, recommended=Recommended(measured, TOO_FEW))
     moved = None if start is None else _moved(start, alone, at, choose_scale)
     return learned._replace(moved=moved, way=best[0] if best else None)
 
@@ -172,7 +162,45 @@ def _rules(tuned: Tuned, recipe: DefaultRecipe) -> list[PostingRule]:
     return [made[problem] for problem in (tuned.of_all, *tuned.of_folds)]
 
 
-def _train_values(
+def _by_way(
+    tuned: Tuned, recipe: DefaultRecipe, rules: Sequence[PostingRule], best: Sequence[Way]
+) -> list[PostingRule]:
+    """Return the ``rules`` of all queries and of each fold, in the order of its ``best`` way."""
+    by_power = {0.0: rules}
+    for power in {way.per_byte for way in best} - {0.0}:
+        by_power[power] = _rules(tuned, replace(recipe, per_byte=power))
+    return [by_power[way.per_byte][i] for i, way in enumerate(best)]
+
+
+def _learn_values(
+    recipe: DefaultRecipe,
+    start: PriorStart | None,
+    tuned: Tuned,
+    rules: Sequence[PostingRule],
+    folds: list[np.ndarray],
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[list[np.ndarray], list[dict[str, Any] | None]]:
+    """Return TDVs, the mean of all networks and those of each fold's, and what networks are.
+
+    ``rules`` are those of the folds.
+    """
+    whole = tuned.of_all
+    made = term_features(whole.matrix, whole.vectors, recipe.features)
+    features = jax.tree.map(jax.numpy.asarray, made)
+    done, steps = count(1), recipe.max_steps * len(folds)
+    trained, out_of_fold = _train_networks(
+        recipe, features, start, tuned, rules, folds, rng,
+        lambda: progress("train", next(done), steps),
+    )  # fmt: skip
+    mean = np.mean([network.values(features) for network in trained], axis=0)
+    values = [mean, *(network.values(features) for network in out_of_fold)]
+    of_all_and_folds = (whole, *tuned.of_folds)
+    weights = [v * of.judged.start_values for v, of in zip(values, of_all_and_folds)]
+    return weights, [network.describe() for network in trained]
+
+
+def _train_networks(
     recipe: DefaultRecipe,
     features: tdv.Features,
     start: PriorStart | None,
@@ -232,7 +260,7 @@ def _moved(
     """
     tokens = np.asarray(to.problem.matrix.total_term_freq, np.float64)
     away = np.abs(to.final.weights - alone.base_values)
-    reduction = start.settings.reduction or 0.0
+    reduction = start.reduction
     learned = replace(to, reduction=reduction, unit="posting")
     rule = rule_of_order(
         alone.matrix, None, alone.model, alone.parameters, RuleRecipe(), (reduction,)

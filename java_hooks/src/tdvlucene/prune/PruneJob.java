@@ -21,10 +21,8 @@ import tdvlucene.common.BakedNorms;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
-import tdvlucene.common.NormKind;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
-import tdvlucene.common.UserException;
 import tdvlucene.rules.FirstPositions;
 import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
@@ -184,7 +182,7 @@ public class PruneJob extends Job {
   /** Decides on a field in every segment; returns how many postings are there to write. */
   private long survey(List<Segment> segments, Target target, boolean vectors, Pool pool)
       throws IOException {
-    phase("computing document lengths", postings(segments, target.field));
+    phase("computing document lengths", Segment.postings(segments, target.field));
     Survey survey = new Survey(this, pool, target.field, target.table, target.rule);
     int emptied = 0;
     for (Segment segment : segments) {
@@ -214,14 +212,6 @@ public class PruneJob extends Job {
   private static int affordablePostings(int threads) {
     long bytes = Runtime.getRuntime().maxMemory() / 4 / threads;
     return (int) Math.min(bytes / (2 * Integer.BYTES), MOST_IN_MEMORY);
-  }
-
-  static long postings(List<Segment> segments, String field) throws IOException {
-    long postings = 0;
-    for (Segment segment : segments) {
-      postings += segment.reader.getSumDocFreq(field);
-    }
-    return postings;
   }
 
   private Map<String, Object> counts(
@@ -302,66 +292,5 @@ public class PruneJob extends Job {
     // Of an index, the number of changes never falls: see UpdateJob.
     all.put(VERSION, Long.toString(Segments.commitOf(source).getVersion()));
     return all;
-  }
-
-  /** A field to be pruned, and what becomes of it in each segment. */
-  private static final class Target {
-    private final String field;
-    private final TermTable table;
-    private final PostingRule rule;
-    private final List<Pruning> prunings = new ArrayList<>();
-    private NormKind norms;
-
-    /** Null unless norms are baked; then also the searcher's, and what is made of both. */
-    private BakedNorms.Parameters held;
-
-    private BakedNorms.Parameters searched;
-    private BakedNorms baked;
-    private double average;
-
-    private Target(String field, TermTable table, PostingRule rule) {
-      this.field = field;
-      this.table = table;
-      this.rule = rule;
-    }
-
-    private void bake(long tokens, int documents) {
-      if (norms == NormKind.IMPACT) {
-        throw new UserException(
-            "field '" + field + "' is of an impact index, which has no k1 and b to write into its "
-                + "norms: leave out " + UserException.argument("search_as"));
-      }
-      if (average == 0) { // it is given to a shard
-        average = documents == 0 ? 1 : (double) tokens / documents;
-      }
-      baked = new BakedNorms(norms, held, searched, average);
-    }
-
-    private long norm(int length) {
-      return baked == null ? norms.encode(length) : baked.encode(length);
-    }
-
-    /** Documents whose K no norm comes near, and by which share of it theirs is off. */
-    private Map<String, Object> offs(List<Segment> segments) {
-      int beyond = 0;
-      double sum = 0;
-      double largest = 0;
-      for (int i = 0; i < segments.size(); i++) {
-        int[] lengths = prunings.get(i).newLengths();
-        for (int doc = 0; doc < lengths.length; doc++) {
-          if (lengths[doc] > 0 && segments.get(i).isLive(doc) && baked.isBeyond(lengths[doc])) {
-            double off = baked.off(lengths[doc]);
-            beyond++;
-            sum += off;
-            largest = Math.max(largest, off);
-          }
-        }
-      }
-      Map<String, Object> offs = new TreeMap<>();
-      offs.put("beyond", beyond);
-      offs.put("mean_off", beyond == 0 ? 0.0 : sum / beyond);
-      offs.put("largest_off", largest);
-      return offs;
-    }
   }
 }

@@ -1,5 +1,6 @@
 package tdvlucene.prune;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.index.CodecReader;
@@ -30,6 +31,15 @@ public final class Segment {
     List<Segment> segments = new ArrayList<>();
     reader.leaves().forEach(leaf -> segments.add(new Segment(leaf)));
     return segments;
+  }
+
+  /** How many postings of a field there are, those of deleted documents included. */
+  static long postings(List<Segment> segments, String field) throws IOException {
+    long postings = 0;
+    for (Segment segment : segments) {
+      postings += segment.reader.getSumDocFreq(field);
+    }
+    return postings;
   }
 
   String name() {

@@ -93,7 +93,7 @@ public final class UpdateJob extends PruneJob {
     try (DirectoryReader reader = DirectoryReader.open(held.folder)) {
       for (String field : fields()) {
         postings.put(field, reader.getSumDocFreq(field));
-        before.put(field, postings(plan.stayed, field));
+        before.put(field, Segment.postings(plan.stayed, field));
       }
     }
     report.put("postings_in_all", postings);
