@@ -96,8 +96,7 @@ def learn_default(
             problem, folds, some, progress, from_prior=start is not None, fixed=fixed
         )
     rules = _rules(tuned, recipe)
-    weights = [of.base_values for of in (tuned.of_all, *tuned.of_folds)]
-    weights = [of.base_values for of in (tuned.of_all, *tuned.of_folds)]
+    weights = [of.base_values for of in tuned.problems]
     networks: list[dict[str, Any] | None] = [None] * len(folds)
     if recipe.values and not few:
         weights, networks = _learn_values(recipe, start, tuned, rules[1:], folds, rng, progress)
@@ -154,12 +153,12 @@ def _rules(tuned: Tuned, recipe: DefaultRecipe) -> list[PostingRule]:
     """Return how postings are dropped with the parameters that all queries chose, and with those
     that each fold's others did."""
     asked, made = {*recipe.reductions, recipe.trained_at}, {}
-    for problem in dict.fromkeys((tuned.of_all, *tuned.of_folds)):
+    for problem in dict.fromkeys(tuned.problems):
         made[problem] = rule_of_order(
             problem.matrix, recipe.prefer, problem.model, problem.parameters, recipe,
             {*asked, *CORRECTED_AT} if problem is tuned.of_all else asked,  # what pruning gets
         )  # fmt: skip
-    return [made[problem] for problem in (tuned.of_all, *tuned.of_folds)]
+    return [made[problem] for problem in tuned.problems]
 
 
 def _by_way(
@@ -195,8 +194,7 @@ def _learn_values(
     )  # fmt: skip
     mean = np.mean([network.values(features) for network in trained], axis=0)
     values = [mean, *(network.values(features) for network in out_of_fold)]
-    of_all_and_folds = (whole, *tuned.of_folds)
-    weights = [v * of.judged.start_values for v, of in zip(values, of_all_and_folds)]
+    weights = [v * of.judged.start_values for v, of in zip(values, tuned.problems)]
     return weights, [network.describe() for network in trained]
 
 

@@ -227,6 +227,11 @@ class Tuned(NamedTuple):
     of_all: Problem
     of_folds: Sequence[Problem]
 
+    @property
+    def problems(self) -> list[Problem]:
+        """The problem of all, then that of each fold."""
+        return [self.of_all, *self.of_folds]
+
     @classmethod
     def untuned(cls, problem: Problem, folds: Sequence[np.ndarray]) -> Tuned:
         """Return the problem as it is, for all."""
