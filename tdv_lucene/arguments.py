@@ -25,11 +25,8 @@ def within(
 ) -> None:
     """Raise :class:`TdvError` when ``value`` is out of its range; ``name`` is what it is called."""
     if not least <= value <= (value if most is None else most):
-        above = "" if most is None else f", and at most {most}"
-        raise TdvError(
-            f"{argument(name)} must be at least {least}, got {value}{above}"
-            f"{remedy and f': {remedy}'}"
-        )
+        legal = f"at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+        raise TdvError(f"{argument(name)} must be {legal}, got {value:,}{remedy and f': {remedy}'}")
 
 
 def cores(threads: int | None) -> int:
@@ -46,13 +43,16 @@ def parse_bytes(text: str | int, name: str = "max_bytes") -> int:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(text).lower())
     number = float(found[1]) * _UNITS.get(found[2], 0) if found else 0
     if number < 1:
-        raise TdvError(f"{argument(name)} must be a size such as 25MB or 1.5GiB, got '{text}'")
+        raise TdvError(
+            f"{argument(name)} must be a size above 0, such as 25MB or 1.5GiB, got '{text}'"
+        )
     return int(number)
 
 
 def checked_share(share: float, name: str = "reduction") -> None:
     """Raise :class:`TdvError` when ``share`` is not within [0, 1)."""
     if not 0 <= share < 1:
+        remedy = f"for {share:g} % pass {share / 100:g}" if 1 < share < 100 else "0.1 is 10 %"
         raise TdvError(
-            f"{argument(name)} must lie within [0, 1), got {share}: such as 0.1 for 10 %"
+            f"{argument(name)} must be a share of at least 0 and below 1, got {share:g}: {remedy}"
         )

@@ -47,7 +47,7 @@ FILES = {
     "index": "index", "indexes": "index", "pruned": "pruned", "topics": "topics.tsv",
     "qrels": "qrels.txt", "tune_topics": "topics.tsv", "tune_qrels": "qrels.txt",
     "matrix": "matrix", "plot": None, "output": None,
-    "queries": "topics.tsv", "train_topics": "topics.tsv", "train_qrels": "qrels.txt",
+    "queries": "log.tsv", "train_topics": "topics.tsv", "train_qrels": "qrels.txt",
     "ranker": "ranker", "run": "run",
 }  # fmt: skip
 """What options are files: those of ``make_home``; None for what is written."""
@@ -116,6 +116,7 @@ def make_home(home: Path) -> None:
     topics = {f"q{i}": " ".join(text.split()[:3]) for i, text in enumerate(TINY_TEXTS)}
     lines = [f"{qid}\t{text}\n" for qid, text in topics.items()]
     (home / "topics.tsv").write_text("".join(lines))
+    (home / "log.tsv").write_text("".join(f"again-{line}" for line in lines) + "".join(lines))
     (home / "qrels.txt").write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(len(topics))))
     (home / "words.vec").write_text("3 2\nquick 0.1 0.2\nindex 0.3 0.1\nterm 0.2 0.2\n")
     search_index(home / "index", topics, home / "run")

@@ -23,6 +23,7 @@ from ._groups import LazyGroup, leaves, name_flags
 
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST = 300  # characters of a defect's message
+_KEPT = "\n\t"  # of what would act on a terminal
 _log = logging.getLogger(__name__)
 
 _COMMANDS = {
@@ -31,9 +32,9 @@ _COMMANDS = {
     "extract": "Write a field's term-document matrix as NumPy arrays.",
     "embed": "Make word vectors for an index's terms.",
     "learn": "Learn TDVs from judged queries.",
-    "peers": "Write the TDVs of an unlearned pruning method, as a baseline.",
+    "peers": "Write the TDVs of a pruning method that learns nothing, to compare with.",
     "prune": "Write a smaller index, with TDVs from learn or the built-in prior.",
-    "tune": "Write a copy that default BM25 ranks as with tuned k1 and b.",
+    "tune": "Copy an index so that default BM25 ranks as with tuned k1 and b.",
     "verify": "Check a pruned index against its source, posting by posting.",
     "update": "Make a pruned index follow its source, which has changed.",
     "search": "Search topics and write a TREC run.",
@@ -75,9 +76,10 @@ class _Commands(LazyGroup):
 )  # fmt: skip
 @click.version_option(__version__, prog_name="tdv-lucene")
 @click.option(
-    "--heap", metavar="SIZE", help="Set the maximum Java heap, such as 4g (or $TDV_LUCENE_HEAP)."
-)
-@click.option("-v", "--verbose", is_flag=True, help="Log each step.")
+    "--heap", metavar="SIZE",
+    help="Set the maximum Java heap, such as 4g (or $TDV_LUCENE_HEAP). Goes before the command.",
+)  # fmt: skip
+@click.option("-v", "--verbose", is_flag=True, help="Log each step. Goes before the command.")
 @click.pass_context
 def _group(context: click.Context, heap: str | None, verbose: bool) -> None:
     """Prune a Lucene index with learned term discrimination values (TDVs).
@@ -97,7 +99,7 @@ class _Shown(logging.Formatter):
     """Log lines hold names and terms of the user's: no character of them acts on the terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return visible(super().format(record), keep="\n\t")
+        return visible(super().format(record), keep=_KEPT)
 
 
 def _set_up_logging(verbose: bool) -> None:
@@ -139,7 +141,7 @@ def _end_with(error: Exception) -> NoReturn:
     if isinstance(error, BrokenPipeError):
         _end_unread()
     words, status = _in_words(error)
-    click.echo(f"tdv-lucene: {visible(words, keep=chr(10))}", err=True)
+    click.echo(f"tdv-lucene: {visible(words, keep=_KEPT)}", err=True)
     sys.exit(status)
 
 

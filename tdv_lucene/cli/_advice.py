@@ -52,8 +52,8 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
         [
             "\nWhether ranking improves depends on what your users ask, which no index shows.",
             # Shares are compared at one length of documents: see prior.reduction_for.
-            "On other collections, each left out of its prior and pruned as hard for the length of "
-            "its documents (mean, lowest to highest):",
+            "On other collections, each pruned by a prior made without it, and as much for its "
+            "documents' length as yours (mean, lowest to highest):",
             *told,
             "To find out for yours, pass a query log (--queries), or run 'learn' with judged "
             "queries.",
@@ -63,20 +63,22 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
     """What is known of the reduction that was chosen by a log."""
-    within = chosen["loss_at_most"] <= chosen["max_loss"]
+    most, queries = percent(chosen["max_loss"]), chosen["log"]["queries"]
+    dropped = f"Drops {percent(chosen['reduction'])} of the postings: the largest reduction whose"
+    if chosen["loss_at_most"] > chosen["max_loss"]:
+        dropped = "Drops nothing: there is no reduction whose"
     return (
-        f"Reduction {percent(chosen['reduction'])}: "
-        f"{'the largest' if within else 'nothing is dropped, for none is'} expected to lose at "
-        f"most {percent(chosen['max_loss'])} of nDCG@5, by a careful estimate. By the "
-        f"first answers to {chosen['log']['queries']:,} queries, pruning loses at most "
-        f"{percent(max(0, worst_loss(chosen)))} (bound). Judged collections with such figures "
-        f"{_changed(chosen['loss'])} against the full index on average; three "
-        f"quarters {_changed(chosen['loss_at_most'])} or did better."
+        f"{dropped} careful estimate loses at most {most} of the full index's nDCG@5.\n"
+        f"Change in nDCG@5 against the full index, by {queries:,} "
+        f"{'query' if queries == 1 else 'queries'}: {_change(chosen['loss'])} expected; "
+        f"{_change(chosen['loss_at_most'])} careful (of judged collections with such figures, "
+        f"three in four did better); {_change(max(0, worst_loss(chosen)))} if the first answers "
+        "were the only relevant documents (bound)."
     )
 
 
-def _changed(loss: float) -> str:
-    return f"{'lost' if loss > 0 else 'gained'} {percent(abs(loss))}"
+def _change(loss: float) -> str:
+    return f"{100 * max(-loss, -1) + 0:+.1f} %"
 
 
 def worst_loss(point: Mapping[str, Any]) -> float:

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 STDOUT = "-"  # in place of a file to write
 PRINTED_EFFECTS = (Effect(("overwrite",), "output", "printing replaces nothing", unless=(STDOUT,)),)
 TOPICS_HELP = (
-    "Queries: a TSV, TREC or JSON-lines file, '-' (standard input), a name Pyserini knows, or "
-    "irds:NAME."
+    "Read queries from a TSV, TREC or JSON-lines file, '-' (standard input), a name Pyserini "
+    "knows, or irds:NAME."
 )
-QRELS_HELP = "Judgements: a TREC qrels file, a name Pyserini knows, or irds:NAME."
+QRELS_HELP = "Read judgements from a TREC qrels file, a name Pyserini knows, or irds:NAME."
+INDEX_HELP = "Read this Lucene index: a folder, or the name of a Pyserini prebuilt index."
 
 _log = logging.getLogger(__name__)
 
@@ -76,8 +77,8 @@ shards_option = option(
     multiple=True,
     metavar="INDEX",
     callback=index_or_shards,
-    help="Lucene index: a folder, or the name of a Pyserini prebuilt index. For shards, pass "
-    "'SHARDS/*' (quoted) or @FILE with one folder per line, or repeat --index.",
+    help=f"{INDEX_HELP} For shards, pass 'SHARDS/*' (quoted) or @FILE with one folder per line, or "
+    "repeat --index.",
 )
 scheduler_option = option(
     "--scheduler",
@@ -95,7 +96,7 @@ index_option = option(
     required=True,
     metavar="INDEX",
     callback=lambda context, parameter, given: folder_of_index(given),
-    help="Lucene index: a folder, or the name of a Pyserini prebuilt index.",
+    help=INDEX_HELP,
 )
 
 
@@ -118,14 +119,11 @@ def pruned_option(what: str) -> Callable[[Any], Any]:
 
 topics_option = option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
 qrels_option = option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
-values_or_prior_option = option(
-    "--tdv",
-    "values",
-    multiple=True,
-    metavar="[FIELD=]FOLDER",
-    help="TDVs from 'learn' or 'peers'. Repeat to prune several fields; 'search' uses the first, "
-    "unless --field names another.  [default: TDVs from the built-in prior]",
-)
+
+
+def values_or_prior_option(use: str) -> Callable[[Any], Any]:
+    """TDVs of one or more fields; what is done without them ends ``use``."""
+    return option("--tdv", "values", multiple=True, metavar="[FIELD=]FOLDER", help=use)
 
 
 def folders_of_fields(given: Sequence[str]) -> dict[str, Any]:
@@ -197,10 +195,14 @@ def show(result: dict[str, Any], as_json: bool, err: bool = False) -> None:
 
 
 def _written(value: Any) -> Any:
-    """Numbers as people write them."""
+    """Numbers and facts as people write them."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "none"
     if isinstance(value, float):
         return f"{value:.6g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def percent(share: float) -> str:

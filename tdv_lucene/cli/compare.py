@@ -18,12 +18,12 @@ _EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(Fals
 @options.command("compare", config=CompareConfig, effects=_EFFECTS)
 @options.option(
     "--index", "indexes", required=True, multiple=True, metavar="[NAME=]FOLDER",
-    help="Lucene index. Repeat with names to compare several; the first is the baseline. For "
-    "shards, pass 'SHARDS/*' (quoted) or @FILE.",
+    help="Compare this Lucene index. Repeat with names to compare several; the first is the "
+    "baseline. For shards, pass 'SHARDS/*' (quoted) or @FILE.",
 )  # fmt: skip
 @options.option(
     "--pruned", metavar="FOLDER", callback=options.folder_or_shards,
-    help="Pruned index to compare with --index.",
+    help="Compare this pruned index with --index.",
 )  # fmt: skip
 @options.option(
     "--topics", required=True, multiple=True, metavar="TOPICS",
@@ -38,7 +38,7 @@ _EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(Fals
     "--tune-topics", metavar="TOPICS",
     help="Add a system: the baseline with k1 and b (or mu) tuned on these training topics.",
 )  # fmt: skip
-@options.option("--tune-qrels", metavar="QRELS", help="Judgements of --tune-topics.")
+@options.option("--tune-qrels", metavar="QRELS", help="Read the judgements of --tune-topics.")
 @options.option(
     "--format", "form", type=click.Choice(["screen", "markdown", "latex"]), default="screen",
     show_default=True, group="Report", help="Print tables in this format.",

@@ -13,9 +13,12 @@ from . import _options as options
 @options.command("explain", config=ExplainConfig)
 @options.index_option
 @options.option(
-    "--pruned", required=True, metavar="FOLDER", help="Index that 'prune' wrote from --index."
+    "--pruned", required=True, metavar="FOLDER",
+    help="Explain this index, which 'prune' wrote from --index.",
+)  # fmt: skip
+@options.option(
+    "--query", required=True, metavar="TEXT", help="Explain this query, as a user types it."
 )
-@options.option("--query", required=True, metavar="TEXT", help="Query as a user types it.")
 def command(as_json: bool, **arguments: Any) -> None:
     """Show what pruning did to one query.
 

@@ -10,7 +10,6 @@ from . import _options as options
 
 @options.command("extract", config=ExtractConfig)
 @options.shards_option
-@options.scheduler_option
 @options.output_option("the matrix to this folder")
 def command(output: str, as_json: bool, **arguments: Any) -> None:
     """Write a field's term-document matrix as memory-mapped NumPy arrays.

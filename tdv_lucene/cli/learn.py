@@ -23,15 +23,14 @@ _UNMOVED = 1e-4  # of TDVs in the mean: rounding
 @options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.output_option("the TDVs to this folder")
-@options.scheduler_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Learn term discrimination values (TDVs) from judged queries.
 
     A TDV says how well a term separates relevant documents from others; 'prune' weights term
-    frequencies by it. Learning starts from the built-in prior. It holds out part of the queries,
-    prints what each reduction (share of the postings dropped) gains or loses on them against the
-    tuned full index, and recommends one. Without --qrels, --topics is a query log: the TDVs are
-    the prior's, and the log only recommends a reduction, as with 'prune --queries'.
+    frequencies by it. Learning starts from the built-in prior. By cross-validation, prints what
+    each reduction (share of the postings dropped) gains or loses against the tuned full index, and
+    recommends one. Without --qrels, --topics is a query log: the TDVs are the prior's, and the log
+    only recommends a reduction, as with 'prune --queries'.
     """
     from ..learning.from_index import learn_from_index
 
@@ -80,12 +79,12 @@ def _print_log_points(values: TermValues) -> None:
         "bound: change if the first answers of the re-weighted index with nothing dropped are the "
         "only relevant ones (worse end of the 95 % interval). expected: change against the "
         "full index, as seen on judged collections with such a bound and as many changed first "
-        "answers. careful: three quarters of them did better."
+        "answers. careful: three in four of them did better."
     )
     options.say(
         f"{log['same_first_answer']:.0%} of the queries have the same first answer in the full "
-        "index. * recommended: the largest reduction whose careful figure is at most "
-        f"{log['max_loss']:.1%}. 'tdv-lucene prune' uses it by default."
+        "index. * recommended: the largest reduction whose careful figure is not below "
+        f"{-log['max_loss']:.1%}, or to drop nothing. 'tdv-lucene prune' uses it by default."
     )
 
 
@@ -99,12 +98,12 @@ def print_points(values: TermValues) -> None:
 def _points_table(values: TermValues) -> Table:
     from ..report.table import Table
 
-    title = "Effectiveness of the pruned index on held-out queries (predicted)"
+    title = "Effectiveness of the pruned index (predicted, cross-validated)"
     points, full = values.points, values.manifest["full"]
     # What points are chosen by, and another.
     shown = [*dict.fromkeys((values.measure, "R@1000", "nDCG@5"))][:2]
     whole = [cell for name in shown for cell in (f"{points[0]['full'][name]:.4f}", "")]
-    rows = [("full", _size(full), f"{full['visited']:,.0f}", "", *whole)]
+    rows = [("full-tuned", _size(full), f"{full['visited']:,.0f}", "", *whole)]
     for point in points:
         measured = []
         for name in shown:
@@ -120,7 +119,7 @@ def _points_table(values: TermValues) -> Table:
                 *measured,
             )
         )
-    measured = [heading for name in shown for heading in (name, "- full")]
+    measured = [heading for name in shown for heading in (name, "change")]
     headings = ("dropped", "MB", "visited", "scale", *measured)
     return Table(title, headings, rows, texts=())
 
@@ -134,7 +133,7 @@ def _notes(values: TermValues) -> Iterator[str]:
         f"dropped: share of the postings. MB: {whole}. visited: postings in the lists of a query's "
         "terms, on average."
     )
-    yield "- full: difference from the tuned full index, ± 95 % interval."
+    yield "full-tuned: the full index, with tuned parameters. change: from it, ± 95 % interval."
     if pool := values.manifest.get("pool"):
         yield (
             f"Measured in a pool of {pool['documents']:,} of {pool['of']:,} documents, with the "
@@ -146,7 +145,7 @@ def _notes(values: TermValues) -> Iterator[str]:
             ", ".join(f"{name} {chosen[name]:g}" for name in names)
             for chosen in (values.parameters, full["parameters"])
         )
-        yield f"Searched with {pruned}; the full index with {tuned}."
+        yield f"Ranked with {pruned}; full-tuned with {tuned}."
     lead = values.manifest.get("lead") or {}
     if (power := lead.get("power", 1)) != 1 or lead.get("across", 1) != 1:
         yield (
@@ -181,9 +180,9 @@ def _notes(values: TermValues) -> Iterator[str]:
     if choice := values.manifest.get("choice"):
         low, high = choice["ci95"]
         yield (
-            f"On as many other queries like these, expect {choice['mean']:+.3f} of "
-            f"{values.measure} ({low:+.3f} to {high:+.3f}, 95 %): each fold measured at what the "
-            "other folds recommend."
+            f"On as many other queries like these, expect a change of {choice['mean']:+.3f} in "
+            f"{values.measure} (95 % interval {low:+.3f} to {high:+.3f}): each fold, measured at "
+            "what the other folds recommend."
         )
 
 
@@ -193,9 +192,10 @@ def _recommended(values: TermValues) -> Iterator[str]:
     because = values.manifest.get("recommended_because")
     if because == TOO_FEW:
         yield (
-            f"* recommended: {_drop(recommended)}, as the prior does, which says how much before "
-            "it sees a query. So few queries cannot tell: to choose by a query log without "
-            "judgements, pass --queries to 'tdv-lucene prune'."
+            f"* recommended: {_drop(recommended)}, of these reductions the largest that does not "
+            f"exceed the prior's ({values.manifest['prior']['reduction']:.0%}). So few judged "
+            "queries cannot choose. To choose by a query log without judgements, pass --queries to "
+            "'tdv-lucene prune'."
         )
         return
     more = (
@@ -205,27 +205,25 @@ def _recommended(values: TermValues) -> Iterator[str]:
     if because == NO_RECALL:
         yield (
             "* recommended: drop nothing. At every reduction R@1000 is significantly below that of "
-            f"the tuned full index. To drop all the same, {more}"
+            f"the tuned full index. To drop postings nevertheless, {more}"
         )
         return
     if because == ABOVE:
         yield (
-            f"* recommended: the smallest index with {measure} above the tuned full index's by a "
-            "standard error or more, of those that may be. 'tdv-lucene prune' uses it by default. "
-            "Be surer with --max-loss 0."
+            f"* recommended: the smallest index whose {measure} is above the tuned full index's by "
+            "a standard error or more. 'tdv-lucene prune' uses it by default."
         )
     else:
         yield (
-            f"* recommended: {_drop(recommended)}, which ranks best of those that may be. None of "
-            f"these has {measure} above the tuned full index's by a standard error. To drop more, "
-            f"{more}"
+            f"* recommended: {_drop(recommended)}, which ranks best. No index has {measure} above "
+            f"the tuned full index's by a standard error. To drop more, {more}"
         )
     prior = values.manifest.get("prior")
-    if_more = f"more than the prior's {prior['reduction']:.0%}" if prior else "anything"
+    if_more = f"drop more than the prior's {prior['reduction']:.0%}" if prior else "drop anything"
     yield (
-        "Recommended may be what has R@1000 not significantly below the tuned full index's. What "
-        f"drops {if_more} must surely lose at most {MOST_LOST:.0%} of {measure} (95 % interval), "
-        f"and on average at most {MOST_LOST:.0%} of R@1000."
+        "Excluded: indexes whose R@1000 is significantly below the tuned full index's. Also those "
+        f"that {if_more}, and may lose over {MOST_LOST:.0%} of {measure} (95 % interval), or lose "
+        f"over {MOST_LOST:.0%} of R@1000 on average."
     )
 
 
@@ -263,12 +261,12 @@ def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
             f"{values.manifest['queries']}. They only measure what the prior gives."
         )
     if not changes:
-        return f"Learning kept the prior {name}: no change ranked held-out queries better."
+        return f"Learning kept the prior {name}: no change ranked out-of-fold queries better."
     gain, interval = prior["gain"]["mean"], prior["gain"]["interval"]
     between = (
         "" if interval is None else f" (95 % interval {interval[0]:+.4f} to {interval[1]:+.4f})"
     )
     return (
-        f"Changed from the prior {name}: {', '.join(changes)}. Gain on held-out queries: "
+        f"Changed from the prior {name}: {', '.join(changes)}. Gain on out-of-fold queries: "
         f"{gain:+.4f} of {prior['gain']['measure']}{between}."
     )

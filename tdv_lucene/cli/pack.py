@@ -10,7 +10,7 @@ from . import _options as options
 
 @options.command("pack", config=PackConfig)
 @options.index_option
-@options.output_option("this file")
+@options.output_option("this file, NAME.tar.gz")
 def command(as_json: bool, **arguments: Any) -> None:
     """Write an index as one file NAME.tar.gz, to pass on.
 

@@ -8,7 +8,7 @@ from ..peers.config import PeersConfig
 from ..peers.orders import PEERS
 from . import _options as options
 
-_HELP = """Write the TDVs of a peer: an unlearned pruning method, as a baseline.
+_HELP = """Write the TDVs of a peer: a pruning method that learns nothing, to compare with.
 
 \b
 What each drops first:

@@ -22,7 +22,10 @@ _AS_ASKED = 0.01  # thresholds are those of whole per cents
 
 @options.command("prune", config=PruneConfig)
 @options.shards_option
-@options.values_or_prior_option
+@options.values_or_prior_option(
+    "Use TDVs from 'learn' or 'peers'. Repeat to prune several fields; 'search' uses the first, "
+    "unless --field names another.  [default: TDVs from the built-in prior]"
+)
 @options.output_option("the pruned index to this folder")
 @options.scheduler_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
@@ -47,7 +50,9 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         options.show({**shown, "reduction": _reduction(field)}, as_json)
     if "chosen" not in report and "reduction" not in arguments:
         share = options.percent(report["requested_reduction"])
-        click.echo(f"\nUsed the recommended reduction: {share} (pass --reduction for another)")
+        is_peers = report["model"] not in MODELS
+        used = "default reduction of peers" if is_peers else "recommended reduction"
+        click.echo(f"\nUsed the {used}: {share} (pass --reduction for another)")
     if "log" in report.get("chosen", {}):
         click.echo(f"\n{said_of_log(report['chosen'])}")
     elif report["expected"]:
@@ -71,7 +76,7 @@ def _reduction(field: dict[str, Any]) -> str:
 
 def _validated(chosen: dict[str, Any]) -> str:
     figures = ", ".join(
-        f"{name} {value:.4f} (full {chosen['full'][name]:.4f})"
+        f"{name} {value:.4f} (full-tuned {chosen['full'][name]:.4f})"
         for name, value in chosen["measures"].items()
         if name in chosen["full"]
     )
@@ -83,7 +88,7 @@ def _validated(chosen: dict[str, Any]) -> str:
     return (
         f"\nReduction {options.percent(chosen['reduction'])} is the largest within "
         f"{options.percent(chosen['max_loss'])}. "
-        f"It {found}. On held-out queries: {figures}"
+        f"It {found}. Cross-validated: {figures}"
     )
 
 

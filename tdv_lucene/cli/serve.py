@@ -13,7 +13,7 @@ from . import _options as options
 @options.command("serve", config=ServeConfig, json=False)
 @options.option(
     "--index", "indexes", required=True, multiple=True, metavar="NAME=FOLDER",
-    help="Lucene index. Pass two or more; the others are compared with the first.",
+    help="Open this Lucene index. Pass two or more; the others are compared with the first.",
 )  # fmt: skip
 def command(indexes: tuple[str, ...], **arguments: Any) -> None:
     """Show the rankings of several indexes side by side on a local page.

@@ -19,7 +19,7 @@ _SHOWN = ("output", "field", "learned_from", "documents_with_terms", "bytes_befo
 @options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.output_option("the index to this folder")
 def command(as_json: bool, **arguments: Any) -> None:
-    """Write a copy of an index that default BM25 ranks as with tuned k1 and b. Drops nothing.
+    """Copy an index so that default BM25 ranks as with tuned k1 and b. Drops nothing.
 
     Only norms change. Frequencies, positions and stored fields stay as they are. Tunes on --topics
     and --qrels. Without them, uses the parameters of the built-in prior, learned on other judged

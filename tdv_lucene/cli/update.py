@@ -15,19 +15,19 @@ _DRIFTED = 3
 
 
 @options.command("update", config=UpdateConfig)
-@options.pruned_option("Index that 'prune' wrote.")
+@options.pruned_option("Update this index, which 'prune' wrote.")
 @options.option(
     "--index",
     metavar="INDEX",
     callback=options.folder_or_shards,
-    help="The source index, if it was moved.  [default: the path that 'prune' recorded]",
+    help="Name the source index, if it was moved.  [default: the path that 'prune' recorded]",
 )
 @options.option(
     "--tdv",
     "values",
     multiple=True,
     metavar="FOLDER",
-    help="The TDVs it was pruned with, if they were moved.",
+    help="Name the TDVs it was pruned with, if they were moved.",
 )
 @options.option(
     "--watch", is_flag=True, help="Keep running, and update after each commit to the source."
@@ -35,7 +35,7 @@ _DRIFTED = 3
 def command(as_json: bool, watch: bool, **arguments: Any) -> None:
     """Make a pruned index follow its source, which has changed.
 
-    Updates the index in place, in one commit: prunes segments added to the source, removes segments
+    Updates the index in place, in one commit: prunes segments added to the source, drops segments
     it no longer has, and applies deletions. Programs that have the index open keep the old state
     until they refresh. Says when to learn again. Stop --watch with Ctrl-C.
     """
@@ -56,7 +56,7 @@ def _say(report: dict[str, Any], as_json: bool) -> None:
     if as_json:
         options.show(report, as_json)
     else:
-        shown = {"updated": report["updated"]}
+        shown = {"updated": report["updated"] or "no, the source has no new commit"}
         if report["updated"]:
             dropped = options.percent(report["reduction"])
             asked = options.percent(report["requested_reduction"] or 0)

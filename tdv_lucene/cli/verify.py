@@ -12,8 +12,11 @@ from . import _options as options
 @options.command("verify", config=VerifyConfig)
 @options.shards_option
 @options.scheduler_option
-@options.pruned_option("Index that 'prune' wrote from --index.")
-@options.values_or_prior_option
+@options.pruned_option("Check this index, which 'prune' wrote from --index.")
+@options.values_or_prior_option(
+    "Check against these TDVs, which 'prune' was given. Repeat for several fields.  [default: TDVs "
+    "from the built-in prior]"
+)
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Check a pruned index against its source, posting by posting.
 
@@ -22,9 +25,15 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     from ..pruning.verify import verify_pruned
 
     found = options.run(verify_pruned, **options.folders_of_fields(values), **arguments)
-    told = found
-    if not (as_json or found["equal"]):  # how far it came says nothing
-        told = {"equal": False, **found["difference"]}
-    options.show(told, as_json)
+    if as_json:
+        options.show(found, as_json)
+    elif found["equal"]:
+        options.say(
+            f"{arguments['pruned']} equals {arguments['index']}, pruned as recorded: "
+            f"{found['postings']:,} postings in {found['documents']:,} documents were compared."
+        )
+    else:  # how far it came says nothing
+        options.say(f"{arguments['pruned']} differs from {arguments['index']}, pruned as recorded:")
+        options.show(found["difference"], as_json)
     if not found["equal"]:
         sys.exit(1)

@@ -103,8 +103,8 @@ class SideBySide:
         self.analysed = refuse_different(found, "the indexes")
         model = model or shared_model(indexes, field)
         commits = {
-            name: {"commit": identify(path)["commit"], "user_data": user_data_of(path)}
-            for name, path in indexes.items()
+            os.fspath(path): {"commit": identify(path)["commit"], "user_data": user_data_of(path)}
+            for path in indexes.values()
         }
         for note in notes_on_strangers(commits, field):
             _log.warning("%s", note)

@@ -50,15 +50,15 @@ def inspect_index(
     Returns
     -------
     dict
-        ``path``, ``commit``, ``lucene_version`` (of the commit), ``documents`` (live),
-        ``deleted`` (with those that are soft-deleted, which nothing here finds), ``locked``;
-        ``checked``, with the number of ``files``, their ``bytes``, and whether ``checksums`` were
-        compared; ``segments``, ``fields`` and ``stored_fields`` as lists; ``bytes`` and
-        ``bytes_by_kind``; ``user_data`` of the commit. A field has its index
-        options, vectors, kind of norms (``default``, ``accurate``, ``impact``, ``unknown`` or
-        ``none``), counts of documents, terms, postings and tokens (Lucene's: deleted documents
-        count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned`` says
-        whether any field can, ``why_not`` gives any other reason against it, such as documents
+        ``path``, ``commit``, ``lucene_version`` (of the commit), ``documents`` (live), ``deleted``
+        (with those that are soft-deleted, which nothing here finds), ``locked``; ``checked``, with
+        the number of ``files``, their ``bytes``, and whether ``checksums`` were compared;
+        ``segments``, ``fields`` and ``stored_fields`` as lists; ``bytes`` and ``bytes_by_kind``;
+        ``user_data`` of the commit. A field has its index options, vectors, kind of norms
+        (``default``, ``accurate``, ``impact``, ``unknown`` or ``none``), counts of documents, terms
+        (``segment_terms``: of each segment, summed), postings and tokens (Lucene's: deleted
+        documents count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned``
+        says whether any field can, ``why_not`` gives any other reason against it, such as documents
         without ids. ``named_by`` says what names documents, and ``id_fields``, where they have no
         ids, which fields could. ``analyses`` has of each field that can be searched how it was
         analysed, and how that is known (see :mod:`.analysis`). ``notes`` tell of ids that are not

@@ -170,7 +170,7 @@ def notes_on_strangers(found: Mapping[str, Mapping[str, Any]], field: str) -> li
     strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
     if not strangers:
         return []
-    return [f"not of the source index of '{first}', by their commits: {', '.join(strangers)}"]
+    return [f"not of the same source as '{first}', by their commits: {', '.join(strangers)}"]
 
 
 def _are_unrelated(one: Mapping[str, Any], other: Mapping[str, Any], field: str) -> bool:

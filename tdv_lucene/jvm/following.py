@@ -24,14 +24,17 @@ from .rewriter import FieldValues, open_table, run_on_fields
 class FieldState:
     """What a field's dictionary says now, beside a vocabulary of V terms made of it earlier.
 
-    Counts are Lucene's own, which include deleted documents that are not merged away.
+    Counts of the field are Lucene's own, which include deleted documents that are not merged away.
+    Those of postings do not, unless deleted documents are less than a hundredth.
 
     Attributes
     ----------
     documents : int
         Live documents of the index.
-    doc_count, tokens, postings : int
+    doc_count, tokens : int
         Of the field.
+    postings : int
+        The sum of ``doc_freq`` and ``unseen_doc_freq``.
     doc_freq : int64[V]
         In how many documents the vocabulary's terms are now.
     unseen : ByteStrings of n terms

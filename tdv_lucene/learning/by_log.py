@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..embedding.lsa import latent_semantic_vectors
+from ..errors import TdvError
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
@@ -40,6 +41,9 @@ from .pool import Search, pool_of
 MAX_LOSS = 0.02
 """What may be lost, by the careful line, unless the user says otherwise."""
 CALIBRATION = Path(__file__).with_name("log.json")
+_FEWEST_QUERIES = 17
+"""As few as the smallest log that it was made of. If nothing changes for two or three queries, that
+tells nothing."""
 _MOST_QUERIES = 1000
 _LEAST_SAME, _LEAST_SHARE = 0.6, 0.25
 
@@ -57,7 +61,7 @@ def values_by_log(
 ) -> TermValues:
     """Return the prior's ``values`` with operating points measured by a query log.
 
-    Raises :class:`TdvError` when no query has a term of the index.
+    Raises :class:`TdvError` when fewer than ``_FEWEST_QUERIES`` have a term of the index.
 
     Parameters
     ----------
@@ -69,6 +73,11 @@ def values_by_log(
         See :func:`.learn.learn_term_values`.
     """
     queries, model = unjudged_queries(matrix, topics), values.model
+    if len(queries) < _FEWEST_QUERIES:
+        raise TdvError(
+            f"too few queries of the log have a term of the index ({len(queries)}): at least "
+            f"{_FEWEST_QUERIES} can choose a reduction; pass a longer log, or leave it out"
+        )
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, topics)
     size = fitting_pool(extent, pool, memory)
     progress = within(memory, progress)

@@ -6,6 +6,7 @@ come on top where there is room: the system takes them out again when memory is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -78,16 +79,17 @@ def fitting_pool(extent: Extent, asked: int | None, memory: int | None) -> int:
     if asked is None and largest:
         return min(largest, POOL)
     needed = learning_bytes(extent, size)
-    smallest = learning_bytes(extent, LEAST_POOL)
-    what = f"from a pool of {size:,} documents" if size else "from all documents"
+    smallest = min(needed, learning_bytes(extent, LEAST_POOL))
+    of = f"a pool of {size:,}" if size else f"all {extent.documents:,}"
     remedy = (
         f"{argument('pool', largest)} fits"
         if largest
-        else f"the smallest pool, of {LEAST_POOL:,} documents, takes {_gigabytes(smallest)}"
+        else f"pass at least {_size(smallest)}"
+        + (f", for the smallest pool ({LEAST_POOL:,} documents)" if smallest < needed else "")
     )
     raise TdvError(
-        f"learning {what} takes about {_gigabytes(needed)}, more than "
-        f"{argument('memory', _gigabytes(memory))}: {remedy}"
+        f"learning from {of} documents takes about {_size(needed)}, more than "
+        f"{argument('memory', _size(memory))}: {remedy}"
     )
 
 
@@ -104,8 +106,8 @@ def within(memory: int | None, progress: Progress) -> Progress:
         taken = _taken()
         if taken > memory:
             raise TdvError(
-                f"learning took {_gigabytes(taken)} at '{label}', more than "
-                f"{argument('memory', _gigabytes(memory))}, and was ended; nothing was written: "
+                f"learning took {_size(taken)} at '{label}', more than "
+                f"{argument('memory', _size(memory))}, and was ended; nothing was written: "
                 f"pass a smaller {argument('pool')}, or more {argument('memory')}"
             )
         progress(label, done, total)
@@ -131,5 +133,6 @@ def _largest_pool(extent: Extent, memory: int) -> int:
     return found if found >= LEAST_POOL else 0
 
 
-def _gigabytes(size: float) -> str:
-    return f"{size / 1e9:.1f}GB"
+def _size(size: float) -> str:
+    """As --memory takes it; rounded up, so that as much is enough."""
+    return f"{math.ceil(size / 1e6)}MB" if size < 1e9 else f"{math.ceil(size / 1e8) / 10:.1f}GB"

@@ -47,7 +47,7 @@ class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
 
     recipe: Any = option("paper", "Choose how TDVs are learned.", choices=("paper", "default"))
     models: Sequence[str] = option(
-        tuple(MODELS), "Ranking function: tfidf, qld or bm25. Repeat for several.  [default: all]",
+        tuple(MODELS), "Rank by tfidf, qld or bm25. Repeat for several.  [default: all]",
         flag="model", multiple=True,
     )  # fmt: skip
     reduction: float | None = option(

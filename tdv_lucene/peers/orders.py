@@ -96,14 +96,14 @@ POSTINGS = {
         _epsilon, f"postings of the smallest share of their list's {CARMEL_K}th best"
     ),
     "abs-value": Order(_same, "postings of the smallest weight, of an impact index", (1e4, 0)),
-    "max-ratio": Order(_same, "of the smallest share of their document's largest weight", (1e4, 1)),
+    "max-ratio": Order(_same, "postings of the smallest share of their document's best", (1e4, 1)),
 }
 
 ORDERS = {
-    "df": Order(_by_doc_freq, "terms of most documents first"),
-    "ridf": Order(_by_residual_idf, "lowest residual idf first (Church and Gale 1995)"),
+    "df": Order(_by_doc_freq, "terms in the most documents"),
+    "ridf": Order(_by_residual_idf, "terms of the lowest residual idf (Church and Gale 1995)"),
     "random": Order(_at_random, "terms at random"),
-    "stopwords": Order(_by_stop_list, "a longer and longer stop list (Fox 1990)"),
+    "stopwords": Order(_by_stop_list, "terms of a longer and longer stop list (Fox 1990)"),
 }
 
 PEERS = {name: order.about for name, order in (ORDERS | POSTINGS).items()}

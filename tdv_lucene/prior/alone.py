@@ -14,7 +14,7 @@ from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from ..ranking import DEFAULT_MODEL
+from ..ranking import DEFAULT_MODEL, ranking_function
 from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_orders import check_preference
@@ -122,9 +122,9 @@ def _warn(
     if not settings.reduction:
         _log.warning(
             "for %s %s the prior %s nothing here: where a tenth of the postings or more was "
-            "dropped, some query set that it knows lost more than 2 %% of nDCG@5 or of R@100. "
+            "dropped, some query set that it knows lost more than 1.5 %% of nDCG@5 or R@100. "
             "Frequencies %s. %s",
-            model,
+            ranking_function(model).title,
             "with positions" if positions else "without positions",
             "drops" if recommends else "would drop",
             "and parameters stay as they are, too"

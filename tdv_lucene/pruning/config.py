@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
 from ..arguments import checked_share, parse_bytes
 from ..errors import TdvError, argument
-from ..options import Config, Effect, Named, OfField, Overwrite, Threads, option
+from ..options import Effect, Named, OfField, Overwrite, Threads, option
 
 if TYPE_CHECKING:
     from .search_target import SearchTarget
@@ -23,35 +23,33 @@ def _target(search_as: str | None, name: str = "search_as") -> SearchTarget:
     return SearchTarget.of(search_as)
 
 
-class SearchAs(Config):
-    """Of what writes an index for a searcher."""
+def search_as_option(told: str) -> Any:
+    """The searcher that an index is written for."""
+    return option(None, told, metavar="NAME|NUMBERS", check=_target)
 
-    search_as: str | None = option(
-        None,
+
+class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
+    """How :func:`tdv_lucene.prune_index` prunes."""
+
+    search_as: str | None = search_as_option(
         "Write the index so that a searcher with these fixed parameters ranks as with the learned "
         "ones.  anserini: k1 0.9, b 0.4, or mu 1000 (Anserini, Pyserini).  lucene: k1 1.2, b "
         "0.75, or mu 2000 (Lucene, Solr, Elasticsearch, OpenSearch).  K1,B or MU: your own.  "
         "recorded: do not adapt the index; other searchers must be given the learned parameters "
         "('search' reads them from the index).  [default: anserini if "
         "documents have a stored 'id', else lucene; for query likelihood, recorded if adapting "
-        "costs more than 2 % of the bytes]",
-        metavar="NAME|NUMBERS", check=_target,
-    )  # fmt: skip
-
-
-class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
-    """How :func:`tdv_lucene.prune_index` prunes."""
-
+        "costs more than 2 % of the bytes]"
+    )
     reduction: float | None = option(
         None,
         "Drop this share of the field's postings, such as 0.45.  [default: what 'learn' or the "
-        "prior recommends]",
+        "prior recommends; 0.45 with TDVs from 'peers']",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     expect: str = option(
         "asked",
         "Without --tdv, expect this kind of query.  asked: written without seeing the documents, "
-        "as most are.  details: written from a passage, in its words. Drops little then.",
+        "as most are.  details: written from a passage, in its words; little is then dropped.",
         choices=("asked", "details"),
     )
     queries: str | os.PathLike[str] | None = option(
@@ -62,11 +60,11 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
     )
     max_loss: float | None = option(
         None,
-        "Drop as much as possible, but lose at most this share of the full index's nDCG@5 (or of "
-        "the measure learned by), such as 0.01. With --tdv, the worse end of the 95 % interval on "
-        "held-out queries stays within it. With --queries it is an estimate: on one in four of our "
-        "test sets the loss was larger.  [default "
-        "with --queries: 0.02]",
+        "Drop as much as possible, but lose at most this share of nDCG@5 (or of the measure "
+        "learned by), such as 0.01. With --tdv, against the tuned full index, by the worse end of "
+        "the 95 % interval that 'learn' measured. With --queries, against the full index, by an "
+        "estimate: on one in four of our test sets the loss was larger.  [default with --queries: "
+        "0.02]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     max_bytes: int | str | None = option(
@@ -76,8 +74,8 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
     )  # fmt: skip
     tf: str = option(
         "scaled",
-        "scaled: store frequencies weighted by TDVs, without positions.  original: keep "
-        "frequencies and positions, and only drop postings.",
+        "Choose what is stored.  scaled: frequencies weighted by TDVs, without positions.  "
+        "original: frequencies and positions as they are; only drops postings.",
         choices=("scaled", "original"),
     )
     field: str = option("contents", "Prune this field. With --tdv, leave it out: the TDVs name it.")

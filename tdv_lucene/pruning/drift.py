@@ -32,8 +32,8 @@ class Drift:
     Attributes
     ----------
     documents, mean_length
-        Of the index, and its tokens a document. Deleted documents count as long as Lucene's own
-        statistics have them.
+        Of the index, and its tokens a document, in which deleted documents count as long as
+        Lucene's own statistics have them.
     moved : float
         Within [0, 1]: the share of the postings that belong to other terms than they would if every
         term had its share of then.
@@ -74,7 +74,12 @@ class Drift:
         counted = [(state.doc_count, state.tokens, state.postings) for state in states]
         doc_count, tokens, postings = (max(sum(counts), 1) for counts in zip(*counted))
         both = np.minimum(before / max(before.sum(), 1), now / postings).sum()
-        unseen = {term for state in states for term in state.unseen}
+        unseen = {
+            term
+            for state in states
+            for term, left in zip(state.unseen, state.unseen_doc_freq)
+            if left
+        }
         return cls(
             documents=documents,
             mean_length=tokens / doc_count,

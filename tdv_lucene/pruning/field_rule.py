@@ -114,7 +114,9 @@ def checksum(point: OperatingPoint) -> str:
 
 
 def find_point(values: TermValues, record: FieldRecord) -> OperatingPoint | None:
-    """Return the operating point that was recorded; None if its checksum is another."""
+    """Return the operating point that was recorded; None if these TDVs have another, or none."""
+    if record.unit == "posting" and values.posting_priority is None:
+        return None
     point = point_at(
         values,
         record.requested_reduction,

@@ -15,7 +15,9 @@ LARGEST_REDUCTION = 0.95
 
 _CLOSE = 0.99  # of the bytes allowed: near enough
 _ENOUGH = 0.98  # the same if the size was predicted
+_PASSABLE = 0.95  # and if the prediction was wrong: each index that is written takes long
 _FINE = 0.002  # differences of reductions that are not told apart
+_FORESEEN_TRIES = 2
 _TRIES = 12
 
 
@@ -64,7 +66,8 @@ def reduction_within_bytes(
     """Return the smallest reduction found whose index has at most ``max_bytes``.
 
     Every size is that of an index that was really written, so the one returned fits. It is the
-    smallest to within 1 % of the bytes allowed, or 0.002 of reduction.
+    smallest to within 1 % of the bytes allowed, or 0.002 of reduction; to within 5 % of the bytes
+    if sizes were ``foreseen``.
 
     Raises :class:`TdvError` when even ``LARGEST_REDUCTION`` does not fit.
 
@@ -76,55 +79,70 @@ def reduction_within_bytes(
         Bytes that stay whatever is dropped; without ``foreseen`` the first guess starts from them.
     foreseen
         What ``bytes_at`` is expected to return. Then one index is written, a second if the first
-        does not fit or is more than 2 % too small, and more only if neither fits.
+        does not fit or is more than 2 % too small, and more only if what was foreseen is wrong in
+        shape, as for an index that has changed since.
     """
+    known: dict[float, int] = {}
+
+    def write(reduction: float) -> int:
+        known[reduction] = bytes_at(reduction)
+        return known[reduction]
+
     if foreseen is not None:
-        found = _as_foreseen(bytes_at, max_bytes, foreseen)
-        if found is not None:
-            return found
-    low, low_bytes = 0.0, bytes_at(0.0)
-    if low_bytes <= max_bytes:
-        return 0.0
-    high, high_bytes = 1.0, fixed_bytes  # never written: where the line of the guesses ends
+        _write_as_foreseen(write, max_bytes, foreseen)
+    return _narrowed(write, known, max_bytes, fixed_bytes, _PASSABLE if foreseen else _CLOSE)
+
+
+def _write_as_foreseen(
+    write: Callable[[float], int], max_bytes: int, foreseen: Callable[[float], float]
+) -> None:
+    """Write one index, or a second one by the error of the first."""
+    aim, error = (1 + _CLOSE) / 2 * max_bytes, 1.0
+    tried = np.linspace(0, LARGEST_REDUCTION, 2 * round(LARGEST_REDUCTION / _FINE) + 1).tolist()
+    for _ in range(_FORESEEN_TRIES):
+        guess = next((r for r in tried if error * foreseen(r) <= aim), LARGEST_REDUCTION)
+        size = write(guess)
+        if size <= max_bytes and (size >= _ENOUGH * max_bytes or guess == 0):
+            return
+        error = size / foreseen(guess)
+
+
+def _narrowed(
+    write: Callable[[float], int],
+    known: Mapping[float, int],
+    max_bytes: int,
+    fixed_bytes: int,
+    close: float,
+) -> float:
+    """Return the smallest reduction that fits, of the ``known`` ones and those written here."""
     aim = (1 + _CLOSE) / 2 * max_bytes
+    high = 1.0  # never written: where the line of the guesses ends
     for number in range(_TRIES):
-        if high <= LARGEST_REDUCTION and (high_bytes >= _CLOSE * max_bytes or high - low <= _FINE):
+        fitting = [reduction for reduction, size in known.items() if size <= max_bytes]
+        too_large = [reduction for reduction, size in known.items() if size > max_bytes]
+        if LARGEST_REDUCTION in too_large:
+            raise _out_of_reach(known[LARGEST_REDUCTION], max_bytes)
+        high = min(fitting, default=1.0)
+        high_bytes = known.get(high, fixed_bytes)
+        if fitting and (high == 0 or high_bytes >= close * max_bytes):
+            break
+        if not too_large:
+            write(0.0)
+            continue
+        low = max(too_large)
+        if fitting and high - low <= _FINE:
             break
         # By turns along the line between the two sizes and in the middle, so that no curve stalls.
-        share = (low_bytes - aim) / max(1, low_bytes - high_bytes) if number % 3 < 2 else 0.5
+        share = (known[low] - aim) / max(1, known[low] - high_bytes) if number % 3 < 2 else 0.5
         guess = low + share * (high - low)
         guess = min(max(guess, low + _FINE / 2), high - _FINE / 2, LARGEST_REDUCTION)
-        if number == _TRIES - 1 and high > LARGEST_REDUCTION:
-            guess = LARGEST_REDUCTION
-        size = bytes_at(guess)
-        if size <= max_bytes:
-            high, high_bytes = guess, size
-        elif guess == LARGEST_REDUCTION:
-            raise TdvError(
-                f"with {LARGEST_REDUCTION:.0%} of the postings dropped, the most that is tried, "
-                f"the index has {size:,} bytes, and not the {max_bytes:,} asked "
-                f"for: pass a larger {argument('max_bytes')}, or a {argument('reduction')} above "
-                f"{LARGEST_REDUCTION:g}"
-            )
-        else:
-            low, low_bytes = guess, size
+        write(guess if fitting or number < _TRIES - 2 else LARGEST_REDUCTION)
     return high
 
 
-def _as_foreseen(
-    bytes_at: Callable[[float], int], max_bytes: int, foreseen: Callable[[float], float]
-) -> float | None:
-    """Write one or two indexes; return the reduction of the last if it fits, else None."""
-    aim, error = (1 + _CLOSE) / 2 * max_bytes, 1.0
-    fitting: float | None = None
-    for _ in range(2):
-        tried = np.linspace(0, LARGEST_REDUCTION, 2 * round(LARGEST_REDUCTION / _FINE) + 1)
-        fits = [r for r in tried.tolist() if error * foreseen(r) <= aim]
-        guess = fits[0] if fits else LARGEST_REDUCTION
-        size = bytes_at(guess)
-        if size <= max_bytes:
-            fitting = guess
-            if size >= _ENOUGH * max_bytes or guess == 0:
-                return guess
-        error = size / foreseen(guess)
-    return fitting
+def _out_of_reach(size: int, max_bytes: int) -> TdvError:
+    return TdvError(
+        f"with {LARGEST_REDUCTION:.0%} of the postings dropped, the most that is tried, the index "
+        f"has {size:,} bytes, and not the {max_bytes:,} asked for: pass a larger "
+        f"{argument('max_bytes')}, or a {argument('reduction')} above {LARGEST_REDUCTION:g}"
+    )

@@ -228,7 +228,7 @@ def _another_source(record: FieldRecord, source: Mapping[str, Any]) -> dict[str,
     return {"what": "pruned from another index, or another state of it", "field": record.field,
             "expected": f"commit {source['commit']}, of {source['path']}",
             "found": f"commit {record.source_commit}",
-            "remedy": "if the source has changed, run 'tdv-lucene update'; else name the source",
+            "remedy": "if the source has changed, run 'tdv-lucene update'; if not, name the source",
             }  # fmt: skip
 
 
@@ -236,11 +236,13 @@ def _other_values(
     record: FieldRecord, values: TermValues, point: OperatingPoint | None
 ) -> dict[str, str]:
     """The difference if the field was pruned by other TDVs than these, ``point`` of which fits."""
-    name, given = "checksum", "of no point of the TDVs given"
+    name, given = "checksum", "of any reduction of the TDVs given"
     if values.vocabulary.sha256 != record.vocabulary_sha256:
         name, given = "vocabulary", values.vocabulary.sha256
     elif point is not None:
         return {}
     recorded = {"checksum": record.values_sha256, "vocabulary": record.vocabulary_sha256}[name]
     return {"what": "pruned by other TDVs", "field": record.field,
-            "expected": f"{name} {given}", "found": f"{name} {recorded}"}  # fmt: skip
+            "expected": f"{name} {given}", "found": f"{name} {recorded}",
+            "remedy": "name the TDVs that 'prune' was given, or none if it used the prior",
+            }  # fmt: skip

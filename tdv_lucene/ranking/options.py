@@ -11,7 +11,7 @@ from .function import Parameter
 from .parameters import SearchParameters
 from .registry import DEFAULT_MODEL, MODELS, PARAMETERS, ranking_function
 
-_MODEL = f"Ranking function: {', '.join(ranking_function(name).title for name in MODELS)}."
+_MODEL = f"Rank by {', '.join(ranking_function(name).title for name in MODELS)}."
 
 
 class ForModel(Config):

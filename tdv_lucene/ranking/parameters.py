@@ -65,8 +65,8 @@ class SearchParameters:
         for name, value in of_it.items():
             if not (math.isfinite(value) and PARAMETERS[name].holds(value)):
                 raise TdvError(
-                    f"{argument(name, value)} is out of range: a finite number "
-                    f"{PARAMETERS[name].legal} is needed"
+                    f"{argument(name)} must be a finite number {PARAMETERS[name].legal}, got "
+                    f"{value:g}"
                 )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "numbers", tuple((name, of_it[name]) for name in names))

@@ -115,11 +115,11 @@ def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
 def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
     queries = found["queries"]
     judged = counted(queries["judged"], "judged query", "judged queries")
-    emptied = [f"{number:,} in {name}" for name, number in queries["emptied_by"].items()]
+    emptied = [f"{number:,} of them in {name}" for name, number in queries["emptied_by"].items()]
     note = (
-        f"{judged}, emptied by pruning: {', '.join(emptied)}. "
-        f"p: two-tailed paired t-test, Bonferroni over {comparisons}, and intervals alike; "
-        f"* below {SIGNIFICANT}."
+        f"{judged}. Without a term that is left: {', '.join(emptied)}. "
+        f"* p < {SIGNIFICANT}, two-tailed paired t-test; p and intervals are Bonferroni-corrected "
+        f"for {comparisons} comparisons."
     )
     differing = [
         f"{measure} {name} {value:.4f}"

@@ -15,7 +15,7 @@ from ..options import (
     TopicField,
     option,
 )
-from ..pruning.config import SearchAs
+from ..pruning.config import search_as_option
 from ..ranking.options import Parameters, QueryTerms, SearchedModel
 
 
@@ -40,7 +40,12 @@ class SearchConfig(
     )  # fmt: skip
 
 
-class TuneConfig(SearchAs, TopicField, Analysed, OfField, Threads, Named, Overwrite):
+class TuneConfig(TopicField, Analysed, OfField, Threads, Named, Overwrite):
     """How :func:`tdv_lucene.tune_index` tunes."""
 
+    search_as: str | None = search_as_option(
+        "Write the norms for a searcher with these fixed parameters.  anserini: k1 0.9, b 0.4 "
+        "(Anserini, Pyserini).  lucene: k1 1.2, b 0.75 (Lucene, Solr, Elasticsearch, OpenSearch).  "
+        "K1,B: your own.  [default: anserini if documents have a stored 'id', else lucene]"
+    )
     EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", unless=(None,)),)

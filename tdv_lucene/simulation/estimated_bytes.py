@@ -158,9 +158,9 @@ def with_index_bytes(values: TermValues, index: str | os.PathLike[str]) -> TermV
     """Return the TDVs with ``index_bytes`` at every point and scale tried, and under ``full``.
 
     The prediction is for what ``prune --tf scaled`` writes without further flags, in the format of
-    the source. Posting lists and dictionary are estimated, and corrected by how the estimate misses
-    the source's own; positions are left out; term vectors shrink with the postings; everything else
-    stays.
+    the source. Posting lists and dictionary are estimated. Lists are corrected by how the estimate
+    misses the source's own, and the dictionary by how often its segments repeat a term. Positions
+    and deleted documents are left out; term vectors shrink with the postings; all else stays.
     """
     from ..indexes.inspection import inspect_index
 
@@ -171,7 +171,9 @@ def with_index_bytes(values: TermValues, index: str | os.PathLike[str]) -> TermV
     source = full["with_positions"] if "POSITIONS" in about["index_options"] else full
     # No other field has lists to speak of: an id's terms are in one document each.
     alone = all(entry.get("postings", 0) <= entry.get("terms", 0) for entry in fields.values())
-    sizes: Mapping[str, int] = found["bytes_by_kind"]
+    live = found["documents"] / max(1, found["documents"] + found["deleted"])
+    sizes: Mapping[str, float] = {k: live * size for k, size in found["bytes_by_kind"].items()}
+    repeated = about["segment_terms"] / max(1, about["terms"])
     correction = sizes["postings"] / max(1, source["posting_bytes"]) if alone else 1.0
 
     def predict(point: Mapping[str, Any]) -> int:
@@ -179,7 +181,7 @@ def with_index_bytes(values: TermValues, index: str | os.PathLike[str]) -> TermV
         terms = point["dictionary_bytes"] - source["dictionary_bytes"]
         changed: dict[str, float] = {
             "postings": sizes["postings"] + correction * lists,
-            "dictionary": sizes["dictionary"] + terms,
+            "dictionary": sizes["dictionary"] + repeated * terms,
             "positions": 0,
             "vectors": sizes["vectors"] * (1 - point["removed"]),
         }

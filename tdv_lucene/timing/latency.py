@@ -59,12 +59,12 @@ class LatencyPlan:
     def __post_init__(self) -> None:
         if self.rounds < _LEAST_ROUNDS:
             raise TdvError(
-                f"{argument('rounds', self.rounds)} is out of range: at least {_LEAST_ROUNDS} count"
+                f"{argument('rounds')} must be at least {_LEAST_ROUNDS}, got {self.rounds}"
             )
         if not 0 < self.budget_seconds < float("inf"):
             raise TdvError(
-                f"{argument('latency_budget_seconds', self.budget_seconds)} is out of range: "
-                "above 0 seconds are needed"
+                f"{argument('latency_budget_seconds')} must be above 0 seconds, and finite, got "
+                f"{self.budget_seconds:g}"
             )
 
 

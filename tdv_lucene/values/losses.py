@@ -63,9 +63,9 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
     validated = [point for point in points if measure in point.get("difference", ())]
     if not validated:
         raise TdvError(
-            f"{argument('max_loss')} needs points that were validated on held-out queries with "
-            f"their intervals, and these TDVs have none: pass {argument('reduction')}, or TDVs "
-            "from 'tdv-lucene learn' of this version"
+            f"{argument('max_loss')} needs reductions that 'learn' has measured, with intervals, "
+            f"and these TDVs have none: pass {argument('reduction')}, or TDVs from 'tdv-lucene "
+            "learn' of this version"
         )
     borne = [point for point in validated if most_loss_of(point, measure) <= max_loss]
     if borne:
@@ -73,11 +73,13 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
     best = min(validated, key=lambda point: most_loss_of(point, measure))
     most = most_loss_of(best, measure)
     enough = math.ceil(most * 1000) / 1000
+    is_estimate = "expected" in best
+    worst = "careful estimate" if is_estimate else "worse end of the 95 % interval"
+    more = "pass a longer log" if is_estimate else "learn from more judged queries"
     raise TdvError(
-        f"no validated point surely loses at most {max_loss:.1%} of {measure}: the interval of "
-        f"the best, at a reduction of {best['reduction']:g}, reaches to {most:.1%}; "
-        f"pass {argument('max_loss', f'{enough:g}')} or {argument('reduction')}, or learn from "
-        "more queries"
+        f"no measured reduction is sure to lose at most {max_loss:.1%} of {measure}: at the best, "
+        f"{best['reduction']:g}, the {worst} loses {most:.1%}; "
+        f"pass {argument('max_loss', f'{enough:g}')} or {argument('reduction')}, or {more}"
     )
 
 

@@ -146,7 +146,7 @@ class TermValues:
             found = ", ".join(
                 f"{p['reduction']:g} ({p['measures'][self.measure]:.4f})" for p in measured
             )
-            said = f": {self.measure} on held-out queries is {found}" if found else ""
+            said = f": {self.measure}, cross-validated, is {found}" if found else ""
             full = (
                 f", {measured[0]['full'][self.measure]:.4f} of the full index" if measured else ""
             )
@@ -249,8 +249,8 @@ class TermValues:
             raise TdvError(f"no unit '{unit}': choose one of {', '.join(UNITS)}")
         if unit == "posting" and self.posting_priority is None:
             raise TdvError(
-                "these TDVs have no rule for single postings: prune with unit 'term', or learn "
-                "them with 'tdv-lucene learn'"
+                f"these TDVs have no rule for single postings: pass {argument('unit', 'term')}, or "
+                "learn them with 'tdv-lucene learn'"
             )
         return self.posting_rule if unit == "posting" else None
 

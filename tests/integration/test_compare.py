@@ -281,10 +281,9 @@ def test_tuning_on_the_queries_that_measure_is_noted(several):
 def test_what_every_index_emptied_is_printed(several, capsys):
     show_comparison(several.report, several.output, as_json=False)
     told = " ".join(capsys.readouterr().out.split())
-    assert (
-        "30 judged queries, emptied by pruning: 1 in pruned, 0 in again, 0 in full-tuned." in told
-    )
-    assert "3 judged queries, emptied by pruning: 0 in pruned, 0 in again, 0 in full-tuned." in told
+    left = "0 of them in again, 0 of them in full-tuned."
+    assert f"30 judged queries. Without a term that is left: 1 of them in pruned, {left}" in told
+    assert f"3 judged queries. Without a term that is left: 0 of them in pruned, {left}" in told
     assert "Emptied by pruning in pruned, topics: gone" in told and told.count("pruning in ") == 1
     how = f"analysed as {several.report['analysis']['described']}"
     assert how in told and how in (several.output / "report.html").read_text()
@@ -496,7 +495,7 @@ def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
         ({"further_indexes": {"full": "x"}}, "two indexes are named 'full'"),
         ({"further_indexes": {"b": "/nowhere"}}, "no such index"),
         ({"further_queries": [("/nowhere.tsv", "q")]}, "no such topics file"),
-        ({"throughput_threads": 0}, "throughput_threads must be at least 1, got 0"),
+        ({"throughput_threads": 0}, "throughput_threads must be from 1 to 1,024, got 0"),
         ({"values": "/nowhere"}, "/nowhere"),
         ({"values": {"full": "x"}}, "values are given for 'full'"),
         ({"measures": "RR@10 goodness@5"}, "no such measure: 'goodness@5'"),

@@ -160,7 +160,7 @@ def test_what_is_not_there_is_told(home: Path, tmp_path: Path) -> None:
     with pytest.raises(TdvError, match="topics hold no query"):
         search_index(home / "index", {}, tmp_path / "run")
     for seed in (-1, 2**32):
-        with pytest.raises(TdvError, match=f"seed must be at least 0, got {seed}"):
+        with pytest.raises(TdvError, match=f"seed must be from 0 to 4,294,967,295, got {seed:,}"):
             make_peer_values(home / "index", tmp_path / "values", "random", seed=seed)
     assert not list(tmp_path.iterdir())
 

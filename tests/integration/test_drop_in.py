@@ -245,9 +245,9 @@ def test_a_baked_index_is_no_source(case, tmp_path) -> None:
     (field,) = (f for f in inspect_index(pruned)["fields"] if f["name"] == "contents")
     assert field["norms"] == "baked"
     for values in (None, case[1]):
-        with pytest.raises(TdvError, match="its norms hold k1 and b in place of lengths"):
+        with pytest.raises(TdvError, match="its norms hold k1 and b, not document lengths"):
             prune_index(pruned, values, tmp_path / "again")
-    with pytest.raises(TdvError, match="its norms hold k1 and b in place of lengths"):
+    with pytest.raises(TdvError, match="its norms hold k1 and b, not document lengths"):
         tune_index(pruned, None, None, tmp_path / "again")
     assert not (tmp_path / "again").exists()
 

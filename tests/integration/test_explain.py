@@ -47,7 +47,7 @@ def test_an_index_that_was_made_of_another_is_told(pair, tmp_path, caplog):
     explain_query(pair[0], tmp_path / "pruned", "cat")
     assert not caplog.records
     explain_query(pair[1], tmp_path / "pruned", "cat")
-    assert "not of the source index of 'before', by their commits: 'after'" in caplog.text
+    assert "not of the same source as '" in caplog.text
 
 
 def test_hits_side_by_side(pair):
@@ -81,7 +81,7 @@ def test_hits_tell_which_postings_they_lost(pair):
     "changes, message",
     [
         ({"query": "the of"}, "nothing is left of 'the of'"),
-        ({"hits": 0}, "hits must be at least 1, got 0"),
+        ({"hits": 0}, "hits must be from 1 to 1,000,000, got 0"),
         ({"pruned": "/nowhere"}, "no such index"),
         ({"values": "/nowhere"}, "/nowhere"),
     ],

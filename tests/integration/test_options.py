@@ -90,7 +90,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "min_idf": ("1.5",), "models": ("tfidf",),
     "mu": ("70",), "neural": ("drmm",), "output": ("O",),
     "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
-    "queries": ("{topics}",), "query_terms": ("0.9",),
+    "queries": ("{log}",), "query_terms": ("0.9",),
     "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
     "stopwords": ("none",), "tag": ("x",), "threads": ("2",),
@@ -134,7 +134,7 @@ for all of them."""
 
 _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
-    r"goes with one|tuning needs|go into its norms|needs points that were validated|"
+    r"goes with one|tuning needs|go into its norms|needs reductions that 'learn' has measured|"
     r"is for (bm25|an index in one folder)|was given: leave it out|another field names? |"
     r"ranks by weights"
 )
@@ -189,6 +189,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         for n, word in enumerate(words)
     ]
     (home / "topics.jsonl").write_text("".join(f"{json.dumps(topic)}\n" for topic in topics))
+    log = [f"{topic['id']}-{n}\t{topic['title']} t{n}\n" for topic in topics for n in range(3)]
+    (home / "log.tsv").write_text("".join(log))
     judged = [(n, d) for n in range(6) for d in range(n, 40, 5)]
     (home / "qrels.txt").write_text("".join(f"q{n} 0 d{d} {int(d % 6 == n)}\n" for n, d in judged))
     (home / "words.vec").write_text("3 2\nindex 0.1 0.2\nt1 0.3 0.1\nt2 0.2 0.2\n")
@@ -196,7 +198,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     size = sum(file.stat().st_size for file in (home / "pruned").iterdir())
     return {
         "index": index, "values": home / "values", "pruned": home / "pruned",
-        "topics": home / "topics.jsonl", "qrels": home / "qrels.txt",
+        "topics": home / "topics.jsonl", "log": home / "log.tsv", "qrels": home / "qrels.txt",
         "words": home / "words.vec", "matrix": home / "matrix",
         "size": size - 400, "work": tmp_path_factory.mktemp("work"),
     }  # fmt: skip

@@ -130,7 +130,7 @@ def test_what_keeps_frequencies_keeps_positions(source, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("layout", "said"),
     [
-        ({}, "has no positions, which these TDVs were learned with"),
+        ({}, "has no positions, and these TDVs have a first-position boost"),
         ({"options": POSITIONS, "vectors": "v"}, "hold no positions.*--no-lead"),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_indexes import Doc, write_index
+from lucene_indexes import Doc, Layout, delete_document, open_writer, write_index
 
 from tdv_lucene.indexes.inspection import bytes_of
 from tdv_lucene.learning.from_index import learn_from_index
@@ -14,6 +14,7 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.pruning import writing
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.reduction_choice import foreseen_bytes
+from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 
@@ -22,13 +23,22 @@ REDUCTIONS = (0.0, 0.3, 0.6)
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory):
+    return _learned(tmp_path_factory.mktemp("sizes"), segments=1, deleted=0)
+
+
+def _learned(folder: Path, segments: int, deleted: int) -> tuple[Path, TermValues]:
     """4,000 documents of 60 words on average, from a vocabulary of 20,000, and values for them."""
-    folder = tmp_path_factory.mktemp("sizes")
     rng = np.random.default_rng(5)
     words = [f"{rng.integers(1 << 30):x}" for _ in range(20_000)]
     texts = [[words[t] for t in rng.zipf(1.2, n) % 20_000] for n in 5 + rng.geometric(1 / 60, 4000)]
-    index = write_index(folder / "index", [[Doc(f"d{i}", text) for i, text in enumerate(texts)]])
-    asked = rng.choice(4000, 30, replace=False)
+    docs = [Doc(f"d{i}", text) for i, text in enumerate(texts)]
+    index = write_index(folder / "index", [docs[part::segments] for part in range(segments)])
+    if deleted:
+        writer = open_writer(index)
+        for doc in docs[:deleted]:
+            delete_document(writer, doc.id, Layout())
+        writer.close()
+    asked = deleted + rng.choice(4000 - deleted, 30, replace=False)
     lines = [f"q{i}\t{' '.join(texts[i][:3])}" for i in asked]
     (folder / "topics.tsv").write_text("\n".join(lines) + "\n")
     (folder / "qrels").write_text("".join(f"q{i} 0 d{i} 1\n" for i in asked))
@@ -45,6 +55,16 @@ def test_a_whole_index_is_foreseen_within_three_percent(learned, place, tmp_path
     prune_index(index, values, tmp_path / "pruned", reduction=REDUCTIONS[place], threads=1)
     written = bytes_of(tmp_path / "pruned")
     assert values.points[place]["index_bytes"] == pytest.approx(written, rel=0.03)
+
+
+def test_of_segments_with_deleted_documents_it_is_foreseen_within_a_tenth(tmp_path):
+    index, values = _learned(tmp_path, segments=5, deleted=1000)
+    for point in values.points:
+        report = prune_index(
+            index, values, tmp_path / "pruned", reduction=point["reduction"], overwrite=True
+        )
+        assert report["deleted_left_out"] == 1000
+        assert point["index_bytes"] == pytest.approx(report["bytes"], rel=0.1)
 
 
 @pytest.mark.parametrize("scale", ["auto", 3])

@@ -170,12 +170,12 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
     [
         ({"tf": "squared"}, "tf must be one of scaled, original, got 'squared'"),
         ({"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0"),
-        ({"threads": 0}, "threads must be at least 1, got 0"),
+        ({"threads": 0}, "threads must be from 1 to 1,024, got 0"),
         ({"scale": "big"}, "scale must be 'auto' or a number above 0, got 'big'"),
         ({"scale": float("nan")}, "scale must be .* got 'nan'"),
         ({"scale": -1}, "scale must be .* got '-1'"),
         ({"scale": 1e12}, "exceeds Lucene's largest frequency.*smaller scale"),
-        ({"reduction": 1.5}, r"reduction must lie within \[0, 1\), got 1.5"),
+        ({"reduction": 1.5}, "reduction must be a share of at least 0 and below 1, got 1.5"),
     ],
 )
 def test_bad_parameters_leave_nothing(options, message, tiny_index, tiny_values, tmp_path):
@@ -531,7 +531,7 @@ def test_a_tolerated_loss_chooses_the_point(tiny_index, tiny_matrix, tmp_path) -
     assert report["chosen"]["measures"]["nDCG@5"] == 0.5
     assert report["reduction"] == pytest.approx(0.3, abs=0.1)
     assert json.loads((tmp_path / "P" / "tdv-manifest.json").read_text())["chosen"]
-    with pytest.raises(TdvError, match="no validated point"):
+    with pytest.raises(TdvError, match="no measured reduction"):
         harmful = _path(_values(tiny_matrix), (0.3, 0.4))
         prune_index(tiny_index, harmful, tmp_path / "Q", max_loss=0.01)
     assert not (tmp_path / "Q").exists()

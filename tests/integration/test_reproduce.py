@@ -187,7 +187,10 @@ def test_training_queries_of_their_own(newswire, tmp_path):
         ({"recipe": "other"}, "recipe must be one of paper, default, got 'other'"),
         ({"neural": ["bert"]}, "no neural re-ranker 'bert'"),
         ({"neural": ["drmm"], "models": ["qld"]}, "is compared with TDV-BM25: add 'bm25'"),
-        ({"neural": ["drmm"], "rerank_depth": 0}, "rerank_depth must be at least 1, got 0"),
+        (
+            {"neural": ["drmm"], "rerank_depth": 0},
+            "rerank_depth must be from 1 to 1,000,000, got 0",
+        ),
     ],
 )
 def test_refusals_write_nothing(newswire, tmp_path, changes, message):

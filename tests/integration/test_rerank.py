@@ -135,7 +135,9 @@ def test_what_does_not_belong_together_is_refused(case, trained, tmp_path: Path)
     (tmp_path / "run").write_text("q0 Q0 x1 1 3.0 t\n")
     _refused(case, trained, place, "has the document 'x1', and the index has not",
              run=tmp_path / "run")  # fmt: skip
-    _refused(case, trained, place, "rerank_depth must be at least 1, got 0", rerank_depth=0)
+    _refused(
+        case, trained, place, "rerank_depth must be from 1 to 1,000,000, got 0", rerank_depth=0
+    )
     layout = Layout(options="DOCS_AND_FREQS_AND_POSITIONS")
     other = write_index(tmp_path / "other", [[Doc("d0", ["a"]), Doc("d1", ["b"])]], layout)
     _refused(case, trained, place, "was trained on another index than", index=other, matrix=None)

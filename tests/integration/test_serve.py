@@ -129,11 +129,11 @@ def test_another_field(tmp_path, pair):
         ({"indexes": {"full": "/nowhere", "b": "/nowhere"}}, "no such index"),
         ({"field": "title"}, "no field 'title'"),
         ({"model": "lm"}, "model must be one of bm25, .*, got 'lm'"),
-        ({"hits": 0}, "hits must be at least 1, got 0, and at most 50"),
-        ({"hits": 51}, "hits must be at least 1, got 51, and at most 50"),
+        ({"hits": 0}, "hits must be from 1 to 50, got 0"),
+        ({"hits": 51}, "hits must be from 1 to 50, got 51"),
         ({"values": {"pruned": "/nowhere"}}, "/nowhere"),
-        ({"port": 99_999}, "^port must be at least 0, got 99999, and at most 65535$"),
-        ({"port": -1}, "^port must be at least 0, got -1, and at most 65535$"),
+        ({"port": 99_999}, "^port must be from 0 to 65,535, got 99,999$"),
+        ({"port": -1}, "^port must be from 0 to 65,535, got -1$"),
     ],
 )
 def test_refusals(pair, changes, message):

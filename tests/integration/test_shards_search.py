@@ -142,7 +142,7 @@ def test_what_workers_cannot_search_is_refused_and_nothing_written(
         (shards, {"field": "titel"}, "no shard has a field 'titel': name one of theirs"),
         (shards, {"feedback": "rm3"}, "rm3 is Anserini's, and opens one folder only"),
         (shards, {"tag": "two words"}, "the tag 'two words' holds white space"),
-        (shards, {"hits": 0}, "hits must be at least 1"),
+        (shards, {"hits": 0}, "hits must be from 1"),
         (shards, {"model": "qld", "k1": 1.0}, "model qld has no parameter 'k1'"),
         (far([f"{base}/S/*", f"{tmp_path}/twice"]), {},
          "two documents have the id 'both', and a run has each once"),

@@ -32,6 +32,7 @@ from tdv_lucene.jvm.following import HeldIndex
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.jvm.searcher import make_similarity
+from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning import update
 from tdv_lucene.pruning.prune import prune_index
@@ -143,7 +144,7 @@ def test_an_index_that_grew_since_learning_is_pruned_and_verified(place: Path, c
     assert "brandnew" in dump_index(place / "grown")["postings"]["contents"]
     assert verify_pruned(place / "source", place / "grown", place / "values")["equal"]
     assert "10 documents (10 at learning)" in caplog.text
-    assert "2 unseen terms have 2.6 %" in caplog.text
+    assert "2 unseen terms have 2.8 %" in caplog.text  # 2 of 71 postings
 
 
 def test_the_manifest_lists_what_is_there(place: Path) -> None:
@@ -154,6 +155,29 @@ def test_the_manifest_lists_what_is_there(place: Path) -> None:
     there = {path.name for path in (place / "pruned").iterdir()}
     assert set(listed) == there - {"tdv-manifest.json", "write.lock"}
     prune_index(place / "source", place / "values", place / "pruned", overwrite=True)
+
+
+def test_an_update_goes_on_where_one_was_killed_within_its_commit(place: Path) -> None:
+    pruned, source = place / "pruned", place / "source"
+    change(source, [NEW], ["d0"])
+    (pruned / "pending_segments_2").write_bytes(b"begun")  # the pruned index is at segments_1
+    assert update_index(pruned)["updated"]
+    assert_as_pruned_anew(place)
+    assert not [*pruned.glob("pending_*")]
+
+
+def test_documents_that_learning_found_deleted_are_no_drift(tmp_path: Path) -> None:
+    source, pruned = write_index(tmp_path / "source", tiny_segments()), tmp_path / "pruned"
+    change(source, deleted=["d1", "d2", "d4"])
+    values = make_peer_values(source, tmp_path / "values", name="ridf")
+    prune_index(source, tmp_path / "values", pruned, reduction=0.3)
+    change(source, deleted=["d9"])
+    after = extract_matrix(source, tmp_path / "matrix")
+    shares = {term: df / after.postings for term, df in zip(after.vocabulary.terms, after.doc_freq)}
+    before = zip(values.vocabulary.terms, values.doc_freq / values.doc_freq.sum())
+    drift = update_index(pruned)["drift"]
+    moved = 1 - sum(min(share, shares.get(term, 0)) for term, share in before)
+    assert drift["moved"] == pytest.approx(moved) and drift["unseen_terms"] == 0
 
 
 def test_too_much_drift_writes_nothing_and_ends_with_its_own_status(place: Path) -> None:

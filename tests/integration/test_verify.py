@@ -213,7 +213,7 @@ def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
     done = CliRunner().invoke(command, arguments)  # nor are TDVs made of another index
     assert done.exit_code == 1, done.output
     assert done.output.splitlines()[:2] == [
-        "equal     False",
+        f"{tmp_path / 'pruned'} differs from {source}, pruned as recorded:",
         "what      pruned from another index, or another state of it",
     ]
     assert "remedy    if the source has changed, run 'tdv-lucene update'" in done.output

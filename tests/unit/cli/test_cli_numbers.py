@@ -50,7 +50,7 @@ def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
     }  # fmt: skip
     assert _validated(chosen).strip() == (
         f"Reduction 60.0 % is the largest within 2.0 %. It {said}, at most 1.6 % (95 % interval). "
-        f"On held-out queries: nDCG@5 {pruned:.4f} (full 0.5000)"
+        f"Cross-validated: nDCG@5 {pruned:.4f} (full-tuned 0.5000)"
     )
 
 

@@ -27,7 +27,7 @@ def test_nothing_is_said_of_an_index_and_what_was_made_from_it():
 def test_indexes_of_another_source_are_named_together():
     stranger = described(source="t")
     found = notes({"full": FULL, "a": stranger, "b": described(), "c": stranger}, "bm25")
-    assert found == ["not of the source index of 'full', by their commits: 'a', 'c'"]
+    assert found == ["not of the same source as 'full', by their commits: 'a', 'c'"]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_indexes_of_another_source_are_named_together():
 def test_commits_tell_indexes_of_different_sources(first, other, said):
     """Also where it is the first that was pruned, of a collection whose ids the other's are."""
     found = notes({"first": first, "other": other}, "bm25")
-    assert found == ["not of the source index of 'first', by their commits: 'other'"] * said
+    assert found == ["not of the same source as 'first', by their commits: 'other'"] * said
 
 
 def test_other_models_document_numbers_and_deletions_are_said():

@@ -79,6 +79,14 @@ def test_a_log_that_finds_nothing_is_refused(collection):
         values_by_log(values, matrix, {"a": ["nowhere"], "b": []})
 
 
+def test_a_log_of_few_queries_chooses_nothing(collection):
+    """Two or three of which none changes tell nothing."""
+    matrix, topics, values = collection
+    few = dict([*topics.items()][:3])
+    with pytest.raises(TdvError, match=r"too few queries .* \(3\): at least 17"):
+        values_by_log(values, matrix, few)
+
+
 def test_long_logs_are_drawn_from():
     log = {f"q{n}": "x" for n in range(2500)}
     some = drawn(log, 0)

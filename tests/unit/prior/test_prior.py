@@ -232,14 +232,14 @@ def test_a_prior_that_drops_nothing_says_so(collection, monkeypatch, caplog) -> 
     monkeypatch.setattr(Prior, "settings", lambda *_, **__: Settings(Parameters(), None, 0, 1, 0.0))
     values = prior_values(collection[0], model="qld", reductions=(None,))
     assert values.recommended_reduction == 0
-    assert "for qld without positions the prior drops nothing" in caplog.messages[-1]
+    assert "for query likelihood without positions the prior drops nothing" in caplog.messages[-1]
     assert "pass a query log" in caplog.messages[-1]
     assert "-storePositions" not in caplog.messages[-1], "it would change nothing"
 
 
 def test_of_an_index_without_positions_it_says_that_they_would_help(collection, caplog) -> None:
     prior_values(collection[0], reductions=(None,))
-    assert "for bm25 without positions the prior drops nothing" in caplog.messages[-1]
+    assert "for BM25 without positions the prior drops nothing" in caplog.messages[-1]
     assert "Index with -storePositions" in caplog.messages[-1]
     prior_values(collection[0], lead=False, reductions=(None,))
     assert "-storePositions" not in caplog.messages[-1]
@@ -250,7 +250,10 @@ def test_where_a_log_or_the_user_says_how_much_to_drop_the_prior_does_not(
 ) -> None:
     monkeypatch.setattr(Prior, "settings", lambda *_, **__: Settings(Parameters(), None, 0, 1, 0.0))
     prior_values(collection[0], model="qld", reductions=CORRECTED_AT)
-    assert "for qld without positions the prior would drop nothing here" in caplog.messages[-1]
+    assert (
+        "for query likelihood without positions the prior would drop nothing here"
+        in caplog.messages[-1]
+    )
     assert "pass a query log" not in caplog.messages[-1]
     assert not any("No more is dropped" in message for message in caplog.messages)
 
@@ -366,7 +369,7 @@ def test_so_few_queries_choose_no_reduction(collection, monkeypatch, capsys) -> 
     print_points(values)
     told = " ".join(capsys.readouterr().out.split())
     assert "learning needs 5 judged queries, and there are 3" in told
-    assert "* recommended: drop 30%, as the prior does" in told
+    assert "* recommended: drop 30%, of these reductions the largest that does not exceed" in told
     assert "no change ranked" not in told
 
 

@@ -43,10 +43,15 @@ def test_a_foreseen_size_takes_two_indexes_at_most(limit, error):
     assert reduction == index.tries[-1] and 0.97 * limit <= true(reduction) <= limit
 
 
-def test_a_prediction_that_is_wrong_in_shape_does_no_harm():
+@pytest.mark.parametrize(
+    "foreseen", [lambda r: 3e7 * (1 - r / 2), lambda r: 9e7, lambda r: 1e6, lambda r: 6e7 - 5e7 * r]
+)
+@pytest.mark.parametrize("limit", [4_000_000, 9_000_000, 25_000_000])
+def test_a_prediction_that_is_wrong_in_shape_drops_little_more_than_needed(foreseen, limit):
     index = Index()
-    reduction = reduction_within_bytes(index, 9_000_000, foreseen=lambda r: 3e7 * (1 - r / 2))
-    assert index(reduction) <= 9_000_000
+    reduction = reduction_within_bytes(index, limit, foreseen=foreseen)
+    assert reduction in index.tries and 0.95 * limit <= index(reduction) <= limit
+    assert len(index.tries) <= 8
 
 
 def test_what_is_foreseen_to_fit_is_written_whole():

@@ -49,18 +49,20 @@ def test_a_loss_counts_to_the_end_of_its_interval():
 
 
 def test_where_every_point_loses_more_the_least_is_named():
-    with pytest.raises(TdvError, match=r"best, at a reduction of 0.3, reaches to 2.0%.*=0.02"):
+    with pytest.raises(
+        TdvError, match=r"best, 0.3, the worse end of the 95 % interval loses 2.0%.*=0.02"
+    ):
         point_within_loss(points((0.3, 0.49), (0.6, 0.4)), 0.01)
 
 
 @pytest.mark.parametrize("loss", [-0.1, 1.0, float("nan")])
 def test_a_loss_out_of_range_is_refused(loss):
-    with pytest.raises(TdvError, match="max_loss must lie within"):
+    with pytest.raises(TdvError, match="max_loss must be a share of at least 0"):
         point_within_loss(points((0, 0.5)), loss)
 
 
 def test_values_never_validated_have_no_loss():
-    with pytest.raises(TdvError, match="validated on held-out queries"):
+    with pytest.raises(TdvError, match="needs reductions that 'learn' has measured"):
         point_within_loss([{"reduction": 0.3, "measures": {}, "full": {}}], 0.01)
     earlier = {"reduction": 0.3, "measures": {"nDCG@5": 0.6}, "full": {"nDCG@5": 0.5}}
     with pytest.raises(TdvError, match="intervals"):

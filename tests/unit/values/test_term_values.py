@@ -150,7 +150,7 @@ def test_another_vocabulary_is_refused():
 
 @pytest.mark.parametrize("reduction", [-0.1, 1.0, 45, float("nan")])
 def test_reductions_out_of_range_are_refused(reduction):
-    with pytest.raises(TdvError, match=r"reduction must lie within \[0, 1\)"):
+    with pytest.raises(TdvError, match="reduction must be a share of at least 0 and below 1"):
         make_values().at_reduction(reduction)
 
 

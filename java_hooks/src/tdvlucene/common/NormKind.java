@@ -47,12 +47,12 @@ public enum NormKind {
   public String whyNotPruned() {
     switch (this) {
       case BAKED:
-        return "it was pruned or tuned already, and its norms hold k1 and b in place of lengths; "
-            + "use its source, or write it with " + UserException.argument("search_as", "recorded");
+        return "it was pruned or tuned already, and its norms hold k1 and b, not document lengths; "
+            + "use the source that it was made of";
       case UNKNOWN:
         return "its norms are neither Lucene's one-byte lengths nor exact lengths "
-            + "(-bm25.accurate), so those of the new lengths cannot be computed; index the "
-            + "collection with Anserini's default similarity";
+            + "(-bm25.accurate), so they cannot be computed anew; index the collection with "
+            + "Anserini's default similarity";
       default:
         return "";
     }

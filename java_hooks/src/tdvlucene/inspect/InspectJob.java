@@ -155,6 +155,12 @@ public final class InspectJob extends Job {
     Terms terms = MultiTerms.getTerms(reader, name);
     field.put("documents", reader.getDocCount(name));
     field.put("terms", terms == null ? 0 : countTerms(terms));
+    long entries = 0;
+    for (LeafReaderContext leaf : reader.leaves()) {
+      Terms here = leaf.reader().terms(name);
+      entries += here == null ? 0 : countTerms(here);
+    }
+    field.put("segment_terms", entries);
     field.put("postings", reader.getSumDocFreq(name));
     field.put("tokens", reader.getSumTotalTermFreq(name));
   }

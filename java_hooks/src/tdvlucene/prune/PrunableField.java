@@ -45,12 +45,13 @@ public final class PrunableField {
     NormKind kind = NormKind.of(reader, field);
     String reason = kind.whyNotPruned();
     if (!reason.isEmpty()) {
-      throw new UserException("field '" + field + "' of " + index + " cannot be pruned: " + reason);
+      throw new UserException("field '" + field + "' of " + index + ": " + reason);
     }
     if (rule.readsPositions() && !Indexes.hasPositions(info)) {
       throw new UserException(
-          "field '" + field + "' of " + index + " has no positions, which these TDVs were learned "
-              + "with: learn them on this index, or index with positions");
+          "field '" + field + "' of " + index + " has no positions, and these TDVs have a "
+              + "first-position boost: learn with " + UserException.argument("lead", "False")
+              + ", learn on this index, or index with -storePositions");
     }
     return kind;
   }

@@ -5,9 +5,12 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.MultiTerms;
+import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Job;
 import tdvlucene.common.NpyWriter;
@@ -17,14 +20,23 @@ import tdvlucene.rules.TermTable;
  * Compares a field's dictionary with a table made of an earlier state of it: in how many documents
  * the table's terms are now, and which terms it lacks.
  *
- * <p>Reads no postings: counts are Lucene's own, which include deleted documents. Memory: four
- * bytes for each term of the table.
+ * <p>Counts of terms are Lucene's own, which include deleted documents. Learning did not count
+ * those, so where they are more than a hundredth, postings are read and counted without them.
+ * Memory: four bytes for each term of the table.
  */
 public final class UnseenTerms extends Job {
+  private static final double MOST_DELETED = 0.01;
+
   private final OpenCommit source;
   private final String field;
   private final TermTable table;
   private final Path folder;
+
+  /** Null where deleted documents are counted, too. */
+  private final Bits live;
+
+  private PostingsEnum postings;
+  private long counted;
 
   /** @param folder gets the arrays; existing, empty */
   public UnseenTerms(OpenCommit source, String field, TermTable table, String folder) {
@@ -32,6 +44,9 @@ public final class UnseenTerms extends Job {
     this.field = field;
     this.table = table;
     this.folder = Paths.get(folder);
+    int all = source.reader.maxDoc();
+    boolean isMuch = all - source.reader.numDocs() > MOST_DELETED * all;
+    this.live = isMuch ? MultiBits.getLiveDocs(source.reader) : null;
   }
 
   /** JSON: documents of the index and of the field, the field's tokens and postings. */
@@ -43,8 +58,21 @@ public final class UnseenTerms extends Job {
     found.put("documents", source.reader.numDocs());
     found.put("doc_count", source.reader.getDocCount(field));
     found.put("tokens", source.reader.getSumTotalTermFreq(field));
-    found.put("postings", source.reader.getSumDocFreq(field));
+    found.put("postings", counted);
     return found;
+  }
+
+  private int count(TermsEnum term) throws IOException {
+    int count = live == null ? term.docFreq() : 0;
+    if (live != null) {
+      postings = term.postings(postings, PostingsEnum.NONE);
+      for (int doc = postings.nextDoc(); doc != PostingsEnum.NO_MORE_DOCS; ) {
+        count += live.get(doc) ? 1 : 0;
+        doc = postings.nextDoc();
+      }
+    }
+    counted += count;
+    return count;
   }
 
   /** @param all null where no document has the field */
@@ -61,12 +89,12 @@ public final class UnseenTerms extends Job {
       for (BytesRef term = each.next(); term != null; term = each.next()) {
         checkCancelled();
         if (cursor.advance(term)) {
-          docFreq[cursor.number()] = each.docFreq();
+          docFreq[cursor.number()] = count(each);
         } else {
           terms.writeBytes(term.bytes, term.offset, term.length);
           ends.writeLong(terms.bytes());
           places.writeInt(cursor.number()); // before that term of the table it belongs
-          unseenCounts.writeInt(each.docFreq());
+          unseenCounts.writeInt(count(each));
         }
       }
       counts.writeInts(docFreq, docFreq.length);

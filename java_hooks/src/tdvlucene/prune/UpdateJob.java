@@ -76,6 +76,7 @@ public final class UpdateJob extends PruneJob {
     try (Pool pool = new Pool(threads)) {
       CodecReader[] readers = decide(source.reader, plan.added, pool);
       SegmentInfos made = write(last, plan, readers, pool);
+      removePending();
       made.commit(held.folder);
       removeUnused(made);
       report(last, plan, made);
@@ -209,6 +210,15 @@ public final class UpdateJob extends PruneJob {
             throw new IllegalStateException("a segment was merged that nobody may merge");
           }
         }
+      }
+    }
+  }
+
+  /** Removes commits that were begun and not ended: a file of that name would stop the next one. */
+  private void removePending() throws IOException {
+    for (String name : held.folder.listAll()) {
+      if (name.startsWith(IndexFileNames.PENDING_SEGMENTS)) {
+        held.folder.deleteFile(name);
       }
     }
   }
