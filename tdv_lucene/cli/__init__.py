@@ -150,7 +150,7 @@ def _in_words(error: Exception) -> tuple[str, int]:
     if isinstance(error, TdvError):
         return str(error), 2
     if isinstance(error, click.ClickException):
-        return error.format_message() + _hint(getattr(error, "ctx", None)), error.exit_code
+        return error.format_message() + _hint(error), error.exit_code
     if isinstance(error, MemoryError):
         return (
             f"out of memory ({error}): use a machine with more memory, or a smaller collection",
@@ -168,10 +168,18 @@ def _in_words(error: Exception) -> tuple[str, int]:
     return f"a defect ({shown}): report it with the output of 'tdv-lucene -v'", 1
 
 
-def _hint(context: click.Context | None) -> str:
-    """Where to read what the command that was refused takes."""
+def _hint(error: click.ClickException) -> str:
+    """Where the option that was refused belongs, or where to read what the command takes."""
+    context: click.Context | None = getattr(error, "ctx", None)
     if context is None:
         return ""
+    root = context.find_root()
+    if isinstance(error, click.NoSuchOption) and any(
+        error.option_name in param.opts for param in root.command.params
+    ):
+        program, option = root.command_path, error.option_name
+        words = context.command_path.removeprefix(program)
+        return f"\n{option} stands before the command: '{program} {option} ...{words}'"
     names = context.command.get_help_option_names(context)
     return f"\nTry '{context.command_path} {max(names, key=len)}' for help."
 

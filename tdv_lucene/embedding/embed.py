@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,6 +23,7 @@ from .files import WordVectors, read_word_vectors
 from .lsa import latent_semantic_vectors
 from .term_vectors import KIND, TermVectors
 
+_log = logging.getLogger(__name__)
 _EPOCHS = 3
 _BATCH = 200_000
 """Words that become terms in one call."""
@@ -58,6 +60,11 @@ def embed_terms(
                 matrix, dimensions=config.dimensions, min_doc_freq=config.min_doc_freq,
                 seed=config.seed, progress=progress,
             )  # fmt: skip
+            if made.vectors.shape[1] < config.dimensions:
+                _log.warning(
+                    "vectors get %s dimensions, not %s: the field has no more documents, or terms "
+                    "in %s of them", made.vectors.shape[1], config.dimensions, config.min_doc_freq,
+                )  # fmt: skip
         else:
             from ..indexes.analysis import analysis_of
 

@@ -9,6 +9,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+from ..errors import TdvError, argument
 from ..jvm.index import identify
 from ..output import Output
 from ..progress import Progress, silent
@@ -42,11 +43,14 @@ def pack_index(
     Raises
     ------
     TdvError
-        When ``index`` is no Lucene index, or ``output`` exists.
+        When ``index`` is no Lucene index, or ``output`` exists or has another suffix.
     """
     config = PackConfig.of(config, options)
-    name = os.path.basename(os.path.abspath(output)).removesuffix(SUFFIX)
+    file = os.path.basename(os.path.abspath(output))
+    name = file.removesuffix(SUFFIX)
     place = Output(output, KIND, is_folder=False, inputs=[index], overwrite=config.overwrite)
+    if name in ("", file):
+        raise TdvError(f"{argument('output')} must be a file NAME{SUFFIX}, got '{output}'")
     identify(index)
     files = sorted(
         path for path in Path(index).iterdir()

@@ -7,9 +7,18 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from ..errors import TdvError, argument
 from ..jvm.index import holds_weights, is_anserinis
-from ..ranking import DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, SearchParameters, model_for
+from ..ranking import (
+    ANY_MODEL,
+    DEFAULT_MODEL,
+    MODELS,
+    NAMED_DEFAULTS,
+    SearchParameters,
+    model_for,
+)
 from ..source import Source
+from ..version import __version__
 from .user_data import FieldRecord
 
 _log = logging.getLogger(__name__)
@@ -45,7 +54,8 @@ def recorded_parameters(
     take precedence.
 
     Raises :class:`TdvError` when there is no such index or model, the model does not suit the field
-    or has no such parameter, or a value is out of its range.
+    or has no such parameter, a value is out of its range, or the index was pruned for a model that
+    this version lacks.
 
     Parameters
     ----------
@@ -75,6 +85,12 @@ def parameters_of(
             index, record.content["shards.count"],
         )  # fmt: skip
     recorded = record.model if record.model in MODELS else None
+    if recorded is None and model is None and record.model not in (None, ANY_MODEL):
+        raise TdvError(
+            f"{index} was pruned by tdv-lucene {record.version} for the ranking function "
+            f"'{record.model}', which this version ({__version__}) lacks: use the version that "
+            f"pruned it, or name one of {', '.join(MODELS)} ({argument('model')})"
+        )
     if recorded is not None and model in (None, recorded):
         chosen = recorded
     else:

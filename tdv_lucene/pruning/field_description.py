@@ -83,7 +83,10 @@ def _learned_from(values: TermValues) -> str:
     made = manifest.get("self_supervised")  # by an earlier version
     if made:
         return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
-    return _judged(queries) if queries else "nothing"
+    if queries:
+        return _judged(queries)
+    peer = manifest.get("recipe", {}).get("name")
+    return "nothing" if peer is None else f"nothing (the peer {peer})"
 
 
 def _judged(queries: int) -> str:

@@ -100,8 +100,8 @@ class SearchTarget:
         if self.name == RECORDED or ranking_function(model).held_by is None:
             if self.given and self.name != RECORDED:
                 raise TdvError(
-                    f"{argument('search_as', self.name)} is for BM25 and query likelihood: "
-                    f"an index holds no parameters of {model}; leave it out"
+                    f"an index holds no parameters of {model}: leave out "
+                    f"{argument('search_as', self.name)}"
                 )
             return None
         names = MODELS[model]

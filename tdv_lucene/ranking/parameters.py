@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError, argument
-from .registry import ANSERINI_DEFAULTS, MODELS, PARAMETERS, check_model
+from .registry import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, PARAMETERS, check_model
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,7 @@ class SearchParameters:
             of_it = {**ANSERINI_DEFAULTS, **of_it}
         for name in (*PARAMETERS, *of_it):
             if (name in of_it) != (name in names):
-                state = "has no parameter" if name in of_it else "needs a value for"
-                raise TdvError(f"model {model or 'any'} {state} '{argument(name)}'")
+                raise TdvError(_misfit(model, name, names, name in of_it))
         for name, value in of_it.items():
             if not (math.isfinite(value) and PARAMETERS[name].holds(value)):
                 raise TdvError(
@@ -88,3 +87,13 @@ class SearchParameters:
     def describe(self) -> dict[str, Any]:
         """Model and parameters, as manifests and reports hold them."""
         return {"model": self.model, **self.values()}
+
+
+def _misfit(model: str | None, name: str, names: Collection[str], given: bool) -> str:
+    """Why the parameter ``name`` does not suit a ranking function that takes ``names``."""
+    function = f"model {model or ANY_MODEL}"
+    if not given:
+        return f"{function} needs a value for '{argument(name)}'"
+    own = " and ".join(map(argument, names))
+    others = f"its own are {own}" if len(names) > 1 else f"its own is {own or 'none'}"
+    return f"{function} has no parameter '{argument(name)}': leave it out ({others})"

@@ -216,6 +216,14 @@ def test_training_is_refused_where_no_text_is_stored(tmp_path):
     assert not (tmp_path / "E").exists()
 
 
+def test_that_vectors_get_fewer_dimensions_than_asked_for_is_told(tmp_path, caplog):
+    docs = [Doc(str(n), [f"t{n % 5}", f"t{n % 7}", "all"]) for n in range(40)]
+    made = embed_terms(write_index(tmp_path / "index", [docs]), tmp_path / "E", min_doc_freq=1)
+    (warning,) = caplog.messages
+    assert made.vectors.shape[1] < 100
+    assert warning.startswith(f"vectors get {made.vectors.shape[1]} dimensions, not 100: ")
+
+
 def test_words_of_a_file_meet_stems_through_the_analyzer(case, tmp_path):
     keyed = KeyedVectors(vector_size=2)
     words = ["pruning", "pruned", "Indexing", "unrelated"]

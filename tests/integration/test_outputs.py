@@ -137,7 +137,7 @@ WRITERS = [
     Writer(
         "export --index {index} --matrix {matrix} --output {output}", "ciff", suffix="", quick=True
     ),
-    Writer("pack --index {index} --output {output}", "packed-index", suffix="", quick=True),
+    Writer("pack --index {index} --output {output}", "packed-index", suffix=".tar.gz", quick=True),
     Writer("demo --output {output}", "demonstration"),
 ]
 
@@ -294,7 +294,8 @@ def test_a_result_of_the_same_kind_is_replaced(
 ) -> None:
     home = next(iter(inputs.values())).parent.parent
     before = snapshot(home)
-    places = {**inputs, "output": tmp_path / "output", "new": tmp_path / "new"}
+    output = tmp_path / f"output{writer.suffix or ''}"
+    places = {**inputs, "output": output, "new": tmp_path / "new"}
     option = writer.command[: writer.command.index(" {output}")].split()[-1]
     assert _invoke(writer.command, places).exit_code == 0
     first = snapshot(tmp_path)

@@ -54,6 +54,13 @@ def test_what_is_no_index_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["empty"]
 
 
+def test_another_suffix_is_refused(pruned: Path, tmp_path: Path) -> None:
+    for name in ("mine.zip", ".tar.gz"):
+        with pytest.raises(TdvError, match=r"output must be a file NAME\.tar\.gz, got"):
+            pack_index(pruned, tmp_path / name)
+    assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.pyserini
 def test_pyserini_unpacks_and_searches_it(pruned: Path, tmp_path: Path) -> None:
     from pyserini.util import download_and_unpack_index

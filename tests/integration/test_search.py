@@ -122,6 +122,10 @@ def test_ids_without_doc_values(make_index, tmp_path):
     assert [line[2] for line in read_lines(tmp_path / "run")] == ["m", "z", "a"]
 
 
+def record_search(index, **parameters: float) -> None:
+    record(index, **{f"search.{name}": str(value) for name, value in parameters.items()})
+
+
 def record(index, **user_data: str) -> None:
     """Commit user data as the prune stage does."""
     lucene = "org.apache.lucene."
@@ -131,7 +135,7 @@ def record(index, **user_data: str) -> None:
     writer = java_class(lucene + "index.IndexWriter")(directory, config)
     entries = java_class("java.util.HashMap")()
     for name, value in user_data.items():
-        entries.put(f"tdv.search.{name}", value)
+        entries.put(f"tdv.{name}", value)
     writer.setLiveCommitData(entries.entrySet())
     writer.close()
 
@@ -140,7 +144,7 @@ def test_other_parameters_than_the_recorded_ones_are_told(make_index, tmp_path, 
     """As another model is; a value copied from what prune printed is no other."""
     index = make_index([[Doc("a", ["t1"]), Doc("b", ["t1", "t1"])]])
     search_index(index, {"q": "t1"}, tmp_path / "plain", k1=1.2)  # it records none
-    record(index, k1="3.6000001", b="0.4", mu="4000.0")
+    record_search(index, k1=3.6000001, b=0.4, mu=4000.0)
     search_index(index, {"q": "t1"}, tmp_path / "copied", k1=3.6, b=0.4)
     assert not caplog.messages
     search_index(index, {"q": "t1"}, tmp_path / "other", k1=0.9)
@@ -201,7 +205,7 @@ def test_another_unicode_form_is_told(queries, make_index, tmp_path, caplog):
 def test_recorded_parameters_are_used(make_index, tmp_path):
     index = make_index([[Doc("a", ["t1"]), Doc("b", ["t1", "t1"])]])
     assert recorded_parameters(index) == SearchParameters("bm25", k1=0.9, b=0.4)
-    record(index, k1="3.6", b="0.4", mu="4000.0")
+    record_search(index, k1=3.6, b=0.4, mu=4000.0)
     assert recorded_parameters(index) == SearchParameters("bm25", k1=3.6, b=0.4)
     assert recorded_parameters(index, "qld") == SearchParameters("qld", mu=4000.0)
     assert recorded_parameters(index, k1=1.2) == SearchParameters("bm25", k1=1.2, b=0.4)
@@ -211,11 +215,20 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
     assert str(similarity.toString()) == "BM25(k1=3.6,b=0.4)"
 
 
+def test_a_ranking_function_of_another_version_is_refused_by_name(make_index):
+    index = make_index([[Doc("a", ["t1"])]])
+    record(index, model="dfr", version="9.1.0")
+    said = "pruned by tdv-lucene 9.1.0 for the ranking function 'dfr', which this version .* lacks"
+    with pytest.raises(TdvError, match=said + ".* or name one of bm25, .*model"):
+        recorded_parameters(index)
+    assert recorded_parameters(index, "qld") == SearchParameters("qld", mu=1000.0)
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [
         ({"model": "bm26"}, "model must be one of bm25, .*, got 'bm26'"),
-        ({"mu": 10.0}, "model bm25 has no parameter 'mu'"),
+        ({"mu": 10.0}, r"model bm25 has no parameter 'mu': leave it out \(its own are k1 and b\)"),
         ({"b": 1.5}, "b must be a finite number .*, got 1.5"),
         ({"k1": float("nan")}, "k1 must be a finite number .*, got nan"),
         ({"model": "qld", "mu": 0.0}, "mu must be a finite number .*, got 0"),

@@ -195,3 +195,12 @@ def test_no_file_takes_the_place_of_a_closed_stream(redirection: str, tmp_path: 
     """What Java prints, or is sent, would go into it."""
     done = _run_closed(redirection, tmp_path)
     assert done.returncode == 0 and int(done.stdout) > 2
+
+
+def test_an_option_of_the_program_behind_a_command_is_told_its_place() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tdv_lucene", "paper", "ranker", "--heap", "8g"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2 and "No such option" in done.stderr
+    assert "--heap stands before the command: 'tdv-lucene --heap ... paper ranker'" in done.stderr

@@ -71,6 +71,15 @@ def test_tdvs_from_topics_that_an_earlier_version_made_are_read_and_told(tmp_pat
     assert described["learned_from"] == "self-supervised: 20 titles of the index, no judgements"
 
 
+def test_a_peer_is_told_by_its_name() -> None:
+    values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
+    point = point_at(values, 0.3, tf="scaled", scale=None, unit=None)
+    described = describe_field(
+        values, point, PruneConfig(reduction=0.3), {"commit": "now"}, SearchTarget.of(None), None
+    )
+    assert described["learned_from"] == "nothing (the peer df)"
+
+
 def test_a_fact_has_one_name_in_tdvs_and_in_an_index() -> None:
     values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
     point = point_at(values, 0.3, tf="scaled", scale=None, unit=None)
