@@ -109,7 +109,8 @@ class OpenCommit(JavaObject):
             Counts of the segments that were pruned now, as of ``rewrite_index``; how many
             ``segments`` there are, were ``segments_added`` and ``segments_dropped``; the
             ``deletions`` carried over; and by field ``postings_in_all`` and
-            ``postings_before_of_stayed``: of segments that stayed, deleted documents count in both.
+            ``postings_before_of_stayed``. Of segments that stayed, documents deleted since count in
+            both; those deleted before, taken to be as long as others, in neither.
         """
         job = java_class("tdvlucene.prune.UpdateJob")(self.java, held.java, threads)
         if is_at_home:

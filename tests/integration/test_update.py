@@ -120,6 +120,19 @@ def test_additions_deletions_and_merges_are_followed(place: Path) -> None:
     assert_as_pruned_anew(place)
 
 
+def test_documents_deleted_before_pruning_are_not_told_as_dropped_postings(place: Path) -> None:
+    change(place / "source", [], ["d0", "d1", "d9"])
+    kept = {"overwrite": True, "reduction": 0.3}
+    pruned = prune_index(place / "source", place / "values", place / "pruned", **kept)
+    change(place / "source", [NEW])
+    report = update_index(place / "pruned")
+    assert report["segments_added"] == 1 and report["segments"] > 1
+    now = report["postings_before"] - report["postings"]
+    dropped = pruned["postings_before"] - pruned["postings"] + now
+    before = pruned["postings_before"] + report["postings_before"]
+    assert report["reduction"] == pytest.approx(dropped / before, abs=0.03)
+
+
 def test_nothing_is_written_without_a_new_commit(place: Path) -> None:
     before = digest(place / "pruned")
     report = update_index(place / "pruned")

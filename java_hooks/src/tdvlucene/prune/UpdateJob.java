@@ -2,14 +2,12 @@ package tdvlucene.prune;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
@@ -63,7 +61,7 @@ public final class UpdateJob extends PruneJob {
   /**
    * JSON: as of {@link PruneJob}, of the segments added; how many there are, were added and dropped;
    * the deletions carried over; by field the postings of the whole, and those that the segments that
-   * stayed have in the source. Of segments that stayed, deleted documents count.
+   * stayed were made of. Of segments that stayed, documents deleted since count.
    */
   @Override
   protected Object run() throws IOException {
@@ -72,7 +70,7 @@ public final class UpdateJob extends PruneJob {
     held.requireHeld();
     SegmentInfos last = SegmentInfos.readLatestCommit(held.folder);
     requireLater(last);
-    Plan plan = plan(last);
+    UpdatePlan plan = plan(last);
     try (Pool pool = new Pool(threads)) {
       CodecReader[] readers = decide(source.reader, plan.added, pool);
       SegmentInfos made = write(last, plan, readers, pool);
@@ -84,7 +82,7 @@ public final class UpdateJob extends PruneJob {
     return report;
   }
 
-  private void report(SegmentInfos last, Plan plan, SegmentInfos made) throws IOException {
+  private void report(SegmentInfos last, UpdatePlan plan, SegmentInfos made) throws IOException {
     report.put("segments", made.size());
     report.put("segments_added", plan.added.size());
     report.put("segments_dropped", last.size() + plan.added.size() - made.size());
@@ -94,7 +92,7 @@ public final class UpdateJob extends PruneJob {
     try (DirectoryReader reader = DirectoryReader.open(held.folder)) {
       for (String field : fields()) {
         postings.put(field, reader.getSumDocFreq(field));
-        before.put(field, Segment.postings(plan.stayed, field));
+        before.put(field, plan.postingsOfStayed(field));
       }
     }
     report.put("postings_in_all", postings);
@@ -113,7 +111,7 @@ public final class UpdateJob extends PruneJob {
   }
 
   /** Finds the counterparts of the source's segments. */
-  private Plan plan(SegmentInfos last) throws IOException {
+  private UpdatePlan plan(SegmentInfos last) throws IOException {
     Map<String, Deque<SegmentCommitInfo>> known = new HashMap<>();
     for (SegmentCommitInfo segment : last) {
       Origin origin = Origin.readFrom(segment.info);
@@ -124,7 +122,7 @@ public final class UpdateJob extends PruneJob {
       }
       known.computeIfAbsent(origin.segment(), name -> new ArrayDeque<>()).add(segment);
     }
-    Plan plan = new Plan();
+    UpdatePlan plan = new UpdatePlan();
     String norms = requireNorms(source.reader);
     for (Segment segment : Segment.of(source.reader)) {
       Deque<SegmentCommitInfo> same = known.get(Origin.nameOf(segment.info, norms));
@@ -178,7 +176,7 @@ public final class UpdateJob extends PruneJob {
 
   /** Writes all but the commit, which is returned. */
   private SegmentInfos write(
-      SegmentInfos last, Plan plan, CodecReader[] readers, Pool pool) throws IOException {
+      SegmentInfos last, UpdatePlan plan, CodecReader[] readers, Pool pool) throws IOException {
     IndexWriterConfig config = settings(source.reader, plan.added, pool);
     // What the last commit has stays until the new one is there.
     config.setIndexDeletionPolicy(NoDeletionPolicy.INSTANCE);
@@ -202,7 +200,7 @@ public final class UpdateJob extends PruneJob {
     return made;
   }
 
-  private static void delete(IndexWriter writer, Plan plan) throws IOException {
+  private static void delete(IndexWriter writer, UpdatePlan plan) throws IOException {
     try (DirectoryReader open = DirectoryReader.open(writer)) {
       for (LeafReaderContext leaf : open.leaves()) {
         for (int doc : plan.deletionsIn(Segments.segmentOf(leaf).getSegmentName())) {
@@ -233,68 +231,6 @@ public final class UpdateJob extends PruneJob {
       if (isOfLucene && !used.contains(name)) {
         held.folder.deleteFile(name);
       }
-    }
-  }
-
-  /** What becomes of each segment, in the source's order. */
-  private static final class Plan {
-    private final List<Segment> added = new ArrayList<>();
-    private final List<Segment> stayed = new ArrayList<>();
-
-    /** Counterparts that stay; null for segments that are added. */
-    private final List<SegmentCommitInfo> places = new ArrayList<>();
-
-    private final Map<String, int[]> deleted = new HashMap<>();
-    private boolean shared;
-
-    private void keep(Segment segment, SegmentCommitInfo counterpart, int[] documents) {
-      stayed.add(segment);
-      places.add(counterpart);
-      deleted.put(counterpart.info.name, documents);
-    }
-
-    private void add(Segment segment) {
-      places.add(null);
-      added.add(segment);
-    }
-
-    private List<SegmentCommitInfo> kept() {
-      List<SegmentCommitInfo> kept = new ArrayList<>(places);
-      kept.removeIf(Objects::isNull);
-      return kept;
-    }
-
-    private int deletions() {
-      return deleted.values().stream().mapToInt(documents -> documents.length).sum();
-    }
-
-    private int[] deletionsIn(String segment) {
-      return deleted.getOrDefault(segment, new int[0]);
-    }
-
-    /** The segments of the new commit; one whose documents are all deleted is not among them. */
-    private List<SegmentCommitInfo> ordered(SegmentInfos written) {
-      Map<String, SegmentCommitInfo> left = new HashMap<>();
-      Deque<SegmentCommitInfo> fresh = new ArrayDeque<>();
-      for (SegmentCommitInfo segment : written) {
-        if (deleted.containsKey(segment.info.name)) {
-          left.put(segment.info.name, segment);
-        } else {
-          fresh.add(segment); // a writer adds them in the order they are given in
-        }
-      }
-      if (fresh.size() != added.size()) {
-        throw new IllegalStateException(
-            fresh.size() + " segments were written of " + added.size() + " added");
-      }
-      List<SegmentCommitInfo> ordered = new ArrayList<>();
-      for (SegmentCommitInfo kept : places) {
-        SegmentCommitInfo segment = kept == null ? fresh.poll() : left.get(kept.info.name);
-        if (segment != null) {
-          ordered.add(segment);
-        }
-      }
-      return ordered;
     }
   }
 }
