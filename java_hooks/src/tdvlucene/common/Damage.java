@@ -26,11 +26,11 @@ public final class Damage {
    * @param total told the bytes of all of them first
    * @param progress told bytes read; may throw to stop
    */
-  public static void refuseSearched(String index, LongConsumer total, LongConsumer progress)
+  public static void refuseSearched(Index index, LongConsumer total, LongConsumer progress)
       throws IOException {
     List<IndexFiles> shards = new ArrayList<>();
     long bytes = 0;
-    for (String folder : Shards.of(index)) {
+    for (String folder : index.folders()) {
       IndexFiles files = IndexFiles.of(folder).searched();
       shards.add(files);
       bytes += files.bytes();

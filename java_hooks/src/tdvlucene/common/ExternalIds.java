@@ -37,7 +37,7 @@ public final class ExternalIds {
     BytesRef of(int doc) throws IOException;
   }
 
-  public ExternalIds(IndexReader reader, String index) throws IOException {
+  public ExternalIds(IndexReader reader, Index index) throws IOException {
     this(IdField.of(reader, index));
   }
 
@@ -65,7 +65,7 @@ public final class ExternalIds {
   }
 
   /** Refuses an index in which a document has none; of all that have a column it reads no more. */
-  public static void requireAll(IndexReader reader, String index) throws IOException {
+  public static void requireAll(IndexReader reader, Index index) throws IOException {
     IdField field = IdField.of(reader, index);
     if (field.isNumber()) {
       return;

@@ -21,12 +21,12 @@ final class Failures {
    * @param indexes those that were read
    * @param progress told bytes read in search of damage; may throw to stop
    */
-  static Throwable explain(Throwable thrown, Collection<String> indexes, LongConsumer progress) {
+  static Throwable explain(Throwable thrown, Collection<Index> indexes, LongConsumer progress) {
     if (isSure(thrown)) {
       return thrown;
     }
-    for (String index : indexes) {
-      for (String shard : Shards.of(index)) {
+    for (Index index : indexes) {
+      for (String shard : index.folders()) {
         UserException damage = Damage.behind(thrown, shard, false, progress);
         if (damage != null) {
           return damage;

@@ -11,7 +11,7 @@ import org.apache.lucene.index.IndexReader;
  * @param field null where documents are named by their numbers
  * @param numbers of the whole index; null unless its documents are named by them
  */
-public record IdField(IndexReader reader, String index, String field, DocumentNumbers numbers) {
+public record IdField(IndexReader reader, Index index, String field, DocumentNumbers numbers) {
   private static final String ANSERINIS = "id";
 
   /** Of the commit's user data, and of what is asked for: their numbers. */
@@ -19,17 +19,9 @@ public record IdField(IndexReader reader, String index, String field, DocumentNu
 
   private static final String NUMBERS = "none";
 
-  /** ASCII's unit separator, around the field's name behind an index's path. */
-  private static final String SEPARATOR = "\u001f";
-
-  /**
-   * That of an index.
-   *
-   * @param index its path, and behind it the field that was asked for, if any
-   */
-  public static IdField of(IndexReader reader, String index) throws IOException {
-    int from = index.indexOf(SEPARATOR);
-    String asked = from < 0 ? null : index.substring(from + 1, index.length() - 1);
+  /** That of an index, of which a reader is open. */
+  public static IdField of(IndexReader reader, Index index) throws IOException {
+    String asked = index.idField();
     String recorded = Indexes.userData(reader).get(RECORD);
     if (asked != null && recorded != null && !asked.equals(recorded)) {
       throw new UserException(
@@ -71,16 +63,5 @@ public record IdField(IndexReader reader, String index, String field, DocumentNu
 
   private static String show(String name) {
     return name.equals(NUMBERS) ? "their numbers" : "'" + name + "'";
-  }
-
-  /** An index's path without the field. */
-  static String path(String index) {
-    int from = index.indexOf(SEPARATOR);
-    return from < 0 ? index : index.substring(0, from);
-  }
-
-  /** A message without the fields behind paths. */
-  static String hide(String message) {
-    return message.replaceAll(SEPARATOR + "[^" + SEPARATOR + "]*" + SEPARATOR, "");
   }
 }

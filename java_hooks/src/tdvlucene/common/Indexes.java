@@ -8,7 +8,6 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.apache.lucene.codecs.DocValuesProducer;
 import org.apache.lucene.codecs.FieldsProducer;
 import org.apache.lucene.codecs.NormsProducer;
@@ -29,24 +28,19 @@ import org.apache.lucene.util.IOUtils;
 
 /** Opens indexes and looks up fields; its errors are in the user's words. */
 public final class Indexes {
-  /** In the commit's user data: whether a field's frequencies were scaled or kept. */
-  private static final Pattern MODE = Pattern.compile("tdv\\.(?:fields\\..+\\.)?tf");
-
   private Indexes() {}
 
   /** What the last commit says, without opening its segments. */
   public static SegmentInfos lastCommit(String index) throws IOException {
     try (Directory directory = folder(index)) {
-      SegmentInfos commit = SegmentInfos.readLatestCommit(directory);
-      refuseWeightedAtSearch(index, commit.getUserData());
-      return commit;
+      return SegmentInfos.readLatestCommit(directory);
     } catch (IOException | IllegalArgumentException e) {
       throw Unreadable.explain(index, e);
     }
   }
 
   private static Directory folder(String index) throws IOException {
-    Path path = Paths.get(IdField.path(index));
+    Path path = Paths.get(index);
     if (!Files.isDirectory(path)) {
       throw new UserException("no such index: " + index + " is not a folder");
     }
@@ -59,11 +53,11 @@ public final class Indexes {
   }
 
   /**
-   * Opens the last commit of an index, reads, and closes it; what damage causes is told as damage.
-   * For work that is done in a moment: anything longer is a {@link Job}.
+   * Opens an index, reads, and closes it; what damage causes is told as damage. For work that is
+   * done in a moment: anything longer is a {@link Job}.
    */
-  public static <T> T read(String index, Reading<T> reading) throws IOException {
-    try (IndexReader reader = open(index)) {
+  public static <T> T read(Index index, Reading<T> reading) throws IOException {
+    try (IndexReader reader = index.open()) {
       return reading.of(reader);
     } catch (Throwable t) { // also errors: a wrong length asks for any amount of memory
       throw IOUtils.rethrowAlways(Failures.explain(t, List.of(index), read -> {}));
@@ -71,7 +65,7 @@ public final class Indexes {
   }
 
   /** As above, of a reader of the index that stays open. */
-  public static <T> T read(String index, IndexReader reader, Reading<T> reading)
+  public static <T> T read(Index index, IndexReader reader, Reading<T> reading)
       throws IOException {
     try {
       return reading.of(reader);
@@ -80,9 +74,9 @@ public final class Indexes {
     }
   }
 
-  /** Opens the last commit of an index, or of each of its shards; {@link #read} from it. */
-  public static IndexReader open(String index) throws IOException {
-    List<String> folders = Shards.of(index);
+  /** Opens the last commit of an index, or of each of its shards. */
+  static IndexReader openLast(Index index) throws IOException {
+    List<String> folders = index.folders();
     return folders.size() == 1 ? openFolder(folders.get(0)) : openShards(folders);
   }
 
@@ -136,41 +130,17 @@ public final class Indexes {
 
   private static DirectoryReader openFolder(String index) throws IOException {
     Directory directory = folder(index);
-    DirectoryReader reader;
     try {
-      reader = Segments.hideSoftDeleted(DirectoryReader.open(directory));
+      return Segments.hideSoftDeleted(DirectoryReader.open(directory));
     } catch (IOException | IllegalArgumentException e) {
       directory.close();
       throw Unreadable.explain(index, e);
     }
-    try {
-      refuseWeightedAtSearch(index, reader.getIndexCommit().getUserData());
-      return reader;
-    } catch (Throwable t) {
-      reader.close();
-      throw t;
-    }
   }
 
-  /**
-   * Refuses what {@code prune --tf similarity} of earlier versions made: its norms are lengths of
-   * weighted frequencies, and without the weights it ranks wrongly. All that is read of an index
-   * comes through here.
-   */
-  private static void refuseWeightedAtSearch(String index, Map<String, String> userData) {
-    for (Map.Entry<String, String> entry : userData.entrySet()) {
-      if (MODE.matcher(entry.getKey()).matches() && entry.getValue().equals("similarity")) {
-        throw new UserException(
-            index + " was pruned with --tf similarity, which left the weighting to the search and "
-                + "is no longer supported: prune its source again, or search it with the version "
-                + "of tdv-lucene that made it");
-      }
-    }
-  }
-
-  /** Opens the last commit of an index nobody is writing to. */
-  static IndexReader openUnlocked(String index) throws IOException {
-    IndexReader reader = open(index);
+  /** Opens an index nobody is writing to. */
+  static IndexReader openUnlocked(Index index) throws IOException {
+    IndexReader reader = index.open();
     try {
       String locked = lockedFolder(reader, index);
       if (locked != null) {
@@ -186,10 +156,10 @@ public final class Indexes {
   }
 
   /** The first folder of an opened index that a writer holds; null for none. */
-  public static String lockedFolder(IndexReader reader, String index) throws IOException {
+  public static String lockedFolder(IndexReader reader, Index index) throws IOException {
     List<DirectoryReader> shards = shardsOf(reader);
     for (int i = 0; i < shards.size(); i++) {
-      String folder = Shards.of(index).get(i);
+      String folder = index.folders().get(i);
       if (isLocked(shards.get(i).directory(), folder)) {
         return folder;
       }
@@ -209,16 +179,6 @@ public final class Indexes {
       return true;
     } catch (FileSystemException e) {
       return false; // a lock file we may not open: a read-only copy, to which nobody writes
-    }
-  }
-
-  /** Refuses an index to which another process has committed meanwhile. */
-  public static void requireCurrent(IndexReader reader, String index) throws IOException {
-    for (DirectoryReader shard : shardsOf(reader)) {
-      if (!shard.isCurrent()) {
-        throw new UserException(
-            index + " was changed by another process while it was read: run the command again");
-      }
     }
   }
 
@@ -255,7 +215,7 @@ public final class Indexes {
   }
 
   /** The field's description; refuses unknown fields and fields without frequencies. */
-  public static FieldInfo requireFrequencies(IndexReader reader, String index, String field) {
+  public static FieldInfo requireFrequencies(IndexReader reader, Index index, String field) {
     List<String> usable = withFrequencies(reader);
     String legal = " (fields with frequencies: "
         + (usable.isEmpty() ? "none" : String.join(", ", usable)) + ")";

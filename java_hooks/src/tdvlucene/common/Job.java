@@ -27,7 +27,7 @@ public abstract class Job {
   private volatile long total;
 
   /** Indexes that were opened, where damage is looked for when the work fails. */
-  private final Set<String> opened = new LinkedHashSet<>();
+  private final Set<Index> opened = new LinkedHashSet<>();
 
   /**
    * Does the work, and returns what {@link #result} is to say. Calls {@link #progress} and
@@ -36,19 +36,19 @@ public abstract class Job {
   protected abstract Object run() throws Exception;
 
   /** Opens the last commit of an index; to be closed by the job. */
-  public final IndexReader open(String index) throws IOException {
+  public final IndexReader open(Index index) throws IOException {
     reads(index);
-    return Indexes.open(index);
+    return index.open();
   }
 
   /** As {@link #open}, for an index that nobody is writing to. */
-  protected final IndexReader openUnlocked(String index) throws IOException {
+  protected final IndexReader openUnlocked(Index index) throws IOException {
     reads(index);
     return Indexes.openUnlocked(index);
   }
 
   /** Says that the job reads an index which somebody else has opened. */
-  protected final void reads(String index) {
+  protected final void reads(Index index) {
     opened.add(index);
   }
 

@@ -16,7 +16,7 @@ public final class UserException extends RuntimeException {
   }
 
   private UserException(String message, Throwable cause, boolean doubtful) {
-    super(Shards.show(message), cause);
+    super(message, cause);
     this.doubtful = doubtful;
   }
 

@@ -19,12 +19,12 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.Index;
 import tdvlucene.common.IndexPostings;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.common.Pool;
-import tdvlucene.inspect.Identity;
 
 /**
  * Writes a field's term-document matrix as NumPy arrays, in one pass over its postings.
@@ -39,7 +39,7 @@ import tdvlucene.inspect.Identity;
 public final class ExtractJob extends Job {
   private static final int CHECK_EVERY = 1 << 16;
 
-  private final String index;
+  private final Index index;
   private final String field;
   private final Path output;
   private final int threads;
@@ -51,7 +51,7 @@ public final class ExtractJob extends Job {
   private int rangeSize = TokenSequences.TOKENS;
   private DocumentNumbers live;
 
-  public ExtractJob(String index, String field, String output, int threads) {
+  public ExtractJob(Index index, String field, String output, int threads) {
     this.index = index;
     this.field = field;
     this.output = Paths.get(output);
@@ -78,7 +78,6 @@ public final class ExtractJob extends Job {
     pieceSize = postings;
   }
 
-  /** JSON: the identity of the commit that was read; of shards, nothing. */
   @Override
   protected Object run() throws IOException {
     try (IndexReader reader = openUnlocked(index)) {
@@ -93,8 +92,7 @@ public final class ExtractJob extends Job {
         TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
         ordered.write(MultiTerms.getTerms(reader, field), output, rangeSize);
       }
-      Indexes.requireCurrent(reader, index);
-      return Identity.of(reader);
+      return null;
     }
   }
 

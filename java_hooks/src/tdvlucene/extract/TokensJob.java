@@ -11,6 +11,7 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.StoredText;
 import tdvlucene.common.Tokens;
@@ -26,13 +27,13 @@ public final class TokensJob extends Job {
   private static final String FIELD = "contents";
 
   private final StoredText texts = new StoredText(FIELD);
-  private final String index;
+  private final Index index;
   private final Analyzer analyzer;
   private final String output;
   private boolean allDocuments;
   private int written;
 
-  public TokensJob(String index, Analyzer analyzer, String output) {
+  public TokensJob(Index index, Analyzer analyzer, String output) {
     this.index = index;
     this.analyzer = analyzer;
     this.output = output;

@@ -20,6 +20,7 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.SmallFloat;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NormKind;
@@ -37,17 +38,17 @@ import tdvlucene.common.Tokens;
 public final class AnalysisSample implements Closeable {
   private static final int MOST_CHARACTERS = 1 << 21; // of all documents together
 
-  private final String index;
+  private final Index index;
   private final String field;
   private final IndexReader reader;
   private final List<Sampled> documents = new ArrayList<>();
   private final List<String> names = new ArrayList<>();
 
   /** @param most documents, from all over the index */
-  public AnalysisSample(String index, String field, int most) throws IOException {
+  public AnalysisSample(Index index, String field, int most) throws IOException {
     this.index = index;
     this.field = field;
-    this.reader = Indexes.open(index);
+    this.reader = index.open();
     try {
       Indexes.read(index, reader, opened -> sample(opened, most));
     } catch (Throwable t) {

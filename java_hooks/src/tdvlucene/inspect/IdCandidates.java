@@ -15,6 +15,7 @@ import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
+import tdvlucene.common.Index;
 import tdvlucene.common.UserException;
 
 /** Fields that could name documents: each document has one value, and all are different. */
@@ -25,7 +26,7 @@ final class IdCandidates {
   private IdCandidates() {}
 
   /** @param stored names of stored fields */
-  static List<String> of(IndexReader reader, String index, Collection<String> stored)
+  static List<String> of(IndexReader reader, Index index, Collection<String> stored)
       throws IOException {
     Set<String> possible = new TreeSet<>(stored);
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {

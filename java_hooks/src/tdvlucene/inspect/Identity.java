@@ -2,35 +2,56 @@ package tdvlucene.inspect;
 
 import java.io.IOException;
 import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentInfos;
+import tdvlucene.common.FileSizes;
 import tdvlucene.common.IdField;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
+import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
 
-/** Identifies an index, so that it can be recognised later. */
+/** What an index says of itself without a look at its postings and norms. */
 public final class Identity {
   private Identity() {}
 
-  /** A JSON object: commit id, segments file, Lucene version of the commit, documents. */
-  public static String of(String index) throws IOException {
-    return Indexes.read(index, reader -> Json.of(of(reader)));
+  /**
+   * Opens the last commit of an index, which is held from now on.
+   *
+   * <p>A JSON object: {@code commits}, of each shard what identifies it, and its user data; {@code
+   * fields} by name; bytes of {@code files} by extension; whether it is Anserini's.
+   */
+  public static String open(Index index) throws IOException {
+    index.hold();
+    return Indexes.read(index, reader -> {
+      List<Object> commits = new ArrayList<>();
+      for (DirectoryReader shard : Indexes.shardsOf(reader)) {
+        Map<String, Object> commit = of(shard);
+        commit.put("user_data", new TreeMap<>(Indexes.userData(shard)));
+        commits.add(commit);
+      }
+      Map<String, Object> found = new TreeMap<>();
+      found.put("commits", commits);
+      found.put("fields", fields(reader));
+      found.put("files", FileSizes.byExtension(reader));
+      found.put("is_anserinis", IdField.isIn(reader));
+      return Json.of(found);
+    });
   }
 
-  /**
-   * As above, of the commit that is open: what another process commits meanwhile is not in it.
-   * Empty for shards, whose commits are several.
-   */
-  public static Map<String, Object> of(IndexReader reader) {
-    Map<String, Object> identity = new TreeMap<>();
-    if (Indexes.shardsOf(reader).size() > 1) {
-      return identity;
-    }
+  /** Commit id, segments file, Lucene version of the commit, documents. */
+  private static Map<String, Object> of(DirectoryReader reader) {
     SegmentInfos infos = Segments.commitOf(reader);
+    Map<String, Object> identity = new TreeMap<>();
     identity.put("commit", hex(infos.getId()));
     identity.put("segments_file", infos.getSegmentsFileName());
     identity.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));
@@ -43,19 +64,20 @@ public final class Identity {
     return String.format("%0" + 2 * id.length + "x", new BigInteger(1, id));
   }
 
-  /** Whether the frequencies of a field are weights: {@code null} where no norms tell it. */
-  public static String holdsWeights(String index, String field) throws IOException {
-    NormKind kind = Indexes.read(index, reader -> NormKind.of(reader, field));
-    return kind == NormKind.NONE ? "null" : String.valueOf(kind == NormKind.IMPACT);
+  private static Map<String, Object> fields(IndexReader reader) {
+    Map<String, Object> fields = new TreeMap<>();
+    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+      Map<String, Object> field = new TreeMap<>();
+      field.put("index_options", info.getIndexOptions().toString());
+      field.put("has_norms", info.hasNorms());
+      field.put("has_vectors", Lucene.hasTermVectors(info));
+      fields.put(info.name, field);
+    }
+    return fields;
   }
 
-  /** Whether it has the field by which Anserini, Pyserini and their tools name documents. */
-  public static boolean isAnserinis(String index) throws IOException {
-    return Indexes.read(index, IdField::isIn);
-  }
-
-  /** The commit's user data: where a pruned index records how it was made. */
-  public static String userData(String index) throws IOException {
-    return Json.of(new TreeMap<>(Indexes.lastCommit(index).getUserData()));
+  /** The kind of a field's norms, which takes a look at all of them. */
+  public static String norms(Index index, String field) throws IOException {
+    return Indexes.read(index, reader -> NormKind.of(reader, field)).toString();
   }
 }

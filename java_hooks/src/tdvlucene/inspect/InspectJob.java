@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
@@ -23,28 +22,28 @@ import org.apache.lucene.util.Bits;
 import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
+import tdvlucene.common.Index;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
-import tdvlucene.common.Shards;
 import tdvlucene.common.UserException;
 
 /**
- * Describes an index and says which of its fields can be pruned. Of shards, what they have together;
- * not their identities and user data.
+ * Describes an index and says which of its fields can be pruned. Of shards, what they have
+ * together.
  *
  * <p>Reads field descriptions, norms and, where several segments share it, the dictionary.
  * Postings are read only to compare their files' checksums. The counts of terms, postings and
  * tokens are Lucene's own, which include deleted documents.
  */
 public final class InspectJob extends Job {
-  private final String index;
+  private final Index index;
   private long mostBytes = IndexFiles.CHEAP_BYTES;
 
-  public InspectJob(String index) {
+  public InspectJob(Index index) {
     this.index = index;
   }
 
@@ -56,8 +55,7 @@ public final class InspectJob extends Job {
   @Override
   protected Object run() throws IOException {
     try (IndexReader reader = open(index)) {
-      boolean isOne = Indexes.shardsOf(reader).size() == 1;
-      Map<String, Object> found = new LinkedHashMap<>(Identity.of(reader));
+      Map<String, Object> found = new LinkedHashMap<>();
       found.put("checked", check());
       found.put("deleted", Segments.countDeleted(reader));
       found.put("locked", Indexes.lockedFolder(reader, index) != null);
@@ -71,10 +69,6 @@ public final class InspectJob extends Job {
       found.put("named_by", names.show());
       boolean isOpen = names.isNumber() || !why.isEmpty();
       found.put("id_fields", isOpen ? IdCandidates.of(reader, index, stored) : List.of());
-      found.put("files", FileSizes.byExtension(reader));
-      if (isOne) { // several commits have none in common
-        found.put("user_data", new TreeMap<>(Indexes.userData(reader)));
-      }
       return found;
     }
   }
@@ -94,7 +88,7 @@ public final class InspectJob extends Job {
     int count = 0;
     long bytes = 0;
     boolean checksums = true;
-    for (String folder : Shards.of(index)) {
+    for (String folder : index.folders()) {
       IndexFiles files = IndexFiles.of(folder);
       boolean compared = files.bytes() <= mostBytes;
       phase("checking the files", compared ? files.bytes() : 0);

@@ -17,6 +17,7 @@ import org.apache.lucene.index.Term;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.Tokens;
@@ -26,14 +27,14 @@ import tdvlucene.common.Tokens;
  * does not say which analyzer made it. Reads no postings.
  */
 public final class KnownTerms implements Closeable {
-  private final String index;
+  private final Index index;
   private final IndexReader reader;
   private final String field;
 
-  public KnownTerms(String index, String field) throws IOException {
+  public KnownTerms(Index index, String field) throws IOException {
     this.index = index;
     this.field = field;
-    this.reader = Indexes.open(index);
+    this.reader = index.open();
   }
 
   /**

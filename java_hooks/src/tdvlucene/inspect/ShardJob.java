@@ -14,6 +14,7 @@ import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.StringHelper;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
+import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
@@ -25,13 +26,13 @@ import tdvlucene.common.UserException;
 public final class ShardJob extends Job {
   private static final int CHECK_EVERY = 1 << 16;
 
-  private final String index;
+  private final Index index;
   private final Path hashes;
   private final Set<Long> wanted = new HashSet<>();
   private final List<String> found = new ArrayList<>();
 
   /** @param hashes where to write them, 64 bits each, as an array of NumPy's */
-  public ShardJob(String index, String hashes) {
+  public ShardJob(Index index, String hashes) {
     this.index = index;
     this.hashes = Paths.get(hashes);
   }

@@ -5,6 +5,7 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
@@ -15,7 +16,7 @@ public final class PrunableField {
   private PrunableField() {}
 
   /** Refuses an index and a field to which no rule can be applied. */
-  public static void require(String index, String field) throws IOException {
+  public static void require(Index index, String field) throws IOException {
     Indexes.read(index, reader -> {
       requireNorms(reader, index, field, PostingRule.KEEP_ALL, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
@@ -24,7 +25,7 @@ public final class PrunableField {
   }
 
   /** Whether a field of an index has norms to write k1 and b into. */
-  public static boolean hasNorms(String index, String field) throws IOException {
+  public static boolean hasNorms(Index index, String field) throws IOException {
     return Indexes.read(index, reader -> {
       FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
       return info != null && info.hasNorms();
@@ -36,7 +37,7 @@ public final class PrunableField {
    * values we could not compute. A shard may be without the field, of which it then has no norms.
    */
   public static NormKind requireNorms(
-      IndexReader reader, String index, String field, PostingRule rule, boolean isShard)
+      IndexReader reader, Index index, String field, PostingRule rule, boolean isShard)
       throws IOException {
     if (isShard && !Indexes.hasField(reader, field)) {
       return NormKind.NONE;

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
@@ -18,6 +19,8 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
 import tdvlucene.common.BakedNorms;
+import tdvlucene.common.FileSizes;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
@@ -44,7 +47,7 @@ public class PruneJob extends Job {
   /** More in memory would save nothing: the passes over the postings are few by then. */
   private static final int MOST_IN_MEMORY = 1 << 27;
 
-  final String index;
+  final Index index;
   final int threads;
   private final List<Target> targets = new ArrayList<>();
   private final Path output;
@@ -60,7 +63,7 @@ public class PruneJob extends Job {
   private String norms;
 
   /** @param output an existing, empty folder */
-  public PruneJob(String index, String output, int threads) {
+  public PruneJob(Index index, String output, int threads) {
     this.index = index;
     this.output = Paths.get(output);
     this.threads = threads;
@@ -260,9 +263,17 @@ public class PruneJob extends Job {
       if (readers.length > 0) { // a shard may be empty
         writer.addIndexes(readers);
       }
-      Indexes.requireCurrent(source, index);
       writer.setLiveCommitData(userData(source).entrySet());
       writer.commit();
+      reportBytes(source, folder);
+    }
+  }
+
+  /** Adds the bytes of the source's files and of the new index's. */
+  final void reportBytes(IndexReader source, Directory made) throws IOException {
+    report.put("bytes_before", FileSizes.sum(source));
+    try (DirectoryReader reader = DirectoryReader.open(made)) {
+      report.put("bytes", FileSizes.sum(reader));
     }
   }
 

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.PostingsEnum;
@@ -12,6 +13,7 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.rules.TermTable;
@@ -27,39 +29,39 @@ import tdvlucene.rules.TermTable;
 public final class UnseenTerms extends Job {
   private static final double MOST_DELETED = 0.01;
 
-  private final OpenCommit source;
+  private final Index source;
   private final String field;
   private final TermTable table;
   private final Path folder;
 
   /** Null where deleted documents are counted, too. */
-  private final Bits live;
+  private Bits live;
 
   private PostingsEnum postings;
   private long counted;
 
   /** @param folder gets the arrays; existing, empty */
-  public UnseenTerms(OpenCommit source, String field, TermTable table, String folder) {
+  public UnseenTerms(Index source, String field, TermTable table, String folder) {
     this.source = source;
     this.field = field;
     this.table = table;
     this.folder = Paths.get(folder);
-    int all = source.reader.maxDoc();
-    boolean isMuch = all - source.reader.numDocs() > MOST_DELETED * all;
-    this.live = isMuch ? MultiBits.getLiveDocs(source.reader) : null;
   }
 
   /** JSON: documents of the index and of the field, the field's tokens and postings. */
   @Override
   protected Object run() throws IOException {
-    reads(source.index);
-    write(MultiTerms.getTerms(source.reader, field));
-    Map<String, Object> found = new TreeMap<>();
-    found.put("documents", source.reader.numDocs());
-    found.put("doc_count", source.reader.getDocCount(field));
-    found.put("tokens", source.reader.getSumTotalTermFreq(field));
-    found.put("postings", counted);
-    return found;
+    try (IndexReader reader = open(source)) {
+      boolean isMuch = reader.numDeletedDocs() > MOST_DELETED * reader.maxDoc();
+      live = isMuch ? MultiBits.getLiveDocs(reader) : null;
+      write(MultiTerms.getTerms(reader, field));
+      Map<String, Object> found = new TreeMap<>();
+      found.put("documents", reader.numDocs());
+      found.put("doc_count", reader.getDocCount(field));
+      found.put("tokens", reader.getSumTotalTermFreq(field));
+      found.put("postings", counted);
+      return found;
+    }
   }
 
   private int count(TermsEnum term) throws IOException {

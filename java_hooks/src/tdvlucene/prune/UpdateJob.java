@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexFileNames;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafReaderContext;
@@ -21,6 +22,7 @@ import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IOContext;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.Index;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
@@ -34,15 +36,14 @@ import tdvlucene.common.UserException;
  * then, and whatever fails before, the index is the old one. Readers of the old commit go on.
  */
 public final class UpdateJob extends PruneJob {
-  private final OpenCommit source;
+  private IndexReader source;
   private final HeldIndex held;
   private boolean isAtHome;
   private boolean isAnew;
 
   /** @param held what {@link PruneJob} made of an earlier commit of the source */
-  public UpdateJob(OpenCommit source, HeldIndex held, int threads) {
-    super(source.index, held.index, threads);
-    this.source = source;
+  public UpdateJob(Index source, HeldIndex held, int threads) {
+    super(source, held.index, threads);
     this.held = held;
     isShard(); // the source may lack a field by now
     hasChanged();
@@ -65,19 +66,21 @@ public final class UpdateJob extends PruneJob {
    */
   @Override
   protected Object run() throws IOException {
-    reads(index);
-    reads(held.index);
+    reads(new Index(new String[] {held.index}, null));
     held.requireHeld();
     SegmentInfos last = SegmentInfos.readLatestCommit(held.folder);
-    requireLater(last);
-    UpdatePlan plan = plan(last);
-    try (Pool pool = new Pool(threads)) {
-      CodecReader[] readers = decide(source.reader, plan.added, pool);
+    try (IndexReader reader = open(index);
+        Pool pool = new Pool(threads)) {
+      source = reader;
+      requireLater(last);
+      UpdatePlan plan = plan(last);
+      CodecReader[] readers = decide(source, plan.added, pool);
       SegmentInfos made = write(last, plan, readers, pool);
       removePending();
       made.commit(held.folder);
       removeUnused(made);
       report(last, plan, made);
+      reportBytes(source, held.folder);
     }
     return report;
   }
@@ -102,7 +105,7 @@ public final class UpdateJob extends PruneJob {
   /** Refuses a source that is not a later state of the one that was pruned. */
   private void requireLater(SegmentInfos last) {
     long before = Long.parseLong(last.getUserData().getOrDefault(VERSION, "0"));
-    long now = Segments.commitOf(source.reader).getVersion();
+    long now = Segments.commitOf(source).getVersion();
     if (now < before) {
       throw new UserException(
           index + " is at version " + now + ", and " + held.index + " was made of version " + before
@@ -123,8 +126,8 @@ public final class UpdateJob extends PruneJob {
       known.computeIfAbsent(origin.segment(), name -> new ArrayDeque<>()).add(segment);
     }
     UpdatePlan plan = new UpdatePlan();
-    String norms = requireNorms(source.reader);
-    for (Segment segment : Segment.of(source.reader)) {
+    String norms = requireNorms(source);
+    for (Segment segment : Segment.of(source)) {
       Deque<SegmentCommitInfo> same = known.get(Origin.nameOf(segment.info, norms));
       SegmentCommitInfo counterpart = same == null ? null : same.poll();
       plan.shared |= counterpart != null;
@@ -177,7 +180,7 @@ public final class UpdateJob extends PruneJob {
   /** Writes all but the commit, which is returned. */
   private SegmentInfos write(
       SegmentInfos last, UpdatePlan plan, CodecReader[] readers, Pool pool) throws IOException {
-    IndexWriterConfig config = settings(source.reader, plan.added, pool);
+    IndexWriterConfig config = settings(source, plan.added, pool);
     // What the last commit has stays until the new one is there.
     config.setIndexDeletionPolicy(NoDeletionPolicy.INSTANCE);
     SegmentInfos made;
@@ -196,7 +199,7 @@ public final class UpdateJob extends PruneJob {
     List<SegmentCommitInfo> ordered = plan.ordered(made);
     made.clear();
     made.addAll(ordered);
-    made.setUserData(userData(source.reader), true);
+    made.setUserData(userData(source), true);
     return made;
   }
 

@@ -20,6 +20,7 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
@@ -32,7 +33,7 @@ public final class DocumentIds {
    *
    * @param ids a JSON array
    */
-  public static String known(String index, String ids) throws IOException {
+  public static String known(Index index, String ids) throws IOException {
     List<String> asked = Json.parseStrings(ids);
     return Indexes.read(index, reader -> {
       Map<String, Integer> found = find(reader, index, asked);
@@ -46,7 +47,7 @@ public final class DocumentIds {
    * The numbers in the index of those that it has, in the order asked for: by one dictionary lookup
    * each where the ids' field is indexed as whole terms, else by reading the ids of all documents.
    */
-  static Map<String, Integer> find(IndexReader reader, String index, Collection<String> asked)
+  static Map<String, Integer> find(IndexReader reader, Index index, Collection<String> asked)
       throws IOException {
     IdField names = IdField.of(reader, index);
     FieldInfo info =

@@ -9,6 +9,7 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Index;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
@@ -27,12 +28,12 @@ record Feedback(SimpleSearcher searcher) implements Closeable {
    * @param method {@code rm3} or {@code rocchio}
    */
   static Feedback open(
-      String index, IndexReader reader, Similarity similarity, Queries queries, String method)
+      Index index, IndexReader reader, Similarity similarity, Queries queries, String method)
       throws IOException, ReflectiveOperationException {
     Searchable.requireAnserinisIds(reader, index);
     requireVectors(index, reader, method);
     refuseSoftDeleted(index, reader, method);
-    SimpleSearcher searcher = new SimpleSearcher(index);
+    SimpleSearcher searcher = new SimpleSearcher(index.folders().get(0));
     Searchable.setSimilarity(searcher, similarity);
     searcher.set_analyzer(queries.analyzer());
     String collection = null; // to parse documents with, where no vectors are
@@ -44,7 +45,7 @@ record Feedback(SimpleSearcher searcher) implements Closeable {
     return new Feedback(searcher);
   }
 
-  private static void requireVectors(String index, IndexReader reader, String method) {
+  private static void requireVectors(Index index, IndexReader reader, String method) {
     FieldInfo field = FieldInfos.getMergedFieldInfos(reader).fieldInfo(FIELD);
     if (field == null || !Lucene.hasTermVectors(field)) {
       throw new UserException(
@@ -54,7 +55,7 @@ record Feedback(SimpleSearcher searcher) implements Closeable {
   }
 
   /** Anserini opens the index itself, and does not hide them. */
-  private static void refuseSoftDeleted(String index, IndexReader reader, String method) {
+  private static void refuseSoftDeleted(Index index, IndexReader reader, String method) {
     int hidden = Segments.countSoftDeleted(reader);
     if (hidden > 0) {
       throw new UserException(

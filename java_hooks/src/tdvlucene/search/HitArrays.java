@@ -10,6 +10,7 @@ import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.Index;
 import tdvlucene.common.NpyWriter;
 
 /**
@@ -48,7 +49,7 @@ final class HitArrays implements Closeable {
   }
 
   /** To be called once all are written. */
-  void writeIds(IndexReader reader, String index) throws IOException {
+  void writeIds(IndexReader reader, Index index) throws IOException {
     BitSetIterator next = new BitSetIterator(found, 0);
     ExternalIds ids = new ExternalIds(reader, index);
     while (next.nextDoc() != BitSetIterator.NO_MORE_DOCS) {

@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.search.TimedIndex.Mode;
@@ -65,7 +66,7 @@ public final class LatencyJob extends Job {
   }
 
   /** Adds an index, and the run that the same similarity gave on it. */
-  public void addIndex(String path, Similarity similarity, String run) {
+  public void addIndex(Index path, Similarity similarity, String run) {
     indexes.add(new TimedIndex(path, similarity, run));
   }
 

@@ -12,6 +12,7 @@ import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.StoredText;
@@ -22,20 +23,20 @@ import tdvlucene.common.StoredText;
  * <p>It shows the commit that was the last one when it was opened. For one thread.
  */
 public final class OpenIndex implements Closeable {
-  private final String index;
+  private final Index index;
   private final IndexReader reader;
   private final Ranking ranking;
   private final Analyzer analyzer;
   private final String field;
   private final StoredText texts;
 
-  public OpenIndex(String index, Similarity similarity, String field, Analyzer analyzer)
+  public OpenIndex(Index index, Similarity similarity, String field, Analyzer analyzer)
       throws IOException {
     this.index = index;
     this.field = field;
     this.analyzer = analyzer;
     this.texts = new StoredText(field);
-    reader = Indexes.open(index);
+    reader = index.open();
     try {
       ranking = Indexes.read(index, reader, opened -> {
         Searchable.require(opened, index, field);

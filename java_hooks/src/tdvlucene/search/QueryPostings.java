@@ -15,6 +15,7 @@ import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.BooleanQuery;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TermQuery;
+import tdvlucene.common.Index;
 import tdvlucene.common.Json;
 
 /** Reads the frequencies of some terms in some documents. */
@@ -28,7 +29,7 @@ final class QueryPostings {
    * @param terms a JSON array
    * @param ids a JSON array of the collection's ids; those the index lacks are left out
    */
-  static String of(IndexReader reader, String index, String field, String terms, String ids)
+  static String of(IndexReader reader, Index index, String field, String terms, String ids)
       throws IOException {
     List<Term> asked = new ArrayList<>();
     BooleanQuery.Builder any = new BooleanQuery.Builder();

@@ -19,6 +19,7 @@ import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
+import tdvlucene.common.Index;
 
 /**
  * The one search of these hooks: returns what Anserini's {@code SimpleSearcher} returns, without
@@ -37,17 +38,17 @@ final class Ranking {
   private static final int SPARE_SHARE = 10;
 
   final IndexSearcher searcher;
-  private final String index;
+  private final Index index;
   private IdField names; // found when first needed; by whatever thread, it is the same
 
   /** Whether equal scores are ordered by document id. */
   final boolean tiesById;
 
-  Ranking(IndexReader reader, String index, Similarity similarity) {
+  Ranking(IndexReader reader, Index index, Similarity similarity) {
     this(ImpactSimilarity.searcher(reader, similarity), index, similarity);
   }
 
-  Ranking(IndexSearcher searcher, String index, Similarity similarity) {
+  Ranking(IndexSearcher searcher, Index index, Similarity similarity) {
     this.searcher = searcher;
     this.index = index;
     searcher.setSimilarity(similarity);

@@ -9,6 +9,7 @@ import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.UserException;
 
@@ -23,7 +24,7 @@ public final class Searchable {
    * @param progress told those behind us; may throw to stop
    */
   static void require(
-      IndexReader reader, String index, String field, LongConsumer total,
+      IndexReader reader, Index index, String field, LongConsumer total,
       LongConsumer progress)
       throws IOException {
     Indexes.requireFrequencies(reader, index, field);
@@ -32,12 +33,12 @@ public final class Searchable {
   }
 
   /** As above, in a moment. */
-  static void require(IndexReader reader, String index, String field) throws IOException {
+  static void require(IndexReader reader, Index index, String field) throws IOException {
     require(reader, index, field, bytes -> {}, read -> {});
   }
 
   /** As above, of an index that Pyserini will search, perhaps in other fields. */
-  public static void require(String index, String field) throws IOException {
+  public static void require(Index index, String field) throws IOException {
     Indexes.read(index, reader -> {
       requireAnserinisIds(reader, index);
       if (Indexes.hasField(reader, field)) {
@@ -48,7 +49,7 @@ public final class Searchable {
   }
 
   /** Refuses an index of which Anserini's and Pyserini's searchers could not name the hits. */
-  static void requireAnserinisIds(IndexReader reader, String index) throws IOException {
+  static void requireAnserinisIds(IndexReader reader, Index index) throws IOException {
     IdField names = IdField.of(reader, index);
     if (!names.isAnserinis() && reader.maxDoc() > 0) {
       throw new UserException(

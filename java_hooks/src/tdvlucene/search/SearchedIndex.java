@@ -7,6 +7,7 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 
 /**
@@ -16,7 +17,7 @@ import tdvlucene.common.Job;
  * <p>Hits are those of Anserini's {@code SimpleSearcher}.
  */
 public final class SearchedIndex extends Job implements Closeable {
-  final String index;
+  final Index index;
   private final Similarity similarity;
   private final Queries queries;
   private WholeStatistics statistics; // null for the index's own
@@ -26,7 +27,7 @@ public final class SearchedIndex extends Job implements Closeable {
   private Ranking ranking;
 
   /** @param queries whatever they ask, for their field and what analyses them */
-  public SearchedIndex(String index, Similarity similarity, Queries queries) {
+  public SearchedIndex(Index index, Similarity similarity, Queries queries) {
     this.index = index;
     this.similarity = similarity;
     this.queries = queries;

@@ -10,6 +10,7 @@ import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 
 /**
@@ -38,7 +39,7 @@ public final class ServiceTimes extends Job {
     this.warmUpNanos = (long) (warmUpSeconds * 1e9);
   }
 
-  public void addIndex(String path, Similarity similarity) {
+  public void addIndex(Index path, Similarity similarity) {
     indexes.add(new TimedIndex(path, similarity, null));
   }
 

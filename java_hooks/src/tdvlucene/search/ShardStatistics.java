@@ -15,6 +15,7 @@ import org.apache.lucene.search.CollectionStatistics;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.QueryVisitor;
 import tdvlucene.common.Damage;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
@@ -28,7 +29,7 @@ public final class ShardStatistics {
    * {@code terms} (rows of term, documents, occurrences, of the topics' terms that it has) and
    * {@code fields} (name to how it was indexed). Refuses a damaged index.
    */
-  public static String of(String index, Queries queries) throws IOException {
+  public static String of(Index index, Queries queries) throws IOException {
     String field = queries.field();
     return Indexes.read(index, reader -> {
       if (Indexes.hasField(reader, field)) { // a shard may lack it, as one without documents does

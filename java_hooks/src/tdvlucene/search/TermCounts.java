@@ -11,6 +11,7 @@ import org.apache.lucene.index.Term;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
@@ -24,7 +25,7 @@ public final class TermCounts {
    *
    * @param terms a JSON array
    */
-  public static String of(String index, String field, String terms) throws IOException {
+  public static String of(Index index, String field, String terms) throws IOException {
     return Indexes.read(index, reader -> of(reader, field, terms));
   }
 
@@ -42,7 +43,7 @@ public final class TermCounts {
    * bytes of the terms one after another, where each ends, and {@code docFreq, totalTermFreq} of
    * each in the first and in the second, zeros where it is absent.
    */
-  public static void writePairs(String first, String second, String field, String folder)
+  public static void writePairs(Index first, Index second, String field, String folder)
       throws IOException {
     Path to = Paths.get(folder);
     Indexes.read(first, a -> Indexes.read(second, b -> {

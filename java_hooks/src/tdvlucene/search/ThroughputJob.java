@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.Pool;
 
@@ -40,7 +41,7 @@ public final class ThroughputJob extends Job {
     this.seed = seed;
   }
 
-  public void addIndex(String path, Similarity similarity) {
+  public void addIndex(Index path, Similarity similarity) {
     indexes.add(new TimedIndex(path, similarity, null));
     perSecond.add(new ArrayList<>());
   }

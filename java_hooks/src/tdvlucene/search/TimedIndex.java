@@ -12,6 +12,7 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
 
@@ -43,7 +44,7 @@ final class TimedIndex implements Closeable {
   /** Skipping or not, the terms of a sum come in another order: float scores differ by so much. */
   private static final float SAME_SCORE = 1e-5f;
 
-  private final String path;
+  private final Index path;
   private final String run;
   private final Similarity similarity;
   private RunFile expected;
@@ -53,7 +54,7 @@ final class TimedIndex implements Closeable {
   private IndexSearcher counting;
 
   /** @param run what the same similarity gave on this index, 1000 hits deep; null not to check */
-  TimedIndex(String path, Similarity similarity, String run) {
+  TimedIndex(Index path, Similarity similarity, String run) {
     this.path = path;
     this.similarity = similarity;
     this.run = run;

@@ -10,15 +10,16 @@ import org.apache.lucene.index.MultiReader;
 import org.apache.lucene.index.ReaderUtil;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.Index;
 import tdvlucene.common.Segments;
 
 /** One side of a comparison: an index, its path, and the numbers of its live documents. */
 final class ComparedIndex {
   final IndexReader reader;
-  final String path;
+  final Index path;
   final DocumentNumbers live;
 
-  ComparedIndex(IndexReader reader, String path) {
+  ComparedIndex(IndexReader reader, Index path) {
     this.reader = reader;
     this.path = path;
     this.live = DocumentNumbers.ofLive(reader);

@@ -18,12 +18,12 @@ import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.Damage;
 import tdvlucene.common.IdField;
+import tdvlucene.common.Index;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
-import tdvlucene.common.Shards;
 import tdvlucene.extract.MatrixPlan;
 import tdvlucene.prune.OriginalLengths;
 import tdvlucene.prune.PrunableField;
@@ -46,8 +46,8 @@ import tdvlucene.rules.TermTable;
 public final class VerifyJob extends Job {
   private static final int DOCUMENTS_AT_ONCE = 1 << 13;
 
-  private final String index;
-  private final String prunedIndex;
+  private final Index index;
+  private final Index prunedIndex;
   private final Map<String, ComparedField> targets = new LinkedHashMap<>();
   private ComparedField last;
   private final int threads;
@@ -56,7 +56,7 @@ public final class VerifyJob extends Job {
   private ComparedIndex source;
   private ComparedIndex pruned;
 
-  public VerifyJob(String index, String prunedIndex, int threads) {
+  public VerifyJob(Index index, Index prunedIndex, int threads) {
     this.index = index;
     this.prunedIndex = prunedIndex;
     this.threads = threads;
@@ -120,8 +120,8 @@ public final class VerifyJob extends Job {
   }
 
   /** Two indexes differ as well where one of them is damaged. */
-  private void requireSound(String each) throws IOException {
-    for (String folder : Shards.of(each)) {
+  private void requireSound(Index each) throws IOException {
+    for (String folder : each.folders()) {
       IndexFiles files = IndexFiles.of(folder);
       phase("checking the files", files.bytes());
       Damage.refuse(files, true, this::advance);

@@ -1,4 +1,4 @@
-package tdvlucene.inspect;
+package tdvlucene.common;
 
 import java.io.IOException;
 import java.util.Map;
@@ -10,12 +10,9 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.store.Directory;
-import tdvlucene.common.Indexes;
-import tdvlucene.common.Lucene;
-import tdvlucene.common.Segments;
 
 /** The sizes of a commit's files. */
-final class FileSizes {
+public final class FileSizes {
   private static final String COMPOUND_DATA = "cfs";
 
   private FileSizes() {}
@@ -26,7 +23,7 @@ final class FileSizes {
    * <p>Files inside a compound file count under their own extension; what remains of the compound
    * file (padding, headers) under its own. The sum is that of the commit's files on disk.
    */
-  static Map<String, Long> byExtension(IndexReader reader) throws IOException {
+  public static Map<String, Long> byExtension(IndexReader reader) throws IOException {
     Map<String, Long> sizes = new TreeMap<>();
     for (DirectoryReader shard : Indexes.shardsOf(reader)) {
       SegmentInfos commit = Segments.commitOf(shard);
@@ -40,6 +37,15 @@ final class FileSizes {
       }
     }
     return sizes;
+  }
+
+  /** The bytes of a commit's files on disk. */
+  public static long sum(IndexReader reader) throws IOException {
+    long sum = 0;
+    for (long size : byExtension(reader).values()) {
+      sum += size;
+    }
+    return sum;
   }
 
   private static void unpack(Map<String, Long> sizes, Directory folder, SegmentCommitInfo segment)
