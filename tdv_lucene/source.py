@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 from .errors import TdvError, argument
 
-SEPARATOR = "\x1e"
-"""Between the folders of shards in what Java takes for a path: ASCII's record separator."""
 ID_FIELD = "id_field"
 """Of the commit's user data, and of a source's identity: by which field documents are named."""
 
@@ -66,9 +64,9 @@ class Source(os.PathLike[str]):
 
     @classmethod
     def of(cls, index: str | os.PathLike[str]) -> Source:
-        """A path as a source of one part; a source as it is."""
-        if isinstance(index, Source):
-            return index
+        """A path as a source of one part; a source, and that of an open index, as it is."""
+        if isinstance(index, (Source, Located)):
+            return index if isinstance(index, Source) else index.source
         return cls((Part(os.fspath(index)),), is_sharded=False)
 
     @property
@@ -105,7 +103,7 @@ class Source(os.PathLike[str]):
         return str(self) if self.is_sharded else os.path.abspath(self.parts[0].folder)
 
     def __fspath__(self) -> str:
-        return SEPARATOR.join(map(os.path.abspath, self.folders_here))
+        return os.pathsep.join(map(os.path.abspath, self.folders_here))
 
     def __str__(self) -> str:
         if not self.is_sharded:
@@ -113,18 +111,28 @@ class Source(os.PathLike[str]):
         above = os.path.commonpath([os.path.dirname(folder) for folder in self.folders])
         return f"{len(self.parts)} shards of {above}"
 
+    def named_by(self, id_field: str | None) -> Source:
+        """Return the source with ``id_field`` as its documents' id; as it is for None.
 
-def named_by(index: str | os.PathLike[str], id_field: str | None) -> str | os.PathLike[str]:
-    """The index with the field that was asked for as its documents' id, if one was.
+        Raises :class:`TdvError` for shards: what names documents of one may name others in another.
+        """
+        if id_field is None:
+            return self
+        if self.is_sharded:
+            raise TdvError(
+                f"{argument('id_field', id_field)} is for an index in one folder, and the "
+                "documents of shards are named by 'id': leave it out, or merge the shards"
+            )
+        return replace(self, id_field=id_field)
 
-    Raises :class:`TdvError` for shards: what names documents of one may name others in another.
-    """
-    if id_field is None:
-        return index
-    source = Source.of(index)
-    if source.is_sharded:
-        raise TdvError(
-            f"{argument('id_field', id_field)} is for an index in one folder, and the documents of "
-            "shards are named by 'id': leave it out, or merge the shards"
-        )
-    return replace(source, id_field=id_field)
+
+class Located(os.PathLike[str]):
+    """An object that lies where its source does: an index that is open."""
+
+    source: Source
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.source)
+
+    def __str__(self) -> str:
+        return str(self.source)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..analysis import DEFAULT, Analysis
 from ..errors import TdvError
+from ..indexes.index import Index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -54,7 +55,10 @@ def embed_terms(
     config = EmbedConfig.of(config, options)
     read = [index, config.vectors, config.matrix]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
-    with open_matrix(index, config.matrix, field=config.field, progress=progress) as matrix:
+    with (
+        Index.open(index) as opened,
+        open_matrix(opened, config.matrix, field=config.field, progress=progress) as matrix,
+    ):
         if config.vectors == LSA:
             made = latent_semantic_vectors(
                 matrix, dimensions=config.dimensions, min_doc_freq=config.min_doc_freq,
@@ -68,9 +72,9 @@ def embed_terms(
         else:
             from ..indexes.analysis import analysis_of
 
-            analysis = analysis_of(index, config.field, config.analysis).analysis
+            analysis = analysis_of(opened, config.field, config.analysis).analysis
             if config.vectors == TRAIN:
-                made = _train(index, matrix, analysis, config, progress)
+                made = _train(opened, matrix, analysis, config, progress)
             else:
                 least, trusted = config.min_doc_freq, config.trust_pickle
                 made = _from_file(config.vectors, matrix, analysis, least, progress, trusted)
@@ -117,7 +121,7 @@ def _from_file(
 
 
 def _train(
-    index: str | os.PathLike[str],
+    index: Index,
     matrix: TermDocumentMatrix,
     analysis: Analysis,
     config: EmbedConfig,

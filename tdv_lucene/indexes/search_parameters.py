@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from ..errors import TdvError, argument
-from ..jvm.index import holds_weights, is_anserinis
 from ..ranking import (
     ANY_MODEL,
     DEFAULT_MODEL,
@@ -17,29 +15,26 @@ from ..ranking import (
     SearchParameters,
     model_for,
 )
-from ..source import Source
 from ..version import __version__
 from .user_data import FieldRecord
 
 _log = logging.getLogger(__name__)
 
 
-def searcher_of(index: str | os.PathLike[str], *, is_shard: bool = False) -> str:
-    """Return whose defaults an index is searched with that records nothing, one of
-    :data:`..ranking.NAMED_DEFAULTS`: Lucene's where it lacks Anserini's ``id``, so that another
-    program searches it. Shards have one searcher, Anserini's, whatever each of them holds."""
-    sharded = is_shard or Source.of(index).is_sharded
-    return "anserini" if sharded or is_anserinis(index) else "lucene"
+class Described(Protocol):
+    """What is known of an index that is searched: an :class:`.index.Index`, or shards that only
+    workers see."""
 
+    @property
+    def searcher(self) -> str: ...
 
-def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:
-    """Return the ranking function that a field's TDVs were learned for; None if any will do."""
-    model = FieldRecord.read(index, field).model
-    return model if model in MODELS else None
+    def record(self, field: str | None = None) -> FieldRecord: ...
+
+    def holds_weights(self, field: str) -> bool | None: ...
 
 
 def recorded_parameters(
-    index: str | os.PathLike[str],
+    index: Described,
     model: str | None = None,
     *,
     field: str | None = None,
@@ -49,7 +44,7 @@ def recorded_parameters(
 
     A pruned index records the model its TDVs were learned for and, with scaled frequencies, the
     parameters that go with the scale (k1 * s, mu * s). Any other index gets BM25, an impact index
-    its own function, and the defaults of its searcher (see :func:`searcher_of`). Anserini's are
+    its own function, and the defaults of its searcher (see :attr:`.index.Index.searcher`). Anserini's are
     k1 0.9, b 0.4, mu 1000 and min_idf 0, Lucene's k1 1.2, b 0.75 and mu 2000. Arguments given here
     take precedence.
 
@@ -63,21 +58,7 @@ def recorded_parameters(
         The field searched; None for the one the index names. A field without a record was not
         pruned.
     """
-    record = FieldRecord.read(index, field)
-    weights = partial(holds_weights, index, record.field or "contents")
-    return parameters_of(index, record, model, given, weights)
-
-
-def parameters_of(
-    index: str | os.PathLike[str],
-    record: FieldRecord,
-    model: str | None,
-    given: Mapping[str, float | None],
-    weights: Callable[[], bool | None],
-) -> SearchParameters:
-    """Do the work of :func:`recorded_parameters` with what ``index`` records. ``weights`` tells
-    whether the field holds weights: a look at all norms, for what an index does not record only.
-    """
+    record = index.record(field)
     if record.content.get("shards.count"):
         _log.warning(
             "%s is one of %s shards and is searched by itself, with its own statistics: for those "
@@ -95,8 +76,8 @@ def parameters_of(
         chosen = recorded
     else:
         field = record.field or "contents"
-        chosen = model_for(weights(), model, f"the field '{field}' of {index}")
-    searcher = searcher_of(index)
+        chosen = model_for(index.holds_weights(field), model, f"the field '{field}' of {index}")
+    searcher = index.searcher
     usual = record.parameters(chosen, NAMED_DEFAULTS[searcher])
     named = {name: value for name, value in given.items() if value is not None}
     parameters = SearchParameters(chosen, **{**usual, **named})
@@ -105,7 +86,7 @@ def parameters_of(
 
 
 def warn_of_another_search(
-    index: str | os.PathLike[str], parameters: SearchParameters, record: FieldRecord
+    index: Described, parameters: SearchParameters, record: FieldRecord
 ) -> None:
     """Log a warning where ``index`` is searched with another model, or other parameters, than its
     ``record`` of the field says."""

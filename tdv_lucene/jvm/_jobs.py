@@ -18,8 +18,6 @@ from ._start import HEAP_VARIABLE, heap_size, start
 _log = logging.getLogger(__name__)
 
 _STEP_MILLIS = 50
-_UNIT = "\x1f"
-"""Around the name of a field behind a path: ASCII's unit separator."""
 _USER_EXCEPTION = "tdvlucene.common.UserException"
 
 
@@ -32,13 +30,19 @@ def java_class(name: str) -> Any:
 
 
 def java_path(path: str | os.PathLike[str]) -> str:
-    """``path`` as Java takes it: absolute, for Java stays in the folder it was started in.
+    """``path`` as Java takes it: absolute, for Java stays in the folder it was started in."""
+    return os.path.abspath(path)
 
-    Of shards all their folders; behind them the field that names documents, if one was asked for.
-    """
-    source = Source.of(path)
-    by = "" if source.id_field is None else f"{_UNIT}{source.id_field}{_UNIT}"
-    return os.fspath(source) + by
+
+def java_index(index: str | os.PathLike[str]) -> Any:
+    """Return the Java ``Index`` of an open index; of a path or a source, one that opens the last
+    commit each time."""
+    opened = getattr(index, "java", None)
+    if opened is not None:
+        return opened
+    source = Source.of(index)
+    folders = [os.path.abspath(folder) for folder in source.folders_here]
+    return call(java_class("tdvlucene.common.Index"), folders, source.id_field)
 
 
 def call(method: Any, *given: Any) -> Any:

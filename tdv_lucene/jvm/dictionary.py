@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..analysis import Analysis
-from ._jobs import JavaObject, ask, call, java_path
+from ._jobs import JavaObject, ask, call, java_index, java_path
 from .analysis import make_analyzer
 
 
@@ -37,7 +37,7 @@ class Dictionary(JavaObject):
     For one thread."""
 
     def __init__(self, index: str | os.PathLike[str], field: str) -> None:
-        super().__init__("tdvlucene.inspect.KnownTerms", java_path(index), field)
+        super().__init__("tdvlucene.inspect.KnownTerms", java_index(index), field)
 
     def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
         """The terms of ``texts`` by an analysis."""
@@ -92,7 +92,7 @@ class StoredSample(JavaObject):
     """The stored texts of at most ``most`` documents, from all over the index; for one thread."""
 
     def __init__(self, index: str | os.PathLike[str], field: str, most: int) -> None:
-        super().__init__("tdvlucene.inspect.AnalysisSample", java_path(index), field, most)
+        super().__init__("tdvlucene.inspect.AnalysisSample", java_index(index), field, most)
 
     def texts(self) -> list[str]:
         """The texts; none where the index stores none."""

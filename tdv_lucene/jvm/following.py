@@ -16,7 +16,7 @@ from ..arrays import load_array
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings, Vocabulary
-from ._jobs import JavaObject, java_class, java_path, run_job
+from ._jobs import JavaObject, java_class, java_index, java_path, run_job
 from .rewriter import FieldValues, open_table, run_on_fields
 
 
@@ -54,74 +54,6 @@ class FieldState:
     unseen_doc_freq: np.ndarray
 
 
-class OpenCommit(JavaObject):
-    """The last commit of an index, which stays open while a writer goes on."""
-
-    def __init__(self, index: str | os.PathLike[str]) -> None:
-        super().__init__("tdvlucene.prune.OpenCommit", java_path(index))
-        self.index = index
-
-    def identity(self) -> dict[str, Any]:
-        """As :func:`.index.identify`, of this commit."""
-        return {"path": os.path.abspath(self.index), **json.loads(self.java.identity())}
-
-    def state(self, vocabulary: Vocabulary, progress: Progress = silent) -> FieldState:
-        """What the field's dictionary has, beside this vocabulary."""
-        none = FieldValues(vocabulary, np.zeros(len(vocabulary), np.float32), None)
-        with open_table(none) as table, tempfile.TemporaryDirectory(prefix="tdv-lucene-") as at:
-            job = java_class("tdvlucene.prune.UnseenTerms")(self.java, vocabulary.field, table, at)
-            counts = json.loads(run_job(job, progress))
-            names = ("doc_freq", "terms", "terms_indptr", "places", "unseen_doc_freq")
-            found = {name: np.array(load_array(Path(at) / f"{name}.npy")) for name in names}
-        return FieldState(
-            **counts,
-            doc_freq=found["doc_freq"].astype(np.int64),
-            unseen=ByteStrings(found["terms"], found["terms_indptr"]),
-            places=found["places"].astype(np.int64),
-            unseen_doc_freq=found["unseen_doc_freq"].astype(np.int64),
-        )
-
-    def update(
-        self,
-        held: HeldIndex,
-        fields: Sequence[FieldValues],
-        *,
-        threads: int,
-        user_data: Mapping[str, str],
-        is_at_home: bool,
-        is_anew: bool = False,
-        progress: Progress = silent,
-    ) -> dict[str, Any]:
-        """Make a pruned index what :func:`.rewriter.rewrite_index` would make of this commit.
-
-        Parameters
-        ----------
-        user_data
-            All that the new commit is to say of how the index was pruned.
-        is_at_home
-            This is the folder that it was made of.
-        is_anew
-            The fields were pruned with other TDVs before: no segment stays.
-
-        Returns
-        -------
-        dict
-            Counts of the segments that were pruned now, as of ``rewrite_index``; how many
-            ``segments`` there are, were ``segments_added`` and ``segments_dropped``; the
-            ``deletions`` carried over; and by field ``postings_in_all`` and
-            ``postings_before_of_stayed``. Of segments that stayed, documents deleted since count in
-            both; those deleted before, taken to be as long as others, in neither.
-        """
-        job = java_class("tdvlucene.prune.UpdateJob")(self.java, held.java, threads)
-        if is_at_home:
-            job.isAtHome()
-        if is_anew:
-            job.isAnew()
-        for key, value in user_data.items():
-            job.putUserData(key, value)
-        return run_on_fields(job, fields, progress)
-
-
 class HeldIndex(JavaObject):
     """A pruned index that nobody else writes to meanwhile: its write lock is taken, which Lucene's
     own writers take too.
@@ -134,3 +66,59 @@ class HeldIndex(JavaObject):
             raise TdvError(f"cannot update {index}: the folder is not writable")
         super().__init__("tdvlucene.prune.HeldIndex", java_path(index))
         self.index = index
+
+
+def field_state(
+    index: str | os.PathLike[str], vocabulary: Vocabulary, progress: Progress = silent
+) -> FieldState:
+    """What the field's dictionary has, beside this vocabulary."""
+    none = FieldValues(vocabulary, np.zeros(len(vocabulary), np.float32), None)
+    with open_table(none) as table, tempfile.TemporaryDirectory(prefix="tdv-lucene-") as at:
+        field = vocabulary.field
+        job = java_class("tdvlucene.prune.UnseenTerms")(java_index(index), field, table, at)
+        counts = json.loads(run_job(job, progress))
+        names = ("doc_freq", "terms", "terms_indptr", "places", "unseen_doc_freq")
+        found = {name: np.array(load_array(Path(at) / f"{name}.npy")) for name in names}
+    return FieldState(
+        **counts,
+        doc_freq=found["doc_freq"].astype(np.int64),
+        unseen=ByteStrings(found["terms"], found["terms_indptr"]),
+        places=found["places"].astype(np.int64),
+        unseen_doc_freq=found["unseen_doc_freq"].astype(np.int64),
+    )
+
+
+def follow(
+    index: str | os.PathLike[str],
+    held: HeldIndex,
+    fields: Sequence[FieldValues],
+    *,
+    threads: int,
+    user_data: Mapping[str, str],
+    is_at_home: bool,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Make a pruned index what :func:`.rewriter.rewrite_index` would make of ``index``.
+
+    Parameters
+    ----------
+    user_data
+        All that the new commit is to say of how the index was pruned.
+    is_at_home
+        This is the folder that it was made of.
+
+    Returns
+    -------
+    dict
+        Counts of the segments that were pruned now, as of ``rewrite_index``; how many
+        ``segments`` there are, were ``segments_added`` and ``segments_dropped``; the
+        ``deletions`` carried over; and by field ``postings_in_all`` and
+        ``postings_before_of_stayed``. Of segments that stayed, documents deleted since count in
+        both; those deleted before, taken to be as long as others, in neither.
+    """
+    job = java_class("tdvlucene.prune.UpdateJob")(java_index(index), held.java, threads)
+    if is_at_home:
+        job.isAtHome()
+    for key, value in user_data.items():
+        job.putUserData(key, value)
+    return run_on_fields(job, fields, progress)

@@ -17,7 +17,7 @@ from ..analysis import Analysis
 from ..progress import Progress, silent
 from ..store import save_array
 from ..vocabulary import ByteStrings
-from ._jobs import JavaObject, ask, call, java_class, java_path, run_job
+from ._jobs import JavaObject, ask, call, java_class, java_index, java_path, run_job
 from .searcher import make_queries
 
 _ARRAYS = ("counts", "scores", "documents", "text", "ends")
@@ -84,7 +84,7 @@ def shard_statistics(
     frequencies.
     """
     queries = make_queries(topics, field, analysis)
-    found = ask(java_class("tdvlucene.search.ShardStatistics").of, java_path(index), queries)
+    found = ask(java_class("tdvlucene.search.ShardStatistics").of, java_index(index), queries)
     terms = {term: (documents, count) for term, documents, count in found["terms"]}
     return Statistics(tuple(found["counts"]), terms), found["fields"]
 
@@ -109,7 +109,7 @@ def open_searched(
     topics; None for its own. ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of
     field ``contents`` only.
     """
-    given = java_path(index), similarity, make_queries({}, field, analysis)
+    given = java_index(index), similarity, make_queries({}, field, analysis)
     with JavaObject("tdvlucene.search.SearchedIndex", *given) as opened:
         java = opened.java
         if statistics is not None:

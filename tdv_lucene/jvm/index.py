@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import logging
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -14,78 +12,44 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Analysis
-from ..errors import TdvError
 from ..progress import Progress, silent
-from ..source import ID_FIELD, Source
-from ._jobs import ask, call, java_class, java_path, run_job
+from ..source import Source
+from ._jobs import JavaObject, ask, call, java_class, java_index, java_path, run_job
 from .analysis import make_analyzer
-
-_log = logging.getLogger(__name__)
 
 _IDENTITY = "tdvlucene.inspect.Identity"
 
 
-def identify(index: str | os.PathLike[str]) -> dict[str, Any]:
-    """The identity of an index: path, commit id, segments file, Lucene version, documents.
+class OpenedIndex(JavaObject):
+    """The last commit of an index or of its shards, which stays open while writers go on.
 
-    Of shards as :func:`whole_identity` has it.
+    Attributes
+    ----------
+    found : dict
+        ``commits``, of each shard what identifies it and its ``user_data``; ``fields`` by name, as
+        Lucene describes them; bytes of ``files`` by extension; ``is_anserinis``.
+
+    Raises :class:`TdvError` when there is no index, or this Lucene cannot read it.
     """
-    source = Source.of(index)
-    if source.is_sharded:
-        return whole_identity(source, [identify(folder) for folder in source.folders_here])
-    return _identity(index, ask(java_class(_IDENTITY).of, java_path(index)))
 
+    def __init__(self, source: Source) -> None:
+        self.java = java_index(source)
+        self.found: dict[str, Any] = ask(java_class(_IDENTITY).open, self.java)
 
-def _identity(index: str | os.PathLike[str], found: Mapping[str, Any]) -> dict[str, Any]:
-    _log.info("%s is at commit %s, of Lucene %s", index, found["commit"], found["lucene_version"])
-    id_field = Source.of(index).id_field
-    return {"path": os.path.abspath(index), **found, **({ID_FIELD: id_field} if id_field else {})}
+    def norms(self, field: str) -> str:
+        """The kind of a field's norms: ``none``, ``default``, ``accurate``, ``impact``, ``baked``
+        or ``unknown``. Looks at all of them."""
+        return str(call(java_class(_IDENTITY).norms, self.java, field))
 
-
-def require_current(index: str | os.PathLike[str], commit: str) -> None:
-    """Raise :class:`TdvError` when ``index`` is not at this commit any more."""
-    if identify(index)["commit"] != commit:
-        raise TdvError(
-            f"{index} was changed by another process while it was read: run the command again"
-        )
-
-
-def whole_identity(source: Source, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The identity of an index in shards, from those of its ``parts``, in order.
-
-    Its commit is a digest of theirs; under ``shards`` stand names, commits and documents.
-    """
-    commits = b"".join(bytes.fromhex(part["commit"]) for part in parts)
-    return {
-        "path": source.absolute,
-        "commit": hashlib.sha256(commits).hexdigest()[:32],
-        "lucene_version": " ".join(sorted({part["lucene_version"] for part in parts})),
-        "documents": sum(part["documents"] for part in parts),
-        "shards": [
-            {"name": part.name, "commit": about["commit"], "documents": about["documents"]}
-            for part, about in zip(source.parts, parts)
-        ],
-    }
-
-
-def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
-    """Whether the frequencies of a field are weights; None without norms, which tell it."""
-    return ask(java_class(_IDENTITY).holdsWeights, java_path(index), field)
-
-
-def is_anserinis(index: str | os.PathLike[str]) -> bool:
-    """Whether the index has the field by which Anserini names documents."""
-    return bool(call(java_class(_IDENTITY).isAnserinis, java_path(index)))
+    def require_prunable(self, field: str) -> None:
+        """Raise :class:`TdvError` when a document has no id, or the field has no frequencies, or
+        norms that cannot be rewritten."""
+        call(java_class("tdvlucene.prune.PrunableField").require, self.java, field)
 
 
 def written_lucene_version() -> str:
     """The version of the Lucene in use, which is that of every index it writes."""
     return java_class("org.apache.lucene.util.Version").LATEST.toString()
-
-
-def read_user_data(index: str | os.PathLike[str]) -> dict[str, str]:
-    """The commit's user data; empty for an index Anserini wrote."""
-    return ask(java_class(_IDENTITY).userData, java_path(index))
 
 
 def add_user_data(index: str | os.PathLike[str], entries: Mapping[str, str]) -> None:
@@ -97,23 +61,14 @@ def add_user_data(index: str | os.PathLike[str], entries: Mapping[str, str]) -> 
 def inspect(
     index: str | os.PathLike[str], checksums: bool | None, progress: Progress = silent
 ) -> dict[str, Any]:
-    """What ``InspectJob`` finds; ``files`` are bytes by extension.
+    """What ``InspectJob`` finds.
 
     ``checksums`` says whether to compare those of all files; None where they are cheap to read.
     """
-    job = java_class("tdvlucene.inspect.InspectJob")(java_path(index))
+    job = java_class("tdvlucene.inspect.InspectJob")(java_index(index))
     if checksums is not None:
         job.compareChecksums(checksums)
     return json.loads(run_job(job, progress))
-
-
-def require_prunable(index: str | os.PathLike[str], field: str) -> None:
-    """Refuse what no pruning can be applied to, before anything is made for it.
-
-    Raises :class:`TdvError` when the index cannot be read, a document has no id, or the field has
-    no frequencies or norms that cannot be rewritten.
-    """
-    call(java_class("tdvlucene.prune.PrunableField").require, java_path(index), field)
 
 
 def hash_ids(
@@ -122,7 +77,7 @@ def hash_ids(
     """The ids that have one of ``hashes_of``, and int64[D], a hash of each live document's id."""
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         hashes = Path(folder) / "hashes.npy"
-        job = java_class("tdvlucene.inspect.ShardJob")(java_path(index), str(hashes))
+        job = java_class("tdvlucene.inspect.ShardJob")(java_index(index), str(hashes))
         job.findIds(json.dumps(list(map(str, hashes_of))))
         return json.loads(run_job(job)), np.load(hashes)
 
@@ -136,22 +91,20 @@ def extract_arrays(
     positions: bool = False,
     sequences: bool = False,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> None:
     """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
 
     With ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
-    ``tokens_indptr``, where the field has positions. Returns the identity, as :func:`identify`
-    has it, of the commit that was read; of shards, whose commits are several, it is empty.
+    ``tokens_indptr``, where the field has positions.
     """
     job = java_class("tdvlucene.extract.ExtractJob")(
-        java_path(index), field, java_path(folder), threads
+        java_index(index), field, java_path(folder), threads
     )
     if positions:
         job.readPositions()
     if sequences:
         job.readSequences()
-    found = json.loads(run_job(job, progress))
-    return _identity(index, found) if found else {}
+    run_job(job, progress)
 
 
 def write_tokens(
@@ -169,7 +122,7 @@ def write_tokens(
     Raises :class:`TdvError` when the index stores no text, unless ``number_lines``.
     """
     job = java_class("tdvlucene.extract.TokensJob")(
-        java_path(index), make_analyzer(analysis), java_path(output)
+        java_index(index), make_analyzer(analysis), java_path(output)
     )
     if number_lines:
         job.numberLines()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysis
-from ._jobs import JavaObject, ask, call, java_class, java_path
+from ._jobs import JavaObject, ask, call, java_class, java_index, java_path
 from .analysis import make_analyzer
 
 Place = tuple[int, int, str]
@@ -34,7 +34,7 @@ class OpenIndex(JavaObject):
     def __init__(
         self, index: str | os.PathLike[str], similarity: Any, field: str, analysis: Analysis
     ) -> None:
-        given = java_path(index), similarity, field, make_analyzer(analysis)
+        given = java_index(index), similarity, field, make_analyzer(analysis)
         super().__init__("tdvlucene.search.OpenIndex", *given)
 
     def search(self, query: str, hits: int, depth: int = 0) -> tuple[list[Hit], list[str]]:

@@ -17,7 +17,7 @@ from ..progress import Progress, silent
 from ..ranking import Baking
 from ..store import save_array
 from ..vocabulary import Vocabulary
-from ._jobs import JavaObject, call, java_class, java_path, run_job
+from ._jobs import JavaObject, call, java_class, java_index, java_path, run_job
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +60,6 @@ class FieldValues:
     position_factors: np.ndarray | None = None
     weight_factors: np.ndarray | None = None
     baking: Baking | None = None
-
-
-def has_norms(index: str | os.PathLike[str], field: str) -> bool:
-    """Whether a field of an index, or of its shards, stores norms."""
-    return bool(call(java_class("tdvlucene.prune.PrunableField").hasNorms, java_path(index), field))
 
 
 def rewrite_index(
@@ -115,7 +110,7 @@ def rewrite_index(
         documents are ``beyond`` what a norm can hold, and the ``mean_off`` and ``largest_off`` of
         their K, as shares of it. Of every field but the first, by name under ``fields``.
     """
-    job = java_class("tdvlucene.prune.PruneJob")(java_path(index), java_path(folder), threads)
+    job = java_class("tdvlucene.prune.PruneJob")(java_index(index), java_path(folder), threads)
     if one_segment:
         job.mergeToOneSegment()
     if is_shard:
@@ -155,7 +150,7 @@ def prove_pruned(
         ``expected`` and ``found``, and where, by ``segment``, ``field``, ``term`` and ``document``
         as far as they apply.
     """
-    job = java_class("tdvlucene.verify.VerifyJob")(java_path(index), java_path(pruned), threads)
+    job = java_class("tdvlucene.verify.VerifyJob")(java_index(index), java_index(pruned), threads)
     if is_shard:
         job.isShard()
     if has_followed:

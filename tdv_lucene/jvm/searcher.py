@@ -19,7 +19,7 @@ from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 from ..source import Source
 from ..vocabulary import ByteStrings
-from ._jobs import ask, call, java_class, java_path, run_job
+from ._jobs import ask, call, java_class, java_index, java_path, run_job
 from .analysis import make_analyzer
 from .index import written_lucene_version
 from .named import importing_pyserini
@@ -43,7 +43,7 @@ def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> A
 def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:
     """Those of the collection's document ids that are in the index."""
     known = java_class("tdvlucene.search.DocumentIds").known
-    return ask(known, java_path(index), json.dumps(list(doc_ids)))
+    return ask(known, java_index(index), json.dumps(list(doc_ids)))
 
 
 def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Analysis) -> Any:
@@ -57,7 +57,7 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Anal
         raise TdvError(
             f"Pyserini's searcher opens one folder, not {index}: search them with tdv-lucene"
         )
-    call(java_class("tdvlucene.search.Searchable").require, java_path(index), "contents")
+    call(java_class("tdvlucene.search.Searchable").require, java_index(index), "contents")
     with importing_pyserini():
         from pyserini.search.lucene import LuceneSearcher
 
@@ -89,7 +89,7 @@ def time_queries(
         make_queries(topics, field, analysis), rounds, budget_seconds, seed, java_path(output)
     )
     for index, similarity, run in indexes:
-        job.addIndex(java_path(index), similarity, java_path(run))
+        job.addIndex(java_index(index), similarity, java_path(run))
     return json.loads(run_job(job, progress))
 
 
@@ -100,7 +100,7 @@ def count_terms(
     if not terms:
         return {}
     count = java_class("tdvlucene.search.TermCounts").of
-    found = ask(count, java_path(index), field, json.dumps(list(terms)))
+    found = ask(count, java_index(index), field, json.dumps(list(terms)))
     return {term: tuple(counts) for term, counts in zip(terms, found)}
 
 
@@ -115,7 +115,7 @@ def every_pair(
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         write = java_class("tdvlucene.search.TermCounts").writePairs
-        call(write, java_path(first), java_path(second), field, folder)
+        call(write, java_index(first), java_index(second), field, folder)
         names = ("terms", "ends", "counts")
         text, ends, counted = (load_array(Path(folder) / f"{name}.npy") for name in names)
         yield ByteStrings(text, np.r_[0, ends].astype(np.int64)), counted.reshape(-1, 4)
@@ -138,7 +138,7 @@ def time_service(
     queries = make_queries(topics, field, analysis)
     job = java_class("tdvlucene.search.ServiceTimes")(queries, hits, warm_up_seconds)
     for index, similarity in indexes:
-        job.addIndex(java_path(index), similarity)
+        job.addIndex(java_index(index), similarity)
     return json.loads(run_job(job, progress))
 
 
@@ -159,7 +159,7 @@ def measure_throughput(
         make_queries(topics, field, analysis), threads, rounds, round_seconds, seed
     )
     for index, similarity in indexes:
-        job.addIndex(java_path(index), similarity)
+        job.addIndex(java_index(index), similarity)
     return json.loads(run_job(job, progress))
 
 

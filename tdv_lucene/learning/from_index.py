@@ -14,6 +14,7 @@ from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.chance import note_on_chance
 from ..evaluation.topics import read_qrels, read_topics
+from ..indexes.index import Index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -22,7 +23,6 @@ from ..progress import Progress, silent
 from ..ranking import model_for
 from ..report.path_plot import check_plot, plot_points
 from ..simulation.estimated_bytes import with_index_bytes
-from ..source import named_by
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND, TermValues
 from .by_log import drawn, values_by_log
@@ -64,26 +64,26 @@ def learn_from_index(
         anything is written.
     """
     config = LearnConfig.of(config, options, topics=topics, qrels=qrels)
-    index = named_by(index, config.id_field)
     read = [index, topics, qrels, config.vectors, config.matrix]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite, made_by="learn")
     picture = None
     if config.plot is not None:
         picture = check_plot(config.plot, overwrite=config.overwrite, inputs=[*read, place])
-    if config.no_judgements:
-        prior_values_of_index(
-            index, model=config.model, matrix=config.matrix, field=config.field,
-            lead=config.lead, prefer=config.prefer, progress=progress,
-        ).save(place)  # fmt: skip
-        return TermValues.load(output)
-    if topics is None:
+    if topics is None and not config.no_judgements:
         raise TdvError(
             f"pass the queries to learn from ({argument('topics')}) and their judgements "
             f"({argument('qrels')}); pass {argument('topics')} alone to choose a reduction by a "
             f"query log, or {argument('no_judgements')} to use the prior"
         )
-    with values_from_index(index, topics, qrels, config, progress) as values:
-        values.save(place)
+    with Index.open(index, config.id_field) as opened:
+        if topics is None:
+            prior_values_of_index(
+                opened, model=config.model, matrix=config.matrix, field=config.field,
+                lead=config.lead, prefer=config.prefer, progress=progress,
+            ).save(place)  # fmt: skip
+            return TermValues.load(output)
+        with values_from_index(opened, topics, qrels, config, progress) as values:
+            values.save(place)
     if picture is not None:
         recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
         plot_points(values.points, full, recommended, picture)
@@ -92,7 +92,7 @@ def learn_from_index(
 
 @contextmanager
 def values_from_index(
-    index: str | os.PathLike[str],
+    index: Index,
     topics: str | os.PathLike[str],
     qrels: str | os.PathLike[str] | None,
     config: LearnConfig,
@@ -104,15 +104,15 @@ def values_from_index(
     from ..indexes.analysis import analysis_of
     from ..indexes.query_terms import check_query_terms
     from ..jvm.analysis import as_record
-    from ..jvm.index import holds_weights, inspect, require_prunable
+    from ..jvm.index import inspect
 
-    weights = holds_weights(index, config.field)
+    weights = index.holds_weights(config.field)
     model = model_for(weights, config.model, f"the field '{config.field}' of {index}")
     config = replace(config, model=model)
     recipe = _recipe(config)
     analysed = analysis_of(index, config.field, config.analysis)
     asked = _read_questions(topics, qrels, config, analysed.analysis)
-    require_prunable(index, config.field)
+    index.require_prunable(config.field)
     if config.memory_bytes is not None:  # before anything is extracted
         fields = inspect(index, False)["fields"]
         held = next(each for each in fields if each["name"] == config.field)

@@ -17,9 +17,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import TdvError
+from ..indexes.index import Index
 from ..output import Output
 from ..progress import Progress, silent
-from ..source import named_by
 from ..vocabulary import ByteStrings, StrPath
 from .blocks import blocks
 from .config import ExportConfig
@@ -72,12 +72,15 @@ def export_ciff(
         of another field or state, or ``output`` exists or is one of the inputs.
     """
     config = ExportConfig.of(config, options)
-    field, matrix, index = config.field, config.matrix, named_by(index, config.id_field)
+    field, matrix = config.field, config.matrix
     place = Output(
         output, KIND, is_folder=False, inputs=[index, matrix], overwrite=config.overwrite
     )
-    with open_matrix(index, matrix, field=field, progress=progress) as found:
-        description = _describe(index, field)
+    with (
+        Index.open(index, config.id_field) as opened,
+        open_matrix(opened, matrix, field=field, progress=progress) as found,
+    ):
+        description = _describe(opened, field)
         terms, documents = found.shape
         summary = {
             "field": field,
@@ -121,13 +124,12 @@ def write_ciff(
         file.write(_delimited(_message(number, name, int(lengths[number]))))
 
 
-def _describe(index: StrPath, field: str) -> str:
+def _describe(index: Index, field: str) -> str:
     from ..indexes.search_parameters import recorded_parameters
-    from ..indexes.user_data import FieldRecord
     from ..store import versions
 
     text = f"field '{field}' of a Lucene index, exported by tdv-lucene {versions()['tdv-lucene']}"
-    record = FieldRecord.read(index, field)
+    record = index.record(field)
     if record.values_sha256 is None:
         return text
     found = recorded_parameters(index, field=field)

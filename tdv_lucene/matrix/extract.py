@@ -11,9 +11,9 @@ from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError, argument
+from ..indexes.index import Index
 from ..output import Output
 from ..progress import Progress, silent
-from ..source import Source, named_by
 from ..vocabulary import StrPath
 from .config import ExtractConfig
 from .stored_matrix import KIND, describe_matrix, load_matrix, open_arrays
@@ -55,10 +55,9 @@ def extract_matrix(
         for and cannot be had.
     """
     config = ExtractConfig.of(config, options)
-    source = Source.of(named_by(index, config.id_field))
-    place = Output(output, KIND, inputs=[source], overwrite=config.overwrite)
-    with place as folder:
-        manifest = _write_arrays(source, folder, config, progress)
+    place = Output(output, KIND, inputs=[index], overwrite=config.overwrite)
+    with Index.open(index, config.id_field) as opened, place as folder:
+        manifest = _write_arrays(opened, folder, config, progress)
         matrix = open_arrays(folder, manifest)
         if not len(matrix.vocabulary):
             _log.warning(
@@ -70,33 +69,28 @@ def extract_matrix(
 
 
 def _write_arrays(
-    index: Source, folder: Path, config: ExtractConfig, progress: Progress
+    index: Index, folder: Path, config: ExtractConfig, progress: Progress
 ) -> dict[str, Any]:
     """Write the arrays into ``folder`` and return what the manifest cannot tell from them."""
-    from ..jvm.index import extract_arrays, require_current
+    from ..jvm.index import extract_arrays
 
-    surveyed = None
-    if index.is_sharded:
+    if index.source.is_sharded:
         from ..indexes.shards.survey import survey_shards
         from ..indexes.shards.workers import open_workers
 
-        with open_workers(index) as workers:
-            surveyed = survey_shards(workers, index, config.field, progress)
-    read = extract_arrays(
+        with open_workers(index.source) as workers:
+            survey_shards(workers, index.source, config.field, progress)
+    extract_arrays(
         index, config.field, folder,
         threads=cores(config.threads), positions=config.positions, sequences=config.tokens,
         progress=progress,
     )  # fmt: skip
-    source = surveyed or read
-    if surveyed:
-        require_current(index, source["commit"])
-    manifest: dict[str, Any] = {"field": config.field, "source": source}
+    manifest: dict[str, Any] = {"field": config.field, "source": index.identity}
     if config.tokens and (folder / "tokens.npy").exists():
         manifest["sequences"] = "positions"
     elif config.tokens:
         counted = open_arrays(folder, manifest)
         sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
-        require_current(index, source["commit"])
         manifest["sequences"] = "text"
     return manifest
 
@@ -126,18 +120,18 @@ def open_matrix(
                 field=field, positions=positions, tokens=tokens, progress=progress,
             )  # fmt: skip
         return
-    from ..jvm.index import identify
-
-    found, source = load_matrix(matrix), identify(index)
+    found = load_matrix(matrix)
+    with Index.open(index) as opened:
+        commit = opened.commit
     if found.vocabulary.field != field:
         raise TdvError(
             f"the matrix {matrix} is of field '{found.vocabulary.field}', not '{field}': pass "
             f"{argument('field', found.vocabulary.field)}, or extract '{field}'"
         )
-    if found.source["commit"] != source["commit"]:
+    if found.source["commit"] != commit:
         raise TdvError(
             f"the matrix {matrix} was extracted from another state of the index (commit "
-            f"{found.source['commit']}, now {source['commit']}): extract it again"
+            f"{found.source['commit']}, now {commit}): extract it again"
         )
     if tokens and found.sequences is None:
         raise TdvError(

@@ -14,9 +14,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ..errors import TdvError
+from ..indexes.index import Index
 from ..progress import Progress, silent
 from ..store import save_array
-from ..vocabulary import StrPath, Vocabulary
+from ..vocabulary import Vocabulary
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class TokenSequences:
 
 
 def sequences_from_text(
-    index: StrPath,
+    index: Index,
     vocabulary: Vocabulary,
     doc_len: np.ndarray,
     folder: Path,

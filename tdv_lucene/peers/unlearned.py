@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..jvm.index import require_prunable
+from ..indexes.index import Index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -101,8 +101,9 @@ def make_peer_values(
         output, KIND, inputs=[index, config.matrix], overwrite=config.overwrite, made_by="peers"
     )
     parameters = SearchParameters().with_values(config.parameters)
-    require_prunable(index, config.field)
-    with open_matrix(index, config.matrix, field=config.field, progress=progress) as counts:
-        values = unlearned_values(counts, name, parameters=parameters, seed=config.seed)
-        values.save(place)
+    with Index.open(index) as opened:
+        opened.require_prunable(config.field)
+        with open_matrix(opened, config.matrix, field=config.field, progress=progress) as counts:
+            values = unlearned_values(counts, name, parameters=parameters, seed=config.seed)
+            values.save(place)
     return TermValues.load(output)

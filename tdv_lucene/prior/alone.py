@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..indexes.index import Index
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -164,12 +165,11 @@ def prior_values_of_index(
     Without a folder ``matrix`` from :func:`extract_matrix` of this index, a temporary one of about
     ten bytes a posting is extracted.
     """
-    from ..jvm.index import require_prunable
-
-    require_prunable(index, field)
-    with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
-        progress("apply the prior", 0, 0)
-        return in_memory(prior_values(counts, lead=lead, **options))
+    with Index.open(index) as opened:
+        opened.require_prunable(field)
+        with open_matrix(opened, matrix, field=field, positions=lead, progress=progress) as counts:
+            progress("apply the prior", 0, 0)
+            return in_memory(prior_values(counts, lead=lead, **options))
 
 
 def in_memory(values: TermValues) -> TermValues:

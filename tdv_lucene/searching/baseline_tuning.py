@@ -15,8 +15,8 @@ from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..indexes.analysis import analysis_of
+from ..indexes.index import Index
 from ..indexes.search_parameters import recorded_parameters
-from ..jvm.index import holds_weights
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
@@ -26,9 +26,9 @@ _HITS = 10
 """More than the objective looks at: equal scores are put in order before they are cut off."""
 
 
-def refuse_weights(index: str | os.PathLike[str], field: str) -> None:
+def refuse_weights(index: Index, field: str) -> None:
     """Raise :class:`TdvError` for an impact index."""
-    if holds_weights(index, field):
+    if index.holds_weights(field):
         raise TdvError(
             f"the field '{field}' of {index} is of an impact index. It has no k1 and b to tune: "
             "'tdv-lucene learn' chooses a power of its weights"
@@ -60,26 +60,28 @@ def tune_parameters(
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; for an impact
         index, and a ranking function, that have no parameter to tune.
     """
-    refuse_weights(index, field)
-    own = recorded_parameters(index, model, field=field)
-    assert own.model is not None  # the recorded one, else BM25
-    tunable = [m for m in MODELS if any(each.is_tuned for each in ranking_function(m).takes)]
-    if own.model not in tunable:
-        raise TdvError(
-            f"{argument('model', own.model)} has no parameter to tune: pass "
-            f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
-        )
-    analysed = analysis_of(index, field, analysis)
-    with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder) / "run"
+    with Index.open(index) as opened:
+        refuse_weights(opened, field)
+        own = recorded_parameters(opened, model, field=field)
+        assert own.model is not None  # the recorded one, else BM25
+        tunable = [m for m in MODELS if any(each.is_tuned for each in ranking_function(m).takes)]
+        if own.model not in tunable:
+            raise TdvError(
+                f"{argument('model', own.model)} has no parameter to tune: pass "
+                f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
+            )
+        analysed = analysis_of(opened, field, analysis)
+        with tempfile.TemporaryDirectory() as folder:
+            run = Path(folder) / "run"
 
-        def measure(choice: dict[str, float]) -> np.ndarray:
-            made = search_with(
-                index, topics, Output(run, RUN, is_folder=False, inputs=[index], overwrite=True),
-                SearchParameters(own.model, **choice), hits=_HITS, threads=threads, field=field,
-                analysed=analysed, keep_run=True,
-            )  # fmt: skip
-            return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
+            def measure(choice: dict[str, float]) -> np.ndarray:
+                made = search_with(
+                    opened, topics,
+                    Output(run, RUN, is_folder=False, inputs=[opened], overwrite=True),
+                    SearchParameters(own.model, **choice), hits=_HITS, threads=threads, field=field,
+                    analysed=analysed, keep_run=True,
+                )  # fmt: skip
+                return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
 
-        tuning = tune(own.model, own.values(), measure, progress)
-    return SearchParameters(own.model, **tuning.best()), tuning.table()
+            tuning = tune(own.model, own.values(), measure, progress)
+        return SearchParameters(own.model, **tuning.best()), tuning.table()

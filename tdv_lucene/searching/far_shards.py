@@ -20,18 +20,13 @@ from ..arguments import cores
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.field_analysis import FieldAnalysis
+from ..indexes.index import Index, whole_identity
 from ..indexes.queries import searchable_topics
 from ..indexes.shards.record import user_data_of_whole
 from ..indexes.shards.survey import refuse_copies
 from ..indexes.shards.workers import Workers, open_workers
+from ..indexes.user_data import FieldRecord
 from ..jvm.hits import Hits, Statistics, open_searched, shard_statistics
-from ..jvm.index import (
-    holds_weights,
-    identify,
-    read_user_data,
-    require_current,
-    whole_identity,
-)
 from ..jvm.searcher import make_similarity
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -58,16 +53,18 @@ class FarShards:
     Attributes
     ----------
     identity : dict
-        Of the whole, as :func:`..jvm.index.identify` has it.
+        Of the whole, as an :class:`..indexes.index.Index` has it.
     user_data : dict
         That the whole would have in one commit.
     analysed : FieldAnalysis
         How the field was analysed.
     shards : int
         How many there are.
-    weights : bool or None
-        Whether it holds weights, see :func:`..jvm.index.holds_weights`.
     """
+
+    searcher = "anserini"
+    """As of an :class:`..indexes.index.Index`."""
+
 
     def __init__(
         self, workers: Workers, source: Source, field: str, looks: Sequence[_Look]
@@ -80,8 +77,20 @@ class FarShards:
         self.analysed = refuse_different(found, "the shards")
         self.identity = whole_identity(source, [look.identity for look in looks])
         self.user_data = user_data_of_whole(source, [look.user_data for look in looks])
-        told = [look.weights for look in looks if look.weights is not None]
-        self.weights = any(told) if told else None
+        self.source = source
+        self._weights = [look.weights for look in looks if look.weights is not None]
+
+    def __str__(self) -> str:
+        return str(self.source)
+
+    def record(self, field: str | None = None) -> FieldRecord:
+        """As of an :class:`..indexes.index.Index`."""
+        return FieldRecord.of(self.user_data, field)
+
+    def holds_weights(self, field: str) -> bool | None:
+        """As of an :class:`..indexes.index.Index`; of the field they were opened for."""
+        assert field == self._field
+        return any(self._weights) if self._weights else None
 
     def find(
         self,
@@ -130,11 +139,12 @@ def open_far_shards(
 
 def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis | None) -> _Look:
     """In a worker."""
-    analysed = analysis_of(folder, field, analysis)
-    topics = searchable_topics(topics, field, analysed.analysis)
-    statistics, fields = shard_statistics(folder, field, topics, analysed.analysis)
-    weights = holds_weights(folder, field)
-    return _Look(identify(folder), read_user_data(folder), analysed, weights, statistics, fields)
+    with Index.open(folder) as shard:
+        analysed = analysis_of(shard, field, analysis)
+        topics = searchable_topics(topics, field, analysed.analysis)
+        statistics, fields = shard_statistics(shard, field, topics, analysed.analysis)
+        weights = shard.holds_weights(field)
+        return _Look(shard.identity, shard.user_data, analysed, weights, statistics, fields)
 
 
 def _search(
@@ -149,13 +159,14 @@ def _search(
     threads: int | None,
 ) -> Hits:
     """In a worker: the best documents of one shard."""
-    with open_searched(
-        folder, make_similarity(parameters), field, analysis=analysis, threads=cores(threads),
-        statistics=statistics,
-    ) as find:  # fmt: skip
-        found = find(topics, hits)
-    require_current(folder, commit)  # else the statistics are of other documents
-    return found
+    with Index.open(folder) as shard:
+        if shard.commit != commit:  # then the statistics are of other documents
+            raise TdvError(f"{folder} was changed while it was searched: run the command again")
+        with open_searched(
+            shard, make_similarity(parameters), field, analysis=analysis, threads=cores(threads),
+            statistics=statistics,
+        ) as find:  # fmt: skip
+            return find(topics, hits)
 
 
 def _refuse_other_fields(source: Source, looks: Sequence[_Look], field: str) -> None:

@@ -17,21 +17,16 @@ from ..evaluation.run_arrays import Run, join
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import analysis_of
 from ..indexes.field_analysis import FieldAnalysis
+from ..indexes.index import Index
 from ..indexes.queries import searchable_topics, shortened_topics
 from ..indexes.query_terms import check_query_terms, note_on_nothing_found, nothing_found
-from ..indexes.search_parameters import (
-    parameters_of,
-    recorded_parameters,
-    warn_of_another_search,
-)
-from ..indexes.user_data import FieldRecord, user_data_of
+from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
 from ..jvm.hits import Hits, append_run, open_searched, require_run_names
-from ..jvm.index import holds_weights, identify
 from ..jvm.searcher import make_similarity, open_pyserini
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from ..source import Source, named_by
+from ..source import Source
 from .config import SearchConfig
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
@@ -81,7 +76,7 @@ def search_index(
         the index has few of the queries' terms, and many by another analysis.
     """
     config = SearchConfig.of(config, options)
-    index = named_by(index, config.id_field)
+    source = Source.of(index).named_by(config.id_field)
     place = Output(
         output, RUN, is_folder=False, inputs=[index, topics], overwrite=config.overwrite,
         made_by="search",
@@ -94,43 +89,39 @@ def search_index(
     )
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
-    _check_feedback(config.feedback, field, index)
-    source = Source.of(index)
-    opened: AbstractContextManager[FarShards | None] = nullcontext()
+    _check_feedback(config.feedback, field, source)
+    opening: AbstractContextManager[Index | FarShards] = Index.open(index, config.id_field)
     if source.scheduler is not None:
         from .far_shards import open_far_shards
 
-        opened = open_far_shards(source, queries, field, config.analysis, progress)
-    with opened as far:
-        analysed = far.analysed if far else analysis_of(index, field, config.analysis)
+        opening = open_far_shards(source, queries, field, config.analysis, progress)
+    with opening as opened:
+        is_here = isinstance(opened, Index)
+        analysed = analysis_of(opened, field, config.analysis) if is_here else opened.analysed
         queries = searchable_topics(queries, field, analysed.analysis)
-        if far is None:  # whose dictionaries are here
-            check_query_terms(index, field, analysed, queries.values())
-        user_data = user_data_of(index) if far is None else far.user_data
-        record = FieldRecord.of(user_data, field)
-        parameters = parameters_of(
-            index, record, config.model, config.parameters,
-            lambda: holds_weights(index, field) if far is None else far.weights,
-        )  # fmt: skip
-        warn_of_another_search(index, parameters, record)
+        if is_here:  # its dictionary, too
+            check_query_terms(opened, field, analysed, queries.values())
+        parameters = recorded_parameters(
+            opened, config.model, field=field, **config.parameters
+        )
+        warn_of_another_search(opened, parameters, opened.record(field))
         asked: dict[str, float] = {}
         if config.query_terms is not None:
             queries, asked = shortened_topics(
                 queries, config.query_terms, parameters, field, analysed.analysis
             )
         found = search_with(
-            index, queries, place, parameters, hits=config.hits, threads=config.threads,
-            field=field, analysed=analysed, feedback=config.feedback, tag=config.tag, far=far,
+            opened, queries, place, parameters, hits=config.hits, threads=config.threads,
+            field=field, analysed=analysed, feedback=config.feedback, tag=config.tag,
             more=asked, progress=progress,
         )  # fmt: skip
-    summary = found.summary
-    if len(summary["queries_without_hits"]) == len(queries):
-        if far is None:
-            note = note_on_nothing_found(index, field, analysed, queries.values())
-        else:  # whose dictionaries are not here
-            note = nothing_found(field, index)
-        _log.warning("%s", note)
-    return summary
+        if len(found.summary["queries_without_hits"]) == len(queries):
+            if is_here:
+                note = note_on_nothing_found(opened, field, analysed, queries.values())
+            else:
+                note = nothing_found(field, source)
+            _log.warning("%s", note)
+    return found.summary
 
 
 class Searched(NamedTuple):
@@ -145,7 +136,7 @@ class Searched(NamedTuple):
 
 
 def search_with(
-    index: str | os.PathLike[str],
+    index: Index | FarShards,
     queries: Mapping[str, str],
     place: Output,
     parameters: SearchParameters,
@@ -156,7 +147,6 @@ def search_with(
     analysed: FieldAnalysis,
     feedback: str | None = None,
     tag: str | None = None,
-    far: FarShards | None = None,
     more: Mapping[str, Any] | None = None,
     keep_run: bool = False,
     progress: Progress = silent,
@@ -168,7 +158,7 @@ def search_with(
     """
     if tag is None:
         tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
-    source = identify(index) if far is None else far.identity
+    far = None if isinstance(index, Index) else index
     kept: list[Run] = []
     found: dict[str, Any] = {"hits": 0, "queries_without_hits": []}
     with place as unfinished:
@@ -198,7 +188,7 @@ def search_with(
             **(more or {}),
             **found,
         }
-        place.write_manifest({**summary, "depth": hits, "source": source})
+        place.write_manifest({**summary, "depth": hits, "source": index.identity})
     return Searched(summary, kept)
 
 
@@ -254,7 +244,8 @@ def open_searcher(
     TdvError
         As :func:`recorded_parameters`.
     """
-    chosen = recorded_parameters(index, model, **parameters)
-    warn_of_another_search(index, chosen, FieldRecord.read(index))
-    analysed = analysis_of(index, asked=analysis)
-    return open_pyserini(index, make_similarity(chosen), analysed.analysis)
+    with Index.open(index) as opened:
+        chosen = recorded_parameters(opened, model, **parameters)
+        warn_of_another_search(opened, chosen, opened.record())
+        analysed = analysis_of(opened, asked=analysis)
+        return open_pyserini(opened, make_similarity(chosen), analysed.analysis)

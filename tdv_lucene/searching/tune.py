@@ -19,8 +19,8 @@ from ..evaluation.topics import (
 )
 from ..evaluation.tuning import OBJECTIVE
 from ..indexes.analysis import analysis_of
+from ..indexes.index import Index
 from ..indexes.query_terms import check_query_terms
-from ..jvm.index import identify, require_prunable
 from ..jvm.searcher import known_documents
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -31,7 +31,7 @@ from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
 from ..pruning.search_target import RECORDED
 from ..ranking import DEFAULT_MODEL, SearchParameters
-from ..source import Source, named_by
+from ..source import Source
 from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
 from .baseline_tuning import refuse_weights, tune_parameters
@@ -89,13 +89,26 @@ def tune_index(
             "go into its norms; name a searcher, or leave it out"
         )
     field, threads = config.field, config.threads
-    index = named_by(index, config.id_field)
-    require_prunable(index, field)
-    refuse_weights(index, field)
     copied = PruneConfig(
         reduction=0, tf="original", search_as=config.search_as, threads=threads,
         field=field, overwrite=config.overwrite, id_field=config.id_field, **config.asked_analysis,
     )  # fmt: skip
+    with Index.open(index, config.id_field) as opened:
+        opened.require_prunable(field)
+        refuse_weights(opened, field)
+        values = _tuned_values(opened, topics, qrels, config, progress)
+        return write_pruned(opened, values, output, copied, made_by="tune", progress=progress)
+
+
+def _tuned_values(
+    index: Index,
+    topics: str | os.PathLike[str] | Mapping[str, str] | None,
+    qrels: str | os.PathLike[str] | Qrels | None,
+    config: TuneConfig,
+    progress: Progress,
+) -> TermValues:
+    """Return TDVs of 1, with the parameters that suit the judgements, or else the prior's."""
+    field = config.field
     tuned: SearchParameters | None = None
     about: dict[str, Any] = {}
     if topics is not None and qrels is not None:
@@ -105,7 +118,7 @@ def tune_index(
         check_query_terms(index, field, analysed, queries.values())
         found, tried = tune_parameters(
             index, queries, judged, DEFAULT_MODEL, field=field, analysis=config.analysis,
-            threads=threads, progress=progress,
+            threads=config.threads, progress=progress,
         )  # fmt: skip
         are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
         files = f"{qrels} for {topics}" if are_named else "the qrels"
@@ -113,12 +126,11 @@ def tune_index(
         tuned = SearchParameters(k1=found.k1, b=found.b)
         about = {"tuned_on": len(judged.keys() & queries.keys())}
     with open_matrix(index, field=field, positions=False, progress=progress) as matrix:
-        values = in_memory(tuned_values(matrix, tuned, about) if tuned else _by_prior(matrix))
-    return write_pruned(index, values, output, copied, made_by="tune", progress=progress)
+        return in_memory(tuned_values(matrix, tuned, about) if tuned else _by_prior(matrix))
 
 
 def _warn_of_judgements(
-    index: str | os.PathLike[str],
+    index: Index,
     queries: Mapping[str, str],
     judged: Qrels,
     untuned: float,
@@ -129,10 +141,9 @@ def _warn_of_judgements(
     relevant = relevant_documents(queries, judged)
     missing = len(relevant) - len(set(known_documents(index, sorted(relevant))))
     grades = [judged[name] for name in judged_queries(queries, judged)]
-    documents = identify(index)["documents"]
     for note in (
         note_on_missing(missing, len(relevant), "the qrels", f"{index}"),
-        note_on_chance(untuned, grades, documents, f"{index}", files),
+        note_on_chance(untuned, grades, index.documents, f"{index}", files),
     ):
         if note:
             _log.warning("%s", note)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import TdvError, argument
-from ...source import SEPARATOR, Part, Source
+from ...source import Part, Source
 
 LIST = "@"
 """Before the name of a file that lists shards."""
@@ -50,10 +50,6 @@ def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> 
             same = "" if seen[key] == str(part) else f" (also as {seen[key]})"
             raise TdvError(f"the shard {part} is given twice{same}: name each once")
         seen[key] = str(part)
-        if SEPARATOR in part.folder or "\n" in part.folder:
-            raise TdvError(
-                f"the shard {part.folder!r} has a control character in its name: rename it"
-            )
     return Source(parts, scheduler)
 
 

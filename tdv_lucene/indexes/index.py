@@ -1,0 +1,175 @@
+"""An index as an object: opened once, at one commit, and asked for what is known of it."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+
+from ..jvm.index import OpenedIndex
+from ..source import ID_FIELD, Located, Source
+from .shards.record import user_data_of_whole
+from .user_data import FieldRecord
+
+_log = logging.getLogger(__name__)
+
+FILE_KINDS = {
+    "postings": ("doc",),
+    "positions": ("pos", "pay"),
+    "dictionary": ("tim", "tip", "tmd"),
+    "norms": ("nvd", "nvm"),
+    "stored": ("fdt", "fdx", "fdm"),
+    "vectors": ("tvd", "tvx", "tvm"),
+    "doc_values": ("dvd", "dvm"),
+    "points": ("kdd", "kdi", "kdm"),
+    "knn": ("vec", "vem", "vex", "vemf", "veq", "vemq"),
+}
+"""File extensions of Lucene 9's codec by what they hold; all others are ``other``."""
+
+
+@dataclass(frozen=True)
+class IndexedField:
+    """How Lucene describes a field."""
+
+    index_options: str
+    has_norms: bool
+    has_vectors: bool
+
+
+class Index(Located):
+    """An index, or shards that are read as one, open at their last commit.
+
+    Everything that is given this object reads that commit, whatever writers do meanwhile.
+
+    Attributes
+    ----------
+    source : Source
+        Where it lies.
+    identity : dict
+        ``path``, ``commit``, ``lucene_version``, ``documents`` (live ones), and ``id_field`` if one
+        was asked for. Of shards the commit is a digest of theirs, and ``shards`` has the name,
+        commit and documents of each.
+    user_data : dict
+        Of the commit; of shards, what it would be in one index.
+    fields : dict
+        Name -> :class:`IndexedField`.
+    bytes_by_kind : dict
+        Bytes of the commit's files by what they hold (:data:`FILE_KINDS`); those inside a compound
+        file count under their own kind.
+    """
+
+    def __init__(self, source: Source, opened: OpenedIndex) -> None:
+        found = opened.found
+        self.source, self.java = source, opened.java
+        self.identity = whole_identity(source, found["commits"])
+        parts = [commit["user_data"] for commit in found["commits"]]
+        self.user_data: dict[str, str] = user_data_of_whole(source, parts)
+        self.fields = {name: IndexedField(**about) for name, about in found["fields"].items()}
+        self.bytes_by_kind = _by_kind(found["files"])
+        self._is_anserinis: bool = found["is_anserinis"]
+        self._opened = opened
+        self._norms: dict[str, str] = {}
+
+    @classmethod
+    @contextmanager
+    def open(cls, index: str | os.PathLike[str], id_field: str | None = None) -> Iterator[Self]:
+        """Open an index until the ``with`` block ends; one that is open is yielded as it is.
+
+        Parameters
+        ----------
+        index
+            A folder, a :class:`..source.Source`, or an :class:`Index`.
+        id_field
+            The field that names documents; None for the one that the index says.
+
+        Raises
+        ------
+        TdvError
+            When there is no index, or this Lucene cannot read it; when shards were not pruned
+            together; when ``id_field`` is given for shards.
+        """
+        if isinstance(index, cls):
+            yield index
+            return
+        source = Source.of(index).named_by(id_field)
+        with OpenedIndex(source) as opened:
+            made = cls(source, opened)
+            _log.info(
+                "%s is at commit %s, of Lucene %s",
+                source, made.commit, made.identity["lucene_version"],
+            )  # fmt: skip
+            yield made
+
+    @property
+    def commit(self) -> str:
+        """What identifies the commit."""
+        return str(self.identity["commit"])
+
+    @property
+    def documents(self) -> int:
+        """Live documents."""
+        return int(self.identity["documents"])
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the commit's files."""
+        return sum(self.bytes_by_kind.values())
+
+    @property
+    def searcher(self) -> str:
+        """Whose defaults an index is searched with that records nothing, one of
+        :data:`..ranking.NAMED_DEFAULTS`: Lucene's where it is not Anserini's. Shards have one
+        searcher, Anserini's, whatever each of them holds."""
+        return "anserini" if self.source.is_sharded or self._is_anserinis else "lucene"
+
+    def norms(self, field: str) -> str:
+        """The kind of a field's norms, see :meth:`..jvm.index.OpenedIndex.norms`."""
+        if field not in self._norms:
+            self._norms[field] = self._opened.norms(field)
+        return self._norms[field]
+
+    def holds_weights(self, field: str) -> bool | None:
+        """Whether the frequencies of a field are weights; None without norms, which tell it."""
+        kind = self.norms(field)
+        return None if kind == "none" else kind == "impact"
+
+    def record(self, field: str | None = None) -> FieldRecord:
+        """What the index says of a field; None for the field that is searched."""
+        return FieldRecord.of(self.user_data, field)
+
+    def require_prunable(self, field: str) -> None:
+        """Raise :class:`TdvError` where no pruning can be applied to a field, or a document has no
+        id."""
+        self._opened.require_prunable(field)
+
+
+def whole_identity(source: Source, parts: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the identity of an index from the commits of its ``parts``, in order."""
+    if not source.is_sharded:
+        (commit,) = parts
+        own = ("commit", "segments_file", "lucene_version", "documents")
+        asked = {} if source.id_field is None else {ID_FIELD: source.id_field}
+        return {"path": source.absolute, **{name: commit[name] for name in own}, **asked}
+    commits = b"".join(bytes.fromhex(part["commit"]) for part in parts)
+    return {
+        "path": source.absolute,
+        "commit": hashlib.sha256(commits).hexdigest()[:32],
+        "lucene_version": " ".join(sorted({part["lucene_version"] for part in parts})),
+        "documents": sum(part["documents"] for part in parts),
+        "shards": [
+            {"name": part.name, "commit": about["commit"], "documents": about["documents"]}
+            for part, about in zip(source.parts, parts)
+        ],
+    }
+
+
+def _by_kind(by_extension: Mapping[str, int]) -> dict[str, int]:
+    kind_of = {extension: kind for kind, all_ in FILE_KINDS.items() for extension in all_}
+    kinds = dict.fromkeys((*FILE_KINDS, "other"), 0)
+    for extension, size in by_extension.items():
+        kinds[kind_of.get(extension, "other")] += size
+    return kinds
