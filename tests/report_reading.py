@@ -61,7 +61,12 @@ class Page(HTMLParser):
         inside, data = self._open[-1] if self._open else "", " ".join(data.split())
         if not data:
             return
-        if inside == "td" or "tr" in self._open and inside in ("small", "th") and self._row():
+        if (
+            inside == "td"
+            or "tr" in self._open
+            and inside in ("small", "th", "button")
+            and self._row()
+        ):
             self.tables[-1][1][-1][-1] += (" " if inside == "small" else "") + data
         elif inside in ("strong", "span") and "li" in self._open:
             self.cards[-1].append(data)

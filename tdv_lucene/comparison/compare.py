@@ -13,6 +13,7 @@ from ..errors import TdvError
 from ..evaluation.evaluate import Evaluation
 from ..output import Output
 from ..progress import Progress, silent
+from ..report.page_data import Measured, Rankings
 from ..searching.baseline_tuning import tune_parameters
 from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import MODES, Latency, TimedIndex, measure_latency
@@ -20,6 +21,7 @@ from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service,
 from . import content
 from .config import CompareConfig
 from .inputs import Compared, read_inputs, values_by_name
+from .rankings import side_by_side
 from .systems import (
     QuerySet,
     Results,
@@ -118,7 +120,8 @@ def compare_indexes(
             "notes": compared.notes(results, config.field),
             **content.versions_and_machine(),
         }
-        _write_files(folder, report, results, latency, words)
+        rankings = side_by_side(results, index, config.field)
+        _write_files(folder, report, results, latency, words, rankings)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
@@ -226,10 +229,10 @@ def _write_files(
     results: Sequence[Results],
     latency: Latency,
     words: Sequence[Mapping[str, QueryTerms]],
+    rankings: Sequence[Rankings],
 ) -> None:
     """Write all of a comparison's folder but its runs and the latencies as measured."""
     from ..report.page import render_page
-    from ..report.page_data import Measured
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
@@ -239,8 +242,8 @@ def _write_files(
         )
     _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
     measured = [
-        Measured(result.queries.label, result.queries.topics, result.evaluations, terms)
-        for result, terms in zip(results, words)
+        Measured(result.queries.label, result.queries.topics, result.evaluations, terms, opened)
+        for result, terms, opened in zip(results, words, rankings)
     ]
     page = render_page(report, measured, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")

@@ -46,6 +46,17 @@ def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> li
     return ask(known, java_path(index), json.dumps(list(doc_ids)))
 
 
+def stored_texts(
+    index: str | os.PathLike[str], field: str, doc_ids: Iterable[str], length: int
+) -> dict[str, str]:
+    """Document id -> its stored title, else its stored text, cut to ``length`` characters.
+
+    Documents that the index lacks, or of which it stores neither, are left out.
+    """
+    texts = java_class("tdvlucene.search.DocumentIds").texts
+    return ask(texts, java_path(index), field, json.dumps(list(doc_ids)), length)
+
+
 def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Analysis) -> Any:
     """A Pyserini ``LuceneSearcher`` that analyses as ``analysis`` and ranks with ``similarity``.
 

@@ -20,6 +20,7 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES
 from tdv_lucene.evaluation.topics import read_qrels
+from tdv_lucene.jvm.searcher import stored_texts
 from tdv_lucene.report.cost_tables import latency_table
 from tdv_lucene.report.tables import comparison_tables
 from tdv_lucene.timing.latency import LatencyPlan
@@ -472,6 +473,69 @@ def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
     )  # fmt: skip
     dom = operated(several, tmp_path, "set('query-search', 'nothing like it', 'input')")
     assert "0 of 30 queries" in dom
+
+
+def _page_data(compared):
+    text = (compared.output / "report.html").read_text()
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def _best(run):
+    """Query -> ids of the first ten documents in the order of a run's file."""
+    found = {}
+    for line in run.read_text().splitlines():
+        query, _, document, *_ = line.split()
+        found.setdefault(query, []).append(document)
+    return {query: documents[:10] for query, documents in found.items()}
+
+
+def test_queries_open_to_the_rankings_of_the_runs(case, several):
+    data, qrels = _page_data(several), read_qrels(case.qrels)
+    for found, prefix in zip(data["sets"], ("topics", "topics-2")):
+        runs = [_best(several.output / "runs" / f"{prefix}.{n}.run") for n in data["systems"]]
+        assert len(found["opened"]) == len(found["queries"]), "few queries all open"
+        for number, opened in found["opened"].items():
+            query = found["queries"][int(number)]
+            shown = [[data["documents"][d][0] for d in ranked] for ranked in opened["rankings"]]
+            assert shown == [run.get(query, []) for run in runs]
+            relevant = {document for document, grade in qrels[query].items() if grade > 0}
+            told = {data["documents"][d][0] for d in opened["relevant"]}
+            assert told == relevant & {document for ranking in shown for document in ranking}
+    for name, title in data["documents"]:
+        assert title.startswith("t") and len(title) <= 124, name
+
+
+def test_queries_that_changed_most_open_where_not_all_can(case, tmp_path, monkeypatch):
+    monkeypatch.setattr("tdv_lucene.comparison.rankings.MOST", 6)
+    compare_indexes(case.index, case.pruned, case.topics, case.qrels, tmp_path / "out", **FAST)
+    [found] = _page_data(SimpleNamespace(output=tmp_path / "out"))["sets"]
+    rows = [r.split("\t") for r in (tmp_path / "out" / "per_query.tsv").read_text().splitlines()]
+    at = [rows[0].index(f"MAP {name}") for name in ("full", "pruned")]
+    changes = {row[0]: abs(float(row[at[1]]) - float(row[at[0]])) for row in rows[1:]}
+    opened = [found["queries"][int(number)] for number in found["opened"]]
+    assert len(opened) == 3
+    assert {changes[q] for q in opened} == {*sorted(changes.values(), reverse=True)[:3]}
+
+
+@pytest.mark.parametrize("raw, shown", [
+    ('{"id": "a", "title": "Its title", "contents": "fox"}', "Its title"),
+    ('{"id": "a", "title": " ", "contents": " fox and dog"}', "fox and dog"),
+    ("x" * 239 + "\U0001f98a", "x" * 239),
+])  # fmt: skip
+def test_titles_are_shown_where_stored_else_texts(make_index, raw, shown):
+    index = make_index([[Doc("a", [raw])]])
+    assert stored_texts(index, "contents", ["a", "none"], 240) == {"a": shown}
+
+
+@pytest.mark.slow
+def test_a_query_opens_to_both_rankings_and_closes(compared, tmp_path):
+    script = "document.querySelector('#query-rows button').click();"
+    dom = operated(compared, tmp_path, script)
+    opened = re.search(r'<tr class="opened">.*?</tr>', dom, re.DOTALL)[0]
+    assert "<strong>full</strong>" in opened and "<strong>pruned</strong>" in opened
+    assert opened.count("<ol>") == 2 or "Nothing found." in opened
+    assert "gone" in opened and "relevant" in opened and "<small>t" in opened
+    assert 'class="opened"' not in operated(compared, tmp_path, 2 * script)
 
 
 @pytest.mark.parametrize(

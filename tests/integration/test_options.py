@@ -73,7 +73,6 @@ PASSED_ON = {
 """These take minutes: their options are seen to reach their functions."""
 UNTRIED = {
     "update": "writes in place, or does not end; every option is tried in test_update.py",
-    "serve": "does not end; what it shows is tested in test_serve.py",
     "index": "all but where to write are Anserini's own options",
     "env": "has no option but --json",
     "doctor": "has no option but --json",
