@@ -63,7 +63,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "neural": ("drmm", "all"),
     "seed": ("0", "1", "17"),
     "threads": ("1", "2"),
-    "throughput_threads": ("1",),
     "hits": ("1", "10", "1000"),
     "reduction": ("0", "0.3", "0.45"),
     "max_loss": ("0.01",),

@@ -61,11 +61,6 @@ class CompareConfig(
         None, "Search this many queries at once, except while latency is measured.",
         least=1, most=MOST_THREADS, group=_TIMING,
     )  # fmt: skip
-    throughput_threads: int | None = option(
-        None, "Also measure queries per second with this many threads.",
-        flag="throughput", metavar="THREADS", least=1, most=MOST_THREADS, group=_TIMING,
-    )  # fmt: skip
-    end_to_end: bool = option(False, "Also time Pyserini's own searcher.", group=_TIMING)
     latency_budget_seconds: float = option(
         60.0, "Limit the time for measuring latency. Times fewer queries if needed.",
         flag="latency-budget", metavar="SECONDS", group=_TIMING,

@@ -132,48 +132,6 @@ def every_pair(
         yield ByteStrings(text, np.r_[0, ends].astype(np.int64)), counted.reshape(-1, 4)
 
 
-def time_service(
-    indexes: Sequence[tuple[str | os.PathLike[str], Any]],
-    topics: Mapping[str, str],
-    *,
-    field: str,
-    analysis: Analysis,
-    hits: int,
-    warm_up_seconds: float,
-    progress: Progress = silent,
-) -> dict[str, Any]:
-    """``analysis_ms`` and ``stored_fields_ms`` (of each (index, similarity)) a query.
-
-    See ``tdvlucene.search.ServiceTimes``.
-    """
-    queries = make_queries(topics, field, analysis)
-    job = java_class("tdvlucene.search.ServiceTimes")(queries, hits, warm_up_seconds)
-    for index, similarity in indexes:
-        job.addIndex(java_path(index), similarity)
-    return json.loads(run_job(job, progress))
-
-
-def measure_throughput(
-    indexes: Sequence[tuple[str | os.PathLike[str], Any]],
-    topics: Mapping[str, str],
-    *,
-    field: str,
-    analysis: Analysis,
-    threads: int,
-    rounds: int,
-    round_seconds: float,
-    seed: int,
-    progress: Progress = silent,
-) -> list[list[float]]:
-    """Top-10 queries a second of each (index, similarity) in each round, ``threads`` at once."""
-    job = java_class("tdvlucene.search.ThroughputJob")(
-        make_queries(topics, field, analysis), threads, rounds, round_seconds, seed
-    )
-    for index, similarity in indexes:
-        job.addIndex(java_path(index), similarity)
-    return json.loads(run_job(job, progress))
-
-
 def describe_java() -> dict[str, str]:
     """Versions of Java and Lucene in use, the heap and the garbage collectors."""
     system = java_class("java.lang.System")

@@ -102,10 +102,7 @@ def _comparison(indexes: int, sets: int, queries: int, text: str) -> SimpleNames
         "query_sets": found,
         **content.latencies(latency),
         **summarise_speed(latency, measured[0].words),
-        "service_ms": {
-            "analysis_ms": 0.01, "stored_fields_ms": dict.fromkeys(names, 0.1), "hits": 10,
-        },
-        "throughput": None, "end_to_end": None, "tuning": None,
+        "tuning": None,
         "terms_by_index": {n: of_terms for n in names[1:]},
         "trade_offs": {n: {**curve, "chosen": k / 10} for k, n in enumerate(names[1:])},
         "analysis": {"described": "English (Porter stemmer; recorded in the index)"},
