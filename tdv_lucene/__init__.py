@@ -17,9 +17,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .comparison.compare import compare_indexes as compare_indexes
     from .comparison.config import CompareConfig as CompareConfig
     from .comparison.config import ExplainConfig as ExplainConfig
-    from .comparison.config import ServeConfig as ServeConfig
     from .comparison.explain import explain_query as explain_query
-    from .comparison.serving import serve_indexes as serve_indexes
     from .embedding.config import EmbedConfig as EmbedConfig
     from .embedding.embed import embed_terms as embed_terms
     from .embedding.embed import load_term_vectors as load_term_vectors
@@ -72,9 +70,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
 _MODULES = {
     "analysis": "Analysis",
     "comparison.compare": "compare_indexes",
-    "comparison.config": "CompareConfig ExplainConfig ServeConfig",
+    "comparison.config": "CompareConfig ExplainConfig",
     "comparison.explain": "explain_query",
-    "comparison.serving": "serve_indexes",
     "embedding.config": "EmbedConfig",
     "embedding.embed": "embed_terms load_term_vectors",
     "errors": "TdvError",

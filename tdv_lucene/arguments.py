@@ -11,8 +11,6 @@ MOST_THREADS = 1024
 MOST_HITS = 1_000_000
 """Documents a query: Lucene sets memory aside for as many."""
 
-LARGEST_PORT = 2**16 - 1
-
 LARGEST_SEED = 2**32 - 1
 """The most that every generator in use takes."""
 

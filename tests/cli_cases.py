@@ -40,8 +40,8 @@ RESULTS = ("matrix", "run")
 LONG = {"paper reproduce", "demo", "paper ranker"}
 """Take minutes where all is well, so one thing is wrong at least."""
 
-ENDLESS = {"serve", "update"}
-"""Do not end by themselves, and are not tried."""
+ENDLESS = {"update"}
+"""Does not end by itself, and is not tried."""
 
 FILES = {
     "index": "index", "indexes": "index", "pruned": "pruned", "topics": "topics.tsv",
@@ -63,7 +63,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "neural": ("drmm", "all"),
     "seed": ("0", "1", "17"),
     "threads": ("1", "2"),
-    "throughput_threads": ("1",),
     "hits": ("1", "10", "1000"),
     "reduction": ("0", "0.3", "0.45"),
     "max_loss": ("0.01",),

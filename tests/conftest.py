@@ -17,7 +17,6 @@ from tiny_collection import tiny_segments
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import _start, lucene_version, pyserini_jar
 from tdv_lucene.jvm.named import importing_pyserini
-from tdv_lucene.timing import latency_summary
 
 # What runs in the background ignores Ctrl-C, under nohup also SIGHUP, and that is inherited: tests
 # that send them would wait for ever.
@@ -62,15 +61,6 @@ def _imported_modules_stay() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _short_rounds() -> Iterator[None]:
-    """Measure in short rounds: tests ask whether speed is told, not how fast we are."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(latency_summary, "_ROUND_SECONDS", 0.02)
-        patch.setattr(latency_summary, "_WARM_UP_SECONDS", 0.0)
-        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

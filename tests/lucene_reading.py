@@ -59,7 +59,7 @@ def explain_scores(
                     hit.score,
                     float(searcher.explain(query, numbers[hit.document]).getValue().toString()),
                 )
-                for hit in opened.search(text, hits)[0]
+                for hit in opened.search(text, hits)
             ]
     return found
 

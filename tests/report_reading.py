@@ -61,7 +61,12 @@ class Page(HTMLParser):
         inside, data = self._open[-1] if self._open else "", " ".join(data.split())
         if not data:
             return
-        if inside == "td" or "tr" in self._open and inside in ("small", "th") and self._row():
+        if (
+            inside == "td"
+            or "tr" in self._open
+            and inside in ("small", "th", "button")
+            and self._row()
+        ):
             self.tables[-1][1][-1][-1] += (" " if inside == "small" else "") + data
         elif inside in ("strong", "span") and "li" in self._open:
             self.cards[-1].append(data)
@@ -156,7 +161,7 @@ def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list
            _strata(strata["by_dropped"]))  # fmt: skip
     yield ("Latency by share of a query's postings that pruning dropped",
            _strata(strata["by_gone"]))  # fmt: skip
-    yield "Work and throughput", _work(report, timed)
+    yield "Postings visited a query", _postings_visited(report, timed)
     for label in report["query_sets"]:
         for name in names[1:]:
             yield from _queries(folder, f".{label}" if several else "", names[0], name)
@@ -260,26 +265,12 @@ def _strata(rows: Sequence[Mapping[str, Any]]) -> list:
     ]  # fmt: skip
 
 
-def _work(report: Mapping[str, Any], names: Sequence[str]) -> list:
+def _postings_visited(report: Mapping[str, Any], names: Sequence[str]) -> list:
     labels = {"top10": "top-10", "top1000": "top-1000", "exhaustive": "exhaustive"}
-    rows = [
-        ([f"postings visited a query, {label}, mean"],
-         [report["postings_per_query"][n][mode] for n in names])
+    return [
+        ([label], [report["postings_per_query"][name][mode] for name in names])
         for mode, label in labels.items()
-    ] + [
-        ([f"queries a second, {labels[depth]}, 1 thread"],
-         [1000 / report["latency_ms"][n][depth]["mean"] for n in names])
-        for depth in DEPTHS
-    ]  # fmt: skip
-    if report["throughput"]:
-        rates = report["throughput"]["queries_per_second"]
-        middle = [sorted(rates[n])[len(rates[n]) // 2] for n in names]
-        rows.append(([f"queries a second, top-10, {report['throughput']['threads']} threads"],
-                     middle))  # fmt: skip
-    fetching = report["service_ms"]
-    rows.append(([f"ms to fetch the stored fields of the best {fetching['hits']}"],
-                 [fetching["stored_fields_ms"][n] for n in names]))  # fmt: skip
-    return rows
+    ]
 
 
 def _queries(folder: Path, ending: str, full: str, name: str) -> Iterator[tuple[str, list]]:

@@ -42,7 +42,6 @@ _COMMANDS = {
     "pack": "Write an index as one file, to pass on.",
     "compare": "Compare indexes: effectiveness, size and latency.",
     "explain": "Show what pruning did to one query.",
-    "serve": "Show rankings of several indexes side by side on a local page.",
     "env": "Print the shell variables that plain Pyserini needs.",
     "paper": "Run the experiment of the paper and its neural re-rankers.",
     "doctor": "Show what is installed, and what is wrong with it.",

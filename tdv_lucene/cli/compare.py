@@ -119,10 +119,9 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     if as_json:
         options.show(report, as_json)
         return
-    from ..report.cost_tables import asked_tables
     from ..report.tables import comparison_tables
 
-    options.show_tables([*comparison_tables(report), *asked_tables(report)])
+    options.show_tables(comparison_tables(report))
     for note in report["notes"]:
         options.say(f"Note: {note}.")
     for label, found in report["query_sets"].items():

@@ -13,13 +13,14 @@ from ..errors import TdvError
 from ..evaluation.evaluate import Evaluation
 from ..output import Output
 from ..progress import Progress, silent
+from ..report.page_data import Measured, Rankings
 from ..searching.baseline_tuning import tune_parameters
-from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import MODES, Latency, TimedIndex, measure_latency
-from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
+from ..timing.latency_summary import QueryTerms, look_up_terms, summarise_speed
 from . import content
 from .config import CompareConfig
 from .inputs import Compared, read_inputs, values_by_name
+from .rankings import side_by_side
 from .systems import (
     QuerySet,
     Results,
@@ -70,7 +71,7 @@ def compare_indexes(
         - ``query_sets.LABEL``: the last three for every query set.
         - ``latency_ms.NAME``, ``latency_exhaustive_ms.NAME``: top10 and top1000, each with mean,
           p50, p95, p99; and the entries of :mod:`tdv_lucene.timing.latency_summary`.
-        - ``end_to_end``, ``tuning``, ``parameters``, ``versions``, ``machine``.
+        - ``tuning``, ``parameters``, ``versions``, ``machine``.
         - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.term_changes`),
           and of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``.
 
@@ -118,7 +119,8 @@ def compare_indexes(
             "notes": compared.notes(results, config.field),
             **content.versions_and_machine(),
         }
-        _write_files(folder, report, results, latency, words)
+        rankings = side_by_side(results, index, config.field)
+        _write_files(folder, report, results, latency, words, rankings)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
@@ -192,27 +194,14 @@ def _measure_speed(
 ) -> tuple[Latency, list[dict[str, QueryTerms]], dict[str, Any]]:
     """Return latencies of the first set's queries, the terms of all queries, and what the report
     says of speed."""
-    topics, seed = query_sets[0].topics, config.seed
+    topics = query_sets[0].topics
     latency = measure_latency(
         timed, topics, config.latency_plan, **asked, raw=raw, progress=progress
     )
     searched = {name: index.path for name, index in timed.items()}
     words = [look_up_terms(searched, queries.topics, **asked) for queries in query_sets]
-    service = measure_service(
-        timed, topics, latency.queries, **asked, threads=config.throughput_threads, seed=seed,
-        progress=progress,
-    )  # fmt: skip
-    end_to_end = None
-    if config.end_to_end:
-        end_to_end = measure_end_to_end(
-            timed, topics, analysis=asked["analysis"], seed=seed, progress=progress
-        )
-    return latency, words, {
-        **content.latencies(latency),
-        **summarise_speed(latency, words[0], seed),
-        **service,
-        "end_to_end": end_to_end,
-    }  # fmt: skip
+    speed = {**content.latencies(latency), **summarise_speed(latency, words[0], config.seed)}
+    return latency, words, speed
 
 
 def _ending(sets: Sequence[object], queries: QuerySet) -> str:
@@ -226,10 +215,10 @@ def _write_files(
     results: Sequence[Results],
     latency: Latency,
     words: Sequence[Mapping[str, QueryTerms]],
+    rankings: Sequence[Rankings],
 ) -> None:
     """Write all of a comparison's folder but its runs and the latencies as measured."""
     from ..report.page import render_page
-    from ..report.page_data import Measured
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
@@ -239,8 +228,8 @@ def _write_files(
         )
     _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
     measured = [
-        Measured(result.queries.label, result.queries.topics, result.evaluations, terms)
-        for result, terms in zip(results, words)
+        Measured(result.queries.label, result.queries.topics, result.evaluations, terms, opened)
+        for result, terms, opened in zip(results, words, rankings)
     ]
     page = render_page(report, measured, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")

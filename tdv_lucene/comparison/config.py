@@ -7,15 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
-from ..arguments import LARGEST_PORT, LARGEST_SEED, MOST_HITS, MOST_THREADS
+from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
 from ..ranking.options import QueryTerms, SearchedModel
 
 if TYPE_CHECKING:
     from ..timing.latency import LatencyPlan
-
-MOST_SERVED = 50
-"""Documents of each index on the page."""
 
 _TIMING = "Timing"
 
@@ -64,11 +61,6 @@ class CompareConfig(
         None, "Search this many queries at once, except while latency is measured.",
         least=1, most=MOST_THREADS, group=_TIMING,
     )  # fmt: skip
-    throughput_threads: int | None = option(
-        None, "Also measure queries per second with this many threads.",
-        flag="throughput", metavar="THREADS", least=1, most=MOST_THREADS, group=_TIMING,
-    )  # fmt: skip
-    end_to_end: bool = option(False, "Also time Pyserini's own searcher.", group=_TIMING)
     latency_budget_seconds: float = option(
         60.0, "Limit the time for measuring latency. Times fewer queries if needed.",
         flag="latency-budget", metavar="SECONDS", group=_TIMING,
@@ -100,16 +92,3 @@ class ExplainConfig(SearchedModel, Analysed, OfField, Named):
         None, "TDVs that --pruned was made with, if kept.", flag="tdv", metavar="FOLDER"
     )
     hits: int = option(10, "Show this many documents.", least=1, most=MOST_HITS)
-
-
-class ServeConfig(SearchedModel, Analysed, OfField, Named):
-    """What :func:`tdv_lucene.serve_indexes` shows, and where."""
-
-    values: Mapping[str, str | os.PathLike[str]] | None = option(
-        None, "TDVs that the index NAME was pruned with, if kept.",
-        flag="tdv", metavar="NAME=FOLDER", multiple=True,
-    )  # fmt: skip
-    hits: int = option(10, "Show this many documents.", least=1, most=MOST_SERVED)
-    port: int = option(
-        0, "Listen on this port.  [default: any free port]", least=0, most=LARGEST_PORT
-    )

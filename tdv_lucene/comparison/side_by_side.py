@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import statistics
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -28,9 +26,6 @@ from .term_changes import TermMeasure, Value, measure_terms
 
 _log = logging.getLogger(__name__)
 
-_ROUNDS = (4, 50)  # at least, where a query is not very slow, and at most
-_TIMING_SECONDS = (0.3, 3.0)  # enough, and too much
-
 
 @dataclass(frozen=True)
 class OpenedIndex:
@@ -52,7 +47,7 @@ class Answer:
     Attributes
     ----------
     hits : best first
-    ranks : document -> rank from 1, deeper than ``hits``
+    ranks : document -> rank from 1
     counts : term -> (document frequency, total term frequency)
     matching : documents that hold a term of the query
     frequencies : document -> term -> its frequency, of all documents that any index shows
@@ -139,39 +134,18 @@ class SideBySide:
             )
         return Counter(tokens)
 
-    def ask(self, query: str, terms: Sequence[str], hits: int, depth: int = 0) -> dict[str, Answer]:
-        """The answers of all indexes, ``hits`` documents with their texts from each."""
-        found = {
-            name: opened.searcher.search(query, hits, depth) for name, opened in self.opened.items()
-        }
-        shown = list(dict.fromkeys(hit.document for best, _ in found.values() for hit in best))
+    def ask(self, query: str, terms: Sequence[str], hits: int) -> dict[str, Answer]:
+        """Return the answers of all indexes, ``hits`` documents from each."""
+        found = {name: opened.searcher.search(query, hits) for name, opened in self.opened.items()}
+        shown = list(dict.fromkeys(hit.document for best in found.values() for hit in best))
         answers = {}
-        for name, (best, below) in found.items():
+        for name, best in found.items():
             searcher = self.opened[name].searcher
             matching, frequencies = searcher.query_postings(terms, shown)
-            ranked = [*(hit.document for hit in best), *below]
-            ranks = {document: rank for rank, document in enumerate(ranked, 1)}
+            ranks = {hit.document: rank for rank, hit in enumerate(best, 1)}
             counts = searcher.count_terms(terms)
             answers[name] = Answer(best, ranks, counts, matching, frequencies)
         return answers
-
-    def time(self, query: str, hits: int) -> dict[str, float]:
-        """Return each index's median milliseconds, without analysis and stored texts.
-
-        The indexes take turns for as many rounds as fit into a moment; unless it is the only one,
-        the first is a warm-up.
-        """
-        fewest, most = _ROUNDS
-        enough, too_much = _TIMING_SECONDS
-        times: dict[str, list[float]] = {name: [] for name in self.opened}
-        start = time.monotonic()
-        for done in range(1, most + 1):
-            for name, opened in self.opened.items():
-                times[name].append(opened.searcher.time_search(query, hits))
-            took = time.monotonic() - start
-            if took > too_much or (took > enough and done >= fewest):
-                break
-        return {name: statistics.median(ms[1:] or ms) for name, ms in times.items()}
 
 
 def lost_terms(document: str, before: Answer, after: Answer) -> list[str]:

@@ -34,6 +34,8 @@ from ..searching.search import RUN, search_with
 from ..source import ID_FIELD, Source, named_by
 from ..timing.latency import DEPTH
 
+SHOWN = 10
+"""Documents of each ranking in a report."""
 _LOOKED_UP = 10_000
 
 
@@ -95,6 +97,7 @@ class Results:
     evaluations : per-query values
     without_hits : topics without an answer
     rank_effects : agreement of each further system's rankings with the first's
+    best : judged query -> ids of its ``SHOWN`` best documents
     retrieved : ids of documents that the first system retrieves, at most ``_LOOKED_UP``
     """
 
@@ -103,6 +106,7 @@ class Results:
     evaluations: dict[str, Evaluation]
     without_hits: dict[str, list[str]]
     rank_effects: dict[str, dict[str, Any]]
+    best: dict[str, dict[str, list[str]]]
     retrieved: list[str]
 
 
@@ -191,15 +195,18 @@ def search_all(
         found[name], without_hits[name] = made.run(), made.summary["queries_without_hits"]
     found = dict(zip(systems, share_names([*found.values()])))
     first, *others = systems
+    evaluations = {
+        name: evaluate_run(run, queries.topics, queries.qrels, measures=measures)
+        for name, run in found.items()
+    }
+    judged = evaluations[first].queries
     return Results(
         queries,
         runs,
-        evaluations={
-            name: evaluate_run(run, queries.topics, queries.qrels, measures=measures)
-            for name, run in found.items()
-        },
+        evaluations,
         without_hits=without_hits,
         rank_effects={name: compare_rankings(found[first], found[name]) for name in others},
+        best={name: run.best(judged, SHOWN) for name, run in found.items()},
         retrieved=_some_documents(found[first]),
     )
 

@@ -77,6 +77,14 @@ class Run:
             }
         )
 
+    def best(self, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
+        """Query -> the ids of its best ``depth`` documents, none where the run has no answer."""
+        found = self.of_queries(queries)
+        return {
+            query: [found.names[n] for n in found.documents[start : min(start + depth, end)]]
+            for query, start, end in zip(queries, found.starts, found.starts[1:])
+        }
+
     def of_queries(self, queries: Sequence[str]) -> Run:
         """The hits of these queries, in this order; none of a query that the run does not know."""
         numbers = {query: number for number, query in enumerate(self.queries)}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysis
-from ._jobs import JavaObject, ask, call, java_class, java_index, java_path
+from ._jobs import JavaObject, ask, java_class, java_index
 from .analysis import make_analyzer
 
 Place = tuple[int, int, str]
@@ -18,11 +18,10 @@ Place = tuple[int, int, str]
 
 @dataclass(frozen=True)
 class Hit:
-    """A document found; ``text`` is None where the index stores none."""
+    """A document found."""
 
     document: str
     score: float
-    text: str | None
 
 
 class OpenIndex(JavaObject):
@@ -37,14 +36,9 @@ class OpenIndex(JavaObject):
         given = java_index(index), similarity, field, make_analyzer(analysis)
         super().__init__("tdvlucene.search.OpenIndex", *given)
 
-    def search(self, query: str, hits: int, depth: int = 0) -> tuple[list[Hit], list[str]]:
-        """The best ``hits`` documents, and the ids of those that follow down to rank ``depth``."""
-        found = ask(self.java.search, query, hits, depth)
-        return [Hit(*row) for row in found["hits"]], found["below"]
-
-    def time_search(self, query: str, hits: int) -> float:
-        """Milliseconds of one search, without analysis and stored fields."""
-        return float(call(self.java.time, query, hits) / 1e6)
+    def search(self, query: str, hits: int) -> list[Hit]:
+        """Return the best ``hits`` documents."""
+        return [Hit(*row) for row in ask(self.java.search, query, hits)]
 
     def count_terms(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Term -> (document frequency, total term frequency), zeros where it is absent."""

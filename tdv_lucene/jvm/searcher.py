@@ -46,6 +46,17 @@ def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> li
     return ask(known, java_index(index), json.dumps(list(doc_ids)))
 
 
+def stored_texts(
+    index: str | os.PathLike[str], field: str, doc_ids: Iterable[str], length: int
+) -> dict[str, str]:
+    """Document id -> its stored title, else its stored text, cut to ``length`` characters.
+
+    Documents that the index lacks, or of which it stores neither, are left out.
+    """
+    texts = java_class("tdvlucene.search.DocumentIds").texts
+    return ask(texts, java_index(index), field, json.dumps(list(doc_ids)), length)
+
+
 def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Analysis) -> Any:
     """A Pyserini ``LuceneSearcher`` that analyses as ``analysis`` and ranks with ``similarity``.
 
@@ -119,48 +130,6 @@ def every_pair(
         names = ("terms", "ends", "counts")
         text, ends, counted = (load_array(Path(folder) / f"{name}.npy") for name in names)
         yield ByteStrings(text, np.r_[0, ends].astype(np.int64)), counted.reshape(-1, 4)
-
-
-def time_service(
-    indexes: Sequence[tuple[str | os.PathLike[str], Any]],
-    topics: Mapping[str, str],
-    *,
-    field: str,
-    analysis: Analysis,
-    hits: int,
-    warm_up_seconds: float,
-    progress: Progress = silent,
-) -> dict[str, Any]:
-    """``analysis_ms`` and ``stored_fields_ms`` (of each (index, similarity)) a query.
-
-    See ``tdvlucene.search.ServiceTimes``.
-    """
-    queries = make_queries(topics, field, analysis)
-    job = java_class("tdvlucene.search.ServiceTimes")(queries, hits, warm_up_seconds)
-    for index, similarity in indexes:
-        job.addIndex(java_index(index), similarity)
-    return json.loads(run_job(job, progress))
-
-
-def measure_throughput(
-    indexes: Sequence[tuple[str | os.PathLike[str], Any]],
-    topics: Mapping[str, str],
-    *,
-    field: str,
-    analysis: Analysis,
-    threads: int,
-    rounds: int,
-    round_seconds: float,
-    seed: int,
-    progress: Progress = silent,
-) -> list[list[float]]:
-    """Top-10 queries a second of each (index, similarity) in each round, ``threads`` at once."""
-    job = java_class("tdvlucene.search.ThroughputJob")(
-        make_queries(topics, field, analysis), threads, rounds, round_seconds, seed
-    )
-    for index, similarity in indexes:
-        job.addIndex(java_index(index), similarity)
-    return json.loads(run_job(job, progress))
 
 
 def describe_java() -> dict[str, str]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from .table import Table, change, ratio, times_interval
 from .wording import counted
 
@@ -80,7 +78,7 @@ def latency_table(report: Mapping[str, Any]) -> Table:
 
 
 def speed_tables(report: Mapping[str, Any]) -> list[Table]:
-    """For the page: strata, and what queries cost beside the search."""
+    """For the page: latency by kind of query, and postings visited."""
     titles = {
         "by_length": "Latency by query length",
         "by_dropped": "Latency by share of a query's terms that pruning dropped",
@@ -88,7 +86,7 @@ def speed_tables(report: Mapping[str, Any]) -> list[Table]:
     }
     strata = report["latency_strata"]
     tables = [_strata(title, strata[key]) for key, title in titles.items() if strata[key]]
-    return [*tables, _work(report)]
+    return [*tables, _postings_visited(report)]
 
 
 def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
@@ -104,42 +102,11 @@ def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
     return Table(title, columns, rows, "Times faster than the first index.")
 
 
-def asked_tables(report: Mapping[str, Any]) -> list[Table]:
-    """For the screen: what is measured only where it is asked for."""
-    rows = _asked_for(report)
-    return [Table("Throughput", ("", *report["latency_ms"]), rows)] if rows else []
-
-
-def _asked_for(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    names, rows = [*report["latency_ms"]], []
-    if (throughput := report["throughput"]) is not None:
-        rates = (f"{np.median(throughput['queries_per_second'][name]):,.0f}" for name in names)
-        threads = counted(throughput["threads"], "thread")
-        rows.append((f"queries a second, top-10, {threads}", *rates))
-    if (whole := report["end_to_end"]) is not None:
-        means = (f"{whole['ms'][name]['mean']:.3f}" for name in names)
-        rows.append(("ms a query end to end in Pyserini, top-10, mean", *means))
-    return rows
-
-
-def _work(report: Mapping[str, Any]) -> Table:
+def _postings_visited(report: Mapping[str, Any]) -> Table:
     names = [*report["latency_ms"]]
-    per_second = report["queries_per_second"]
     rows = [
-        (f"postings visited a query, {label}, mean",
-         *(f"{report['postings_per_query'][name][mode]:,.0f}" for name in names))
+        (label, *(f"{report['postings_per_query'][name][mode]:,.0f}" for name in names))
         for mode, label in {**DEPTHS, "exhaustive": "exhaustive"}.items()
-    ]  # fmt: skip
-    for depth, label in DEPTHS.items():
-        cells = (f"{per_second[name][depth]:,.0f}" for name in names)
-        rows.append((f"queries a second, {label}, 1 thread", *cells))
-    rows += _asked_for(report)
-    service = report["service_ms"]
-    fetching = (f"{service['stored_fields_ms'][name]:.3f}" for name in names)
-    rows.append((f"ms to fetch the stored fields of the best {service['hits']}", *fetching))
-    note = (
-        "Visited: postings at which the search stops; the rest is skipped by block maxima. "
-        "Fetching stored fields is not in the latencies above, nor are the "
-        f"{service['analysis_ms']:.3f} ms to analyse a query, the same on every index."
-    )
-    return Table("Work and throughput", ("", *names), rows, note)
+    ]
+    note = "Postings at which a search stops, mean; the rest is skipped by block maxima."
+    return Table("Postings visited a query", ("", *names), rows, note)

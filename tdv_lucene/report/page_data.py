@@ -20,14 +20,32 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuv"
 _THOUSANDTHS = [high + low for high in _DIGITS for low in _DIGITS][:1001]
 
 
+@dataclass(frozen=True)
+class Rankings:
+    """The best documents of some queries.
+
+    Attributes
+    ----------
+    best : query id -> for each system, in their order, document ids from rank 1
+    relevant : query id -> those of them that are judged relevant
+    titles : document id -> stored title, else the beginning of the stored text, if any
+    """
+
+    best: Mapping[str, Sequence[Sequence[str]]]
+    relevant: Mapping[str, Sequence[str]]
+    titles: Mapping[str, str]
+
+
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One query set as measured: by query id its texts and terms, by system its values."""
+    """One query set as measured: by query id its texts and terms, by system its values, and the
+    rankings of the queries that changed most."""
 
     label: str
     topics: Mapping[str, str]
     evaluations: Mapping[str, Evaluation]
     words: Mapping[str, QueryTerms]
+    rankings: Rankings
 
 
 def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Markup:
@@ -38,6 +56,17 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
     """
     systems = [*report["parameters"]["search"]]
     first = systems[0]
+    documents = [
+        *dict.fromkeys(
+            document
+            for queries in query_sets
+            for lists in queries.rankings.best.values()
+            for ranking in lists
+            for document in ranking
+        )
+    ]
+    titles = {d: title for queries in query_sets for d, title in queries.rankings.titles.items()}
+    numbers = {document: number for number, document in enumerate(documents)}
     sizes = [report["indexes"].get(name, report["indexes"][first]) for name in systems]
     data = {
         "systems": [visible(name) for name in systems],
@@ -55,8 +84,9 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
         },
         "significant": SIGNIFICANT,
         "comparisons": report["parameters"]["comparisons"],
+        "documents": [[visible(d), visible(titles.get(d, ""))] for d in documents],
         "sets": [
-            _query_set(report["query_sets"][queries.label], queries, systems)
+            _query_set(report["query_sets"][queries.label], queries, systems, numbers)
             for queries in query_sets
         ],
     }
@@ -80,7 +110,10 @@ def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:
 
 
 def _query_set(
-    figures: Mapping[str, Any], measured: Measured, systems: Sequence[str]
+    figures: Mapping[str, Any],
+    measured: Measured,
+    systems: Sequence[str],
+    numbers: Mapping[str, int],
 ) -> dict[str, Any]:
     queries = next(iter(measured.evaluations.values())).queries
     return {
@@ -99,6 +132,13 @@ def _query_set(
         },
         "queries": [visible(query) for query in queries],
         "texts": [visible(measured.topics[query]) for query in queries],
+        "opened": {
+            queries.index(query): {
+                "rankings": [[numbers[document] for document in ranking] for ranking in lists],
+                "relevant": [numbers[document] for document in measured.rankings.relevant[query]],
+            }
+            for query, lists in measured.rankings.best.items()
+        },
     }
 
 

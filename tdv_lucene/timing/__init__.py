@@ -1,1 +1,1 @@
-"""How long queries take: latency inside the JVM, its summary, and Pyserini end to end."""
+"""How long queries take: latency inside the JVM, and its summary."""

@@ -19,7 +19,6 @@ from ..errors import TdvError, argument
 from ..jvm.searcher import make_similarity, time_queries
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from .page_cache import resident_share
 
 DEPTH = 1000
 """Hits of the runs against which the timed searches are checked, and the deepest search timed."""
@@ -93,8 +92,7 @@ class Latency:
         Postings at which a search stops, of mode ``top10`` and ``top1000`` (with skipping) and
         ``exhaustive`` (every posting of the query's terms). Counted, apart from the timing.
     setup : dict
-        Rounds, seed, how the warm-up went, garbage collections within the counted rounds, and the
-        share of each index in the page cache before and after.
+        Rounds, seed, how the warm-up went, and garbage collections within the counted rounds.
     """
 
     names: tuple[str, ...]
@@ -140,7 +138,6 @@ def measure_latency(
     RuntimeError
         When a timed search returns other hits than the run.
     """
-    before = _cached(indexes)
     found = time_queries(
         [(index.path, make_similarity(index.parameters), index.run) for index in indexes.values()],
         topics,
@@ -162,13 +159,8 @@ def measure_latency(
         "threads": 1,
         "seed": plan.seed,
         "budget_seconds": plan.budget_seconds,
-        "share_in_page_cache": {"before": before, "after": _cached(indexes)},
     }
     return Latency(tuple(indexes), tuple(queries), nanos / 1e6, dict(zip(_COUNTED, visited)), setup)
-
-
-def _cached(indexes: Mapping[str, TimedIndex]) -> dict[str, float | None]:
-    return {name: resident_share(index.path) for name, index in indexes.items()}
 
 
 def summarise_latency(per_query: np.ndarray) -> dict[str, float]:

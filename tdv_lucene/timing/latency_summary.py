@@ -1,4 +1,4 @@
-"""What latencies say: ratios with intervals, strata of queries, throughput, costs beside them."""
+"""What latencies say: ratios with intervals, strata of queries, postings visited."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..jvm.analysis import analyze
-from ..jvm.searcher import count_terms, make_similarity, measure_throughput, time_service
-from ..progress import Progress, silent
-from .latency import MODES, Latency, TimedIndex
+from ..jvm.searcher import count_terms
+from .latency import MODES, Latency
 
 _RESAMPLES = 2000
 _LENGTHS = {
@@ -34,10 +33,6 @@ _GONE = {
     "90% to 100% gone": (0.9, 1.0),
 }
 """Stratum -> the least and the most that a query in it has."""
-_THROUGHPUT_ROUNDS = 5
-_ROUND_SECONDS = 1.0
-_WARM_UP_SECONDS = 0.5
-_FETCHED = 10
 
 
 @dataclass(frozen=True)
@@ -120,9 +115,8 @@ def summarise_speed(
         ``latency_ratio.NAME.MODE`` (see :func:`paired_ratio`; first index over NAME),
         ``latency_strata``: ``by_length``, ``by_dropped`` (share of the query's terms) and
         ``by_gone`` (share of its postings), lists of ``stratum``, ``index``, ``queries``,
-        ``top10`` and ``top1000`` (ratio and ci95), ``queries_per_second.NAME``
-        (of one thread), ``postings_per_query.NAME``: means of ``top10``, ``top1000`` and
-        ``exhaustive``, the postings at which searches stop.
+        ``top10`` and ``top1000`` (ratio and ci95), ``postings_per_query.NAME``: means of
+        ``top10``, ``top1000`` and ``exhaustive``, the postings at which searches stop.
     """
     return {
         "latency_ratio": {
@@ -130,12 +124,6 @@ def summarise_speed(
             for name in latency.names[1:]
         },
         "latency_strata": _strata(latency, [queries[qid] for qid in latency.queries], seed),
-        "queries_per_second": {
-            name: {
-                depth: 1000 / summary["mean"] for depth, summary in latency.summary(name).items()
-            }
-            for name in latency.names
-        },
         "postings_per_query": {
             name: {
                 mode: float(counts[i].mean()) for mode, counts in latency.postings_visited.items()
@@ -178,48 +166,3 @@ def _strata(latency: Latency, queries: Sequence[QueryTerms], seed: int) -> dict[
             split("by_dropped", _DROPPED, name, [q.terms_gone(first, name) for q in queries])
             split("by_gone", _GONE, name, gone)
     return found
-
-
-def measure_service(
-    indexes: Mapping[str, TimedIndex],
-    topics: Mapping[str, str],
-    sample: Sequence[str],
-    *,
-    field: str,
-    analysis: Analysis,
-    threads: int | None,
-    seed: int,
-    progress: Progress = silent,
-) -> dict[str, Any]:
-    """Costs beside the search, of a ``sample`` of query ids, and throughput with ``threads`` at
-    once, of all topics.
-
-    Returns ``service_ms`` (``analysis_ms`` a query, ``stored_fields_ms.NAME`` a query of ``hits``
-    documents) and ``throughput`` (``threads``, ``queries_per_second.NAME``: each round's), None
-    without threads.
-    """
-    searched = [(index.path, make_similarity(index.parameters)) for index in indexes.values()]
-    some = {query: topics[query] for query in sample}
-    asked: dict[str, Any] = {"field": field, "analysis": analysis}
-    found = time_service(
-        searched, some, **asked, hits=_FETCHED, warm_up_seconds=_WARM_UP_SECONDS, progress=progress
-    )
-    service = {
-        "analysis_ms": found["analysis_ms"],
-        "stored_fields_ms": dict(zip(indexes, found["stored_fields_ms"])),
-        "hits": found["hits"],
-    }
-    throughput = None
-    if threads is not None:
-        rates: Sequence[list[float]] = measure_throughput(
-            searched,
-            topics,
-            **asked,
-            threads=threads,
-            rounds=_THROUGHPUT_ROUNDS,
-            round_seconds=_ROUND_SECONDS,
-            seed=seed,
-            progress=progress,
-        )
-        throughput = {"threads": threads, "queries_per_second": dict(zip(indexes, rates))}
-    return {"service_ms": service, "throughput": throughput}

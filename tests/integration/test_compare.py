@@ -20,6 +20,7 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES
 from tdv_lucene.evaluation.topics import read_qrels
+from tdv_lucene.jvm.searcher import stored_texts
 from tdv_lucene.report.cost_tables import latency_table
 from tdv_lucene.report.tables import comparison_tables
 from tdv_lucene.timing.latency import LatencyPlan
@@ -101,9 +102,6 @@ def test_speed_is_told_with_its_interval(case, compared):
     assert postings["pruned"]["exhaustive"] < postings["full"]["exhaustive"]
     for found in postings.values():
         assert found["top10"] <= found["top1000"] <= found["exhaustive"]
-    assert report["service_ms"]["analysis_ms"] > 0
-    assert all(report["service_ms"]["stored_fields_ms"][name] > 0 for name in ("full", "pruned"))
-    assert report["throughput"] is None and report["end_to_end"] is None
 
 
 def test_latency_of_each_query(case, compared):
@@ -245,7 +243,7 @@ def several(case, tmp_path_factory):
         case.index, case.pruned, case.topics, case.qrels, folder / "out",
         further_indexes={"again": case.index},
         further_queries=[(second / "topics.tsv", second / "qrels.txt")],
-        tune=(second / "topics.tsv", second / "qrels.txt"), throughput_threads=2, **FAST,
+        tune=(second / "topics.tsv", second / "qrels.txt"), **FAST,
     )  # fmt: skip
     return SimpleNamespace(output=folder / "out", report=report)
 
@@ -287,14 +285,6 @@ def test_what_every_index_emptied_is_printed(several, capsys):
     assert "Emptied by pruning in pruned, topics: gone" in told and told.count("pruning in ") == 1
     how = f"analysed as {several.report['analysis']['described']}"
     assert how in told and how in (several.output / "report.html").read_text()
-
-
-def test_throughput_of_threads(several):
-    throughput = several.report["throughput"]
-    assert throughput["threads"] == 2
-    for name in ("full", "pruned", "again", "full-tuned"):
-        assert len(throughput["queries_per_second"][name]) == 5
-        assert min(throughput["queries_per_second"][name]) > 0
 
 
 def test_rank_effects(several):
@@ -474,6 +464,69 @@ def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
     assert "0 of 30 queries" in dom
 
 
+def _page_data(compared):
+    text = (compared.output / "report.html").read_text()
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def _best(run):
+    """Query -> ids of the first ten documents in the order of a run's file."""
+    found = {}
+    for line in run.read_text().splitlines():
+        query, _, document, *_ = line.split()
+        found.setdefault(query, []).append(document)
+    return {query: documents[:10] for query, documents in found.items()}
+
+
+def test_queries_open_to_the_rankings_of_the_runs(case, several):
+    data, qrels = _page_data(several), read_qrels(case.qrels)
+    for found, prefix in zip(data["sets"], ("topics", "topics-2")):
+        runs = [_best(several.output / "runs" / f"{prefix}.{n}.run") for n in data["systems"]]
+        assert len(found["opened"]) == len(found["queries"]), "few queries all open"
+        for number, opened in found["opened"].items():
+            query = found["queries"][int(number)]
+            shown = [[data["documents"][d][0] for d in ranked] for ranked in opened["rankings"]]
+            assert shown == [run.get(query, []) for run in runs]
+            relevant = {document for document, grade in qrels[query].items() if grade > 0}
+            told = {data["documents"][d][0] for d in opened["relevant"]}
+            assert told == relevant & {document for ranking in shown for document in ranking}
+    for name, title in data["documents"]:
+        assert title.startswith("t") and len(title) <= 124, name
+
+
+def test_queries_that_changed_most_open_where_not_all_can(case, tmp_path, monkeypatch):
+    monkeypatch.setattr("tdv_lucene.comparison.rankings.MOST", 6)
+    compare_indexes(case.index, case.pruned, case.topics, case.qrels, tmp_path / "out", **FAST)
+    [found] = _page_data(SimpleNamespace(output=tmp_path / "out"))["sets"]
+    rows = [r.split("\t") for r in (tmp_path / "out" / "per_query.tsv").read_text().splitlines()]
+    at = [rows[0].index(f"MAP {name}") for name in ("full", "pruned")]
+    changes = {row[0]: abs(float(row[at[1]]) - float(row[at[0]])) for row in rows[1:]}
+    opened = [found["queries"][int(number)] for number in found["opened"]]
+    assert len(opened) == 3
+    assert {changes[q] for q in opened} == {*sorted(changes.values(), reverse=True)[:3]}
+
+
+@pytest.mark.parametrize("raw, shown", [
+    ('{"id": "a", "title": "Its title", "contents": "fox"}', "Its title"),
+    ('{"id": "a", "title": " ", "contents": " fox and dog"}', "fox and dog"),
+    ("x" * 239 + "\U0001f98a", "x" * 239),
+])  # fmt: skip
+def test_titles_are_shown_where_stored_else_texts(make_index, raw, shown):
+    index = make_index([[Doc("a", [raw])]])
+    assert stored_texts(index, "contents", ["a", "none"], 240) == {"a": shown}
+
+
+@pytest.mark.slow
+def test_a_query_opens_to_both_rankings_and_closes(compared, tmp_path):
+    script = "document.querySelector('#query-rows button').click();"
+    dom = operated(compared, tmp_path, script)
+    opened = re.search(r'<tr class="opened">.*?</tr>', dom, re.DOTALL)[0]
+    assert "<strong>full</strong>" in opened and "<strong>pruned</strong>" in opened
+    assert opened.count("<ol>") == 2 or "Nothing found." in opened
+    assert "gone" in opened and "relevant" in opened and "<small>t" in opened
+    assert 'class="opened"' not in operated(compared, tmp_path, 2 * script)
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -495,7 +548,6 @@ def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
         ({"further_indexes": {"full": "x"}}, "two indexes are named 'full'"),
         ({"further_indexes": {"b": "/nowhere"}}, "no such index"),
         ({"further_queries": [("/nowhere.tsv", "q")]}, "no such topics file"),
-        ({"throughput_threads": 0}, "throughput_threads must be from 1 to 1,024, got 0"),
         ({"values": "/nowhere"}, "/nowhere"),
         ({"values": {"full": "x"}}, "values are given for 'full'"),
         ({"measures": "RR@10 goodness@5"}, "no such measure: 'goodness@5'"),
@@ -542,8 +594,7 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
 
     arguments = ["--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
                  "--qrels", case.qrels, "--latency-budget", "0.2"]  # fmt: skip
-    screen = ["--throughput", "2"]
-    for name, more in (("screen", screen), ("json", ["--json"])):
+    for name, more in (("screen", []), ("json", ["--json"])):
         words = ["compare", *arguments, "--output", tmp_path / name, *more]
         monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
         main()
@@ -554,7 +605,6 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
         else:
             assert f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
             assert "Emptied by pruning in pruned: gone" in shown
-            assert re.search(r"queries a second, top-10, 2 threads +[\d,]+ +[\d,]+\n", shown)
             assert max(map(len, shown.splitlines()[:-1])) <= 80
 
 
@@ -570,25 +620,6 @@ def test_command_line_writes_tables_for_papers(case, tmp_path, capsys, monkeypat
     shown = capsys.readouterr().out
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert marks in shown and f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
-
-
-@pytest.mark.pyserini
-def test_command_line_end_to_end(case, tmp_path, capsys, monkeypatch):
-    from tdv_lucene.cli import main
-
-    words = ["compare", "--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
-             "--qrels", case.qrels, "--latency-budget", "0.2", "--output", tmp_path / "out",
-             "--end-to-end", "--format", "markdown"]  # fmt: skip
-    monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
-    main()
-    found = json.loads((tmp_path / "out" / "report.json").read_text())["end_to_end"]
-    assert (found["queries"], found["rounds"]) == (len(case.texts), 5)
-    for ms in found["ms"].values():
-        assert 0 < ms["p50"] <= ms["p95"] <= ms["p99"]
-    means = " | ".join(f"{found['ms'][name]['mean']:.3f}" for name in ("full", "pruned"))
-    assert f"| ms a query end to end in Pyserini, top-10, mean | {means} |" in (
-        capsys.readouterr().out
-    )
 
 
 def test_command_line_of_several(case, tmp_path, capsys, monkeypatch):

@@ -113,20 +113,6 @@ def _open(index: Path) -> None:
         pass
 
 
-def _throughput(index: Path) -> None:
-    similarity = searcher.make_similarity(BM25)
-    searcher.measure_throughput(
-        [(index, similarity)], TOPICS,
-        field="contents", analysis=DEFAULT, threads=2, rounds=1, round_seconds=0.01, seed=0,
-    )  # fmt: skip
-
-
-def _service(index: Path) -> None:
-    similarity = searcher.make_similarity(BM25)
-    asked = {"field": "contents", "analysis": DEFAULT}
-    searcher.time_service([(index, similarity)], TOPICS, **asked, hits=10, warm_up_seconds=0)
-
-
 def _postings(index: Path) -> None:
     similarity = searcher.make_similarity(BM25)
     with OpenIndex(index, similarity, "contents", DEFAULT) as opened:
@@ -164,12 +150,11 @@ SURE: dict[str, tuple[Use, set[str]]] = {
 
 LOOSE: dict[str, Use] = {
     "latency": lambda i, s, w, v: _time(i, s, w),
-    "throughput": lambda i, s, w, v: _throughput(i),
-    "service times": lambda i, s, w, v: _service(i),
     "every term": lambda i, s, w, v: _terms(i),
     "some terms": lambda i, s, w, v: searcher.count_terms(i, "contents", ["word001", "x"]),
     "postings": lambda i, s, w, v: _postings(i),
     "documents": lambda i, s, w, v: searcher.known_documents(i, ["d7", "d8", "none"]),
+    "texts": lambda i, s, w, v: searcher.stored_texts(i, "contents", ["d7", "none"], 9),
     "identity": lambda i, s, w, v: identify(i),
     "user data": lambda i, s, w, v: read_user_data(i),
 }

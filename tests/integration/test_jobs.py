@@ -105,19 +105,14 @@ def _slow_similarity(inside: list[str]) -> tuple[object, object]:
     return model, dirichlet(model, 1000.0)
 
 
-@pytest.mark.parametrize("kind", ["run", "throughput"])
-def test_cancelled_searches_end_before_their_reader_is_closed(kind, tiny_index, tmp_path) -> None:
+def test_cancelled_searches_end_before_their_reader_is_closed(tiny_index, tmp_path) -> None:
     """What is waited for first ends first: by then the other thread still searches."""
     inside: list[str] = []
     model, similarity = _slow_similarity(inside)
     queries = make_queries({f"q{i}": "fox" for i in range(20)}, "contents", DEFAULT)
-    if kind == "run":
-        index = java_class("tdvlucene.search.SearchedIndex")(str(tiny_index), similarity, queries)
-        run_job(index)
-        job = java_class("tdvlucene.search.SearchJob")(index, queries, 10, 2, str(tmp_path))
-    else:
-        job = java_class("tdvlucene.search.ThroughputJob")(queries, 2, 1, 5.0, 0)
-        job.addIndex(str(tiny_index), similarity)
+    index = java_class("tdvlucene.search.SearchedIndex")(str(tiny_index), similarity, queries)
+    run_job(index)
+    job = java_class("tdvlucene.search.SearchJob")(index, queries, 10, 2, str(tmp_path))
     job.start()
     waited_until = time.monotonic() + 20
     while len(inside) < 2 and time.monotonic() < waited_until:

@@ -9,7 +9,6 @@ from lucene_indexes import Doc, write_index
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.searching.search import search_index
-from tdv_lucene.timing.end_to_end import measure_end_to_end
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 
 pytestmark = pytest.mark.jvm
@@ -87,7 +86,6 @@ def test_the_state_of_the_machine_is_told(tiny_index, tmp_path):
         {"a": timed_index}, TOPICS, LatencyPlan(5, 0.5), raw=tmp_path / "raw.npy"
     ).setup
     assert setup["gc_collections"] >= 0 <= setup["gc_ms"]
-    assert setup["share_in_page_cache"] == {"before": {"a": 1.0}, "after": {"a": 1.0}}
 
 
 @pytest.mark.parametrize("spoil", [lambda lines: lines[1:], lambda lines: lines[::-1]])
@@ -105,12 +103,3 @@ def test_plans_out_of_range():
         LatencyPlan(rounds=4)
     with pytest.raises(TdvError, match="latency_budget_seconds must be above 0 seconds, .* got 0"):
         LatencyPlan(budget_seconds=0.0)
-
-
-@pytest.mark.pyserini
-def test_end_to_end_through_pyserini(tiny_index, tmp_path):
-    timed_index = timed(tiny_index, tmp_path)
-    found = measure_end_to_end({"a": timed_index, "b": timed_index}, TOPICS)
-    assert found["queries"] == 3
-    for ms in found["ms"].values():
-        assert 0 < ms["p50"] <= ms["p99"]

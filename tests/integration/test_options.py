@@ -73,7 +73,6 @@ PASSED_ON = {
 """These take minutes: their options are seen to reach their functions."""
 UNTRIED = {
     "update": "writes in place, or does not end; every option is tried in test_update.py",
-    "serve": "does not end; what it shows is tested in test_serve.py",
     "index": "all but where to write are Anserini's own options",
     "env": "has no option but --json",
     "doctor": "has no option but --json",
@@ -94,7 +93,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
     "stopwords": ("none",), "tag": ("x",), "threads": ("2",),
-    "throughput_threads": ("1",), "topics": ("{topics}",),
+    "topics": ("{topics}",),
     "train_qrels": ("{qrels}",), "train_topics": ("{topics}",), "tune_qrels": ("{qrels}",),
     "tune_topics": ("{topics} --tune-qrels {qrels}",), "values": ("{values}",),
     "vectors": ("{words}",),
@@ -118,11 +117,6 @@ SAME = {
     "prune expect": "this collection is unlike the prior's: no more is dropped than details bear",
 }
 """Options, of a command or beside another, that need not change anything -> why."""
-
-TRIED_ELSEWHERE = {
-    "end_to_end": "imports PyTorch, for ten seconds: the command line is run in test_compare.py"
-}
-"""Options that are not tried here -> why."""
 
 OF_INPUTS = {
     "scheduler", "matrix", "memory", "language", "stemmer", "stopwords", "pretokenized", "analyzer",
@@ -242,8 +236,7 @@ def _content(path: Path, work: Path) -> dict[str, Any]:
     if path.name == "report.json":
         told = json.loads(path.read_text())
         kept = ("indexes", "measures", "parameters", "tuning", "terms", "trade_off", "query_sets")
-        return {name: {key: told[key] for key in kept},
-                "further": [bool(told[key]) for key in ("throughput", "end_to_end")]}  # fmt: skip
+        return {name: {key: told[key] for key in kept}}
     if path.name in ("manifest.json", "tdv-manifest.json"):
         told = json.loads(path.read_text())
         points = [{**point, "scales": ()} for point in told.get("points", ())]
@@ -292,7 +285,7 @@ def _check(base: str, files: dict[str, Any]) -> list[str]:
     assert not isinstance(first, str), first
     assert _outcome(base, files) == first, f"{base}: does not give the same twice"
     for option in _options_of(base):
-        if option.name in TRIED_ELSEWHERE or (option.name in OF_INPUTS and not _is_first(base)):
+        if option.name in OF_INPUTS and not _is_first(base):
             continue
         flag = max(option.opts, key=len)
         same = []

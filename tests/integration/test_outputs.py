@@ -146,7 +146,6 @@ READERS = {
     "verify": "verify --index {index} --pruned {pruned} --tdv {values}",
     "update": "update --index {index} --pruned {pruned} --tdv {values}",  # nothing is new there
     "explain": "explain --index {index} --pruned {pruned} --query index",
-    "serve": "serve --index a={index} --index b={pruned}",
     "doctor": "doctor",
     "env": "env",
 }
@@ -336,8 +335,6 @@ def test_what_reads_writes_nothing(
     command: str, inputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    # Serving would last; what it does with queries is tested in test_serve.py.
-    monkeypatch.setattr("werkzeug.serving.BaseWSGIServer.serve_forever", lambda server: None)
     home = next(iter(inputs.values())).parent.parent
     before = snapshot(home)
     said = _invoke(command, inputs)

@@ -256,7 +256,6 @@ def test_an_index_whose_search_was_to_apply_the_tdvs_is_refused(entry, case, tmp
         "open": lambda: tdv.open_searcher(old),
         "tune": lambda: tdv.tune_parameters(old, TOPICS, {"q1": {"d0": 1}}),
         "explain": lambda: tdv.explain_query(case.index, old, "alpha"),
-        "serve": lambda: tdv.serve_indexes({"full": case.index, "pruned": old}),
         "compare": lambda: tdv.compare_indexes(case.index, old, case.topics, case.qrels, new),
         "export": lambda: tdv.export_ciff(old, new),
     }

@@ -146,8 +146,8 @@ COMMANDS: dict[str, Made] = {
 SLOW = {"paper ranker", "paper rerank"}
 """They train a neural ranker."""
 
-NO_USER_TEXT = {"paper reproduce", "demo", "env", "doctor", "serve", "update"}
-"""They print names and numbers of ours, paths of the installation, or an address; ``env`` quotes
+NO_USER_TEXT = {"paper reproduce", "demo", "env", "doctor", "update"}
+"""They print names and numbers of ours, or paths of the installation; ``env`` quotes
 for the shell, ``demo`` makes its own collection."""
 
 

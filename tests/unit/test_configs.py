@@ -144,7 +144,6 @@ def test_a_config_does_not_change(config: type[Config]) -> None:
         (CompareConfig, {"model": "lm"}, "model must be one of bm25, .*, got 'lm'"),
         (CompareConfig, {"names": ("a", "a")}, "two indexes are named 'a'"),
         (CompareConfig, {"measures": "goodness@5"}, "no such measure: 'goodness@5'"),
-        (CompareConfig, {"throughput_threads": 0}, "throughput_threads must be from 1 to 1,024"),
         (CompareConfig, {"latency_budget_seconds": 0}, "must be above 0 seconds"),
     ],
 )

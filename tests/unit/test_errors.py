@@ -40,7 +40,6 @@ def test_python_reads_arguments(marked, expected):
         (["prune", "--min-doc-freq", "0"], "--min-doc-freq must be at least 1"),
         (["learn"], "(--topics) and their judgements (--qrels); pass --topics alone"),
         (["embed", "--dimensions", "0"], "--dimensions must be at least 1, got 0"),
-        (["compare", "--throughput", "0"], "--throughput must be from 1 to 1,024, got 0"),
         (["compare", "--latency-budget", "0"], "--latency-budget must be above 0 seconds"),
         (["explain", "--hits", "0"], "--hits must be from 1 to 1,000,000, got 0"),
         (["verify", "--threads", "0"], "--threads must be from 1 to 1,024"),

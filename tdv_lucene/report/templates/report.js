@@ -311,7 +311,7 @@
     const set = sets[state.set], shown = measured(set);
     const before = decode(shown.values[0]), after = decode(shown.values[state.system]);
     const words = state.search.toLowerCase().split(/\s+/).filter(Boolean);
-    const rows = set.queries.map((id, q) => ({ id, text: set.texts[q], before: before[q],
+    const rows = set.queries.map((id, q) => ({ q, id, text: set.texts[q], before: before[q],
       after: after[q], difference: after[q] - before[q] }));
     return { rows, found: rows.filter((row) => {
       const whole = `${row.id} ${row.text}`.toLowerCase();
@@ -331,7 +331,7 @@
     const { rows, found } = queryRows();
     const shown = sorted(found).slice(0, state.all ? undefined : ROWS);
     byId("query-rows").replaceChildren(...shown.map((row) => node("tr", {},
-      node("td", {}, `${row.id}: ${row.text}`), node("td", {}, number(row.before, 3)),
+      node("td", {}, ...queryName(row)), node("td", {}, number(row.before, 3)),
       node("td", {}, number(row.after, 3)), node("td", {}, signed(row.difference, 3)),
       bar(row.difference))));
     const heads = { id: "query", before: full, after: systems[state.system],
@@ -348,6 +348,46 @@
     byId("query-all").hidden = shown.length === found.length;
     differences(rows.map((row) => row.difference));
     forest();
+  }
+
+  /** A query's name; of one whose rankings are in the page, a button that opens and closes them. */
+  function queryName({ q, id, text }) {
+    const opened = sets[state.set].opened[q], name = `${id}: ${text}`;
+    if (!opened) return [name];
+    const button = node("button", { type: "button", "aria-expanded": "false" }, name);
+    button.addEventListener("click", () => {
+      const row = button.closest("tr"), open = button.getAttribute("aria-expanded") === "true";
+      button.setAttribute("aria-expanded", String(!open));
+      if (open) row.nextSibling.remove();
+      else row.after(node("tr", { class: "opened" }, sideBySide(opened)));
+    });
+    return [button];
+  }
+
+  function sideBySide({ rankings, relevant }) {
+    const shown = [0, state.system];
+    return node("td", { colspan: 5 }, node("div", { class: "side" }, ...shown.map((at, side) => {
+      const ranking = rankings[at], other = rankings[shown[1 - side]];
+      const hits = ranking.map((document_, rank) => hit(document_, relevant.includes(document_),
+        movement(rank, other.indexOf(document_), side)));
+      return node("div", {}, node("strong", {}, systems[at]),
+        hits.length ? node("ol", {}, ...hits) : node("p", {}, "Nothing found."));
+    })));
+  }
+
+  function hit(document_, relevant, moved) {
+    const [id, title] = data.documents[document_];
+    const marks = [relevant ? "relevant" : "", moved].filter(Boolean).join(", ");
+    return node("li", relevant ? { class: "relevant" } : {}, node("span", {}, id),
+      marks ? ` (${marks})` : "", title ? node("small", {}, title) : "");
+  }
+
+  /** Where a document stands in the other ranking; both are compared with the first. */
+  function movement(rank, there, side) {
+    if (there < 0) return side ? "new" : "gone";
+    if (there === rank) return "";
+    const up = side ? there > rank : there < rank;
+    return `${up ? "▲" : "▼"} ${side ? "from" : "to"} ${there + 1}`;
   }
 
   function bar(difference) {

@@ -11,9 +11,11 @@ import pytest
 from browsing import open_in_browser
 
 from tdv_lucene.comparison import content
+from tdv_lucene.comparison.rankings import MOST
 from tdv_lucene.evaluation.evaluate import MEASURES, Evaluation
 from tdv_lucene.report.page import render_page
-from tdv_lucene.report.page_data import Measured, _encoded, for_script
+from tdv_lucene.report.page_data import Measured, Rankings, _encoded, for_script, page_data
+from tdv_lucene.report.wording import visible
 from tdv_lucene.timing.latency import MODES, Latency
 from tdv_lucene.timing.latency_summary import QueryTerms, summarise_speed
 
@@ -56,7 +58,11 @@ def _comparison(indexes: int, sets: int, queries: int, text: str) -> SimpleNames
             qid: QueryTerms(("a", "b"), {n: {"a": 9 - k, "b": 20 - k} for k, n in enumerate(names)})
             for qid in ids
         }
-        measured.append(Measured(f"set {number}", topics, evaluations, words))
+        opened = [*ids[: MOST // (indexes * sets)]]
+        best = {q: [[f"d{d}" for d in rng.integers(0, 200, 10)] for _ in names] for q in opened}
+        titles = {f"d{d}": f"{text} {d}".ljust(120, "x") for d in range(1, 200)}  # d0 has none
+        rankings = Rankings(best, {qid: lists[0][:1] for qid, lists in best.items()}, titles)
+        measured.append(Measured(f"set {number}", topics, evaluations, words, rankings))
         emptied = {n: [ids[0]] for n in names[1:]}
         found[f"set {number}"] = {
             "measures": {m: _measure(m, evaluations, names) for m in MEASURES},
@@ -96,10 +102,7 @@ def _comparison(indexes: int, sets: int, queries: int, text: str) -> SimpleNames
         "query_sets": found,
         **content.latencies(latency),
         **summarise_speed(latency, measured[0].words),
-        "service_ms": {
-            "analysis_ms": 0.01, "stored_fields_ms": dict.fromkeys(names, 0.1), "hits": 10,
-        },
-        "throughput": None, "end_to_end": None, "tuning": None,
+        "tuning": None,
         "terms_by_index": {n: of_terms for n in names[1:]},
         "trade_offs": {n: {**curve, "chosen": k / 10} for k, n in enumerate(names[1:])},
         "analysis": {"described": "English (Porter stemmer; recorded in the index)"},
@@ -130,6 +133,21 @@ def test_seven_indexes_on_five_query_sets_stay_below_a_megabyte() -> None:
     assert 500_000 < len(page.encode()) < 1_000_000
     assert page.count('"s4q499"') == 1, "each datum once"
     assert page.count("Effectiveness against postings dropped") == 2, "caption and label of one"
+
+
+def test_rankings_are_numbers_of_documents_that_have_their_titles_once() -> None:
+    made = _comparison(3, 2, 4, STRANGE)
+    data = json.loads(page_data(made.report, made.measured))
+    documents = data["documents"]
+    assert len({name for name, _ in documents}) == len(documents)
+    for found, queries in zip(data["sets"], made.measured):
+        assert [*found["opened"]] == ["0", "1", "2", "3"]
+        for qid, opened in zip(found["queries"], found["opened"].values()):
+            lists = [[documents[d][0] for d in ranking] for ranking in opened["rankings"]]
+            assert lists == queries.rankings.best[qid]
+            assert [documents[d][0] for d in opened["relevant"]] == lists[0][:1]
+        for name, title in documents:
+            assert title == visible(queries.rankings.titles.get(name, ""))
 
 
 def test_tdvs_without_a_measure_have_no_trade_off_to_draw() -> None:

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.lucene.document.Document;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
@@ -15,6 +16,7 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
@@ -23,6 +25,7 @@ import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
+import tdvlucene.common.StoredText;
 
 /** Finds documents of an index by their ids. */
 public final class DocumentIds {
@@ -41,6 +44,42 @@ public final class DocumentIds {
       known.removeIf(id -> !found.containsKey(id));
       return Json.of(known);
     });
+  }
+
+  /**
+   * A JSON object: of those of the given ids that are in the index and have one, the stored title,
+   * else the stored text of the field, cut to {@code length} characters.
+   *
+   * @param ids a JSON array
+   */
+  public static String texts(String index, String field, String ids, int length)
+      throws IOException {
+    StoredText titles = new StoredText("title");
+    StoredText contents = new StoredText(field);
+    Set<String> fields = new HashSet<>(titles.fields());
+    fields.addAll(contents.fields());
+    List<String> asked = Json.parseStrings(ids);
+    return Indexes.read(index, reader -> {
+      Map<String, String> found = new LinkedHashMap<>();
+      StoredFields stored = reader.storedFields();
+      for (Map.Entry<String, Integer> each : find(reader, index, asked).entrySet()) {
+        Document document = stored.document(each.getValue(), fields);
+        String title = titles.of(document);
+        String text = title == null || title.isBlank() ? contents.of(document) : title;
+        if (text != null) {
+          found.put(each.getKey(), beginning(text.strip(), length));
+        }
+      }
+      return Json.of(found);
+    });
+  }
+
+  private static String beginning(String text, int length) {
+    if (text.length() <= length) {
+      return text;
+    }
+    boolean isSplit = Character.isHighSurrogate(text.charAt(length - 1));
+    return text.substring(0, isSplit ? length - 1 : length);
   }
 
   /**

@@ -3,19 +3,15 @@ package tdvlucene.search;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.common.StoredText;
 
 /**
  * Keeps an index open for queries that are asked one at a time.
@@ -28,14 +24,12 @@ public final class OpenIndex implements Closeable {
   private final Ranking ranking;
   private final Analyzer analyzer;
   private final String field;
-  private final StoredText texts;
 
   public OpenIndex(Index index, Similarity similarity, String field, Analyzer analyzer)
       throws IOException {
     this.index = index;
     this.field = field;
     this.analyzer = analyzer;
-    this.texts = new StoredText(field);
     reader = index.open();
     try {
       ranking = Indexes.read(index, reader, opened -> {
@@ -48,36 +42,16 @@ public final class OpenIndex implements Closeable {
     }
   }
 
-  /**
-   * A JSON object: {@code hits}, the best of them as {@code [docid, score, stored text or null]},
-   * and {@code below}, the ids of those that follow, down to rank {@code depth}.
-   */
-  public String search(String text, int hits, int depth) throws IOException {
+  /** A JSON array of the best hits, each {@code [docid, score]}. */
+  public String search(String text, int hits) throws IOException {
     return Indexes.read(index, reader, opened -> {
-      StoredFields stored = opened.storedFields();
       List<List<Object>> best = new ArrayList<>();
-      List<String> below = new ArrayList<>();
-      ScoreDoc[] found = ranking.top(parse(text), Math.max(hits, depth));
+      ScoreDoc[] found = ranking.top(parse(text), hits);
       String[] ids = ranking.ids(found);
       for (int i = 0; i < found.length; i++) {
-        if (i < hits) {
-          String content = texts.of(stored.document(found[i].doc, texts.fields()));
-          best.add(Arrays.asList(ids[i], found[i].score, content));
-        } else {
-          below.add(ids[i]);
-        }
+        best.add(List.of(ids[i], found[i].score));
       }
-      return Json.of(Map.of("hits", best, "below", below));
-    });
-  }
-
-  /** Nanoseconds of one search: without analysis and stored fields. */
-  public long time(String text, int hits) throws IOException {
-    return Indexes.read(index, reader, opened -> {
-      Query parsed = parse(text);
-      long start = System.nanoTime();
-      ranking.top(parsed, hits);
-      return System.nanoTime() - start;
+      return Json.of(best);
     });
   }
 

@@ -53,7 +53,7 @@ final class TimedIndex implements Closeable {
   private final AtomicLong visited = new AtomicLong();
   private IndexSearcher counting;
 
-  /** @param run what the same similarity gave on this index, 1000 hits deep; null not to check */
+  /** @param run what the same similarity gave on this index, 1000 hits deep */
   TimedIndex(Index path, Similarity similarity, String run) {
     this.path = path;
     this.similarity = similarity;
@@ -64,7 +64,7 @@ final class TimedIndex implements Closeable {
   void open(Job job) throws IOException {
     reader = job.open(path);
     ranking = new Ranking(reader, path, similarity);
-    expected = run == null ? null : new RunFile(Paths.get(run));
+    expected = new RunFile(Paths.get(run));
   }
 
   /** The search that is timed. */
