@@ -52,7 +52,6 @@ BASES = [
     "search --index {index} --topics {topics} --output {output} --model qld",
     "search --index {index} --topics {topics} --output -",
     "export --index {index} --output {output}",
-    "pack --index {index} --output {output}.tar.gz",
     "explain --index {index} --pruned {pruned} --query 'index t1 t2'",
 ]
 SLOW = [
