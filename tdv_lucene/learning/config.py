@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ..analysis import Analysed
 from ..arguments import parse_bytes
-from ..embedding.config import TrustPickle
 from ..matrix.config import OfMatrix
 from ..options import (
     PYTHON_ONLY,
@@ -102,7 +101,6 @@ def _fixed(each: Parameter) -> str:
 class LearnConfig(
     _Training,
     Parameters,
-    TrustPickle,
     OfMatrix,
     TopicField,
     Analysed,
@@ -154,13 +152,12 @@ class LearnConfig(
     EFFECTS = (
         Effect(
             ("topics", "qrels", "topic_field", "id_field", *Analysed.OPTIONS, "vectors",
-             "trust_pickle", "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
+             "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
              "memory", "plot"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,),
         ),
         Effect(
-            ("vectors", "trust_pickle", "prior", "term_values", *PARAMETERS, "measure",
-             "plot"),
+            ("vectors", "prior", "term_values", *PARAMETERS, "measure", "plot"),
             "qrels", "from queries without judgements nothing is learned", unless=(None,),
         ),
         *(
@@ -169,7 +166,6 @@ class LearnConfig(
             for name, names in MODELS.items() if names
         ),
         Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
-        Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", unless=(None,)),
     )  # fmt: skip
 
     def validate(self) -> None:

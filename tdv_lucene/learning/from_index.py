@@ -162,9 +162,7 @@ def _learn(
         return values_by_log(values, counts, asked.topics, **how)
     vectors = None
     if config.vectors is not None:
-        vectors = load_term_vectors(
-            config.vectors, counts, asked.analysis, progress, trust_pickle=config.trust_pickle
-        )
+        vectors = load_term_vectors(config.vectors, counts, asked.analysis, progress)
     return learn_term_values(
         counts, asked.topics, asked.qrels, model=config.model, recipe=recipe, vectors=vectors,
         parameters=config.parameters, measure=config.measure, **how,

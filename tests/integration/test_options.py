@@ -105,7 +105,6 @@ SAME = {
     "threads": "how fast, not what",
     "matrix": "saves the time of extracting",
     "memory": "a limit, which is not reached",
-    "trust_pickle": "a permission, for files that are pickles",
     "latency_budget_seconds": "how long to measure",
     "compare seed": "matters where not all queries are timed, or signs are not all tried",
     "--no-values seed": "which queries share a fold: that changes no choice of these few",
