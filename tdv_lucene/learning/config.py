@@ -23,7 +23,6 @@ from ..options import (
     option,
 )
 from ..ranking import (
-    DEFAULT_MODEL,
     MODELS,
     PARAMETERS,
     Parameter,
@@ -32,7 +31,6 @@ from ..ranking import (
 )
 from ..ranking.options import ForModel, Parameters, options_of
 from ..values.losses import MEASURE, MEASURES
-from ..values.term_orders import PREFERENCES, check_preference
 
 if TYPE_CHECKING:
     from ..embedding.term_vectors import TermVectors
@@ -116,12 +114,6 @@ class LearnConfig(
         "Learn nothing: write the built-in prior's TDVs, which 'prune' uses without --tdv. Cannot "
         "be combined with --topics or --qrels.",
     )
-    prefer: str | None = option(
-        None,
-        "speed: drop more of the long posting lists that searches visit (BM25 only). Lowers "
-        "recall, and nDCG where documents are short or queries name rare things.",
-        choices=tuple(filter(None, PREFERENCES)),
-    )
     vectors: str | os.PathLike[str] | None = option(
         None,
         "Use word vectors from 'embed', or from a fastText, word2vec or NumPy file (see 'embed "
@@ -167,6 +159,3 @@ class LearnConfig(
         ),
         Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
     )  # fmt: skip
-
-    def validate(self) -> None:
-        check_preference(self.prefer, self.model or DEFAULT_MODEL)

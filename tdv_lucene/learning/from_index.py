@@ -73,7 +73,7 @@ def learn_from_index(
     if config.no_judgements:
         prior_values_of_index(
             index, model=config.model, matrix=config.matrix, field=config.field,
-            lead=config.lead, prefer=config.prefer, progress=progress,
+            lead=config.lead, progress=progress,
         ).save(place)  # fmt: skip
         return TermValues.load(output)
     if topics is None:
@@ -156,7 +156,6 @@ def _learn(
             counts,
             model=config.model,
             lead=recipe.lead,
-            prefer=config.prefer,
             reductions=CORRECTED_AT,  # of which the log chooses
         )
         return values_by_log(values, counts, asked.topics, **how)
@@ -206,5 +205,4 @@ def _recipe(config: LearnConfig) -> DefaultRecipe:
         lead=config.lead and recipe.lead,
         values=config.term_values and recipe.values,
         prior=config.prior and recipe.prior,
-        prefer=config.prefer or recipe.prefer,
     )

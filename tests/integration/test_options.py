@@ -173,7 +173,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ]
     layout = Layout("contents", "DOCS_AND_FREQS_AND_POSITIONS", "vp", analysis=None)
     index = write_index(home / "index", [docs[:50], docs[50:]], layout)
-    values = prior_values_of_index(index, prefer="speed")
+    values = prior_values_of_index(index)
     values.save(home / "values")
     prune_index(index, home / "values", home / "pruned", reduction=0.3)
     words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
