@@ -28,10 +28,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .indexes.build import build_index as build_index
     from .indexes.config import BuildConfig as BuildConfig
     from .indexes.config import InspectConfig as InspectConfig
-    from .indexes.config import PackConfig as PackConfig
     from .indexes.inspection import index_bytes as index_bytes
     from .indexes.inspection import inspect_index as inspect_index
-    from .indexes.pack import pack_index as pack_index
     from .indexes.shards.finding import find_shards as find_shards
     from .jvm.analysis import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
@@ -78,9 +76,8 @@ _MODULES = {
     "evaluation.evaluate": "evaluate_run",
     "evaluation.topics": "read_qrels read_topics",
     "indexes.build": "build_index",
-    "indexes.config": "BuildConfig InspectConfig PackConfig",
+    "indexes.config": "BuildConfig InspectConfig",
     "indexes.inspection": "index_bytes inspect_index",
-    "indexes.pack": "pack_index",
     "indexes.shards.finding": "find_shards",
     "jvm.analysis": "analyze",
     "learning.config": "LearnConfig TermValuesConfig",

@@ -39,7 +39,6 @@ _COMMANDS = {
     "update": "Make a pruned index follow its source, which has changed.",
     "search": "Search topics and write a TREC run.",
     "export": "Export a field as one file that other engines read.",
-    "pack": "Write an index as one file, to pass on.",
     "compare": "Compare indexes: effectiveness, size and latency.",
     "explain": "Show what pruning did to one query.",
     "env": "Print the shell variables that plain Pyserini needs.",

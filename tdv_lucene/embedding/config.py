@@ -6,7 +6,7 @@ import os
 
 from ..analysis import Analysed
 from ..matrix.config import OfMatrix
-from ..options import PYTHON_ONLY, VECTORS, Config, Effect, OfField, Overwrite, Seed, option
+from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed, option
 
 LSA, TRAIN = "lsa", "train"
 _MADE = (LSA, TRAIN)
@@ -14,17 +14,7 @@ MIN_DOC_FREQ = 5
 """Terms in fewer documents get no vector, unless it is asked for otherwise."""
 
 
-class TrustPickle(Config):
-    """Of what reads word vectors from files."""
-
-    trust_pickle: bool = option(
-        False, "Allow --vectors saved by gensim's save(). Such a file is a pickle and can run any "
-        "command: use it only if you trust its author. All other formats execute nothing.",
-        group=VECTORS,
-    )  # fmt: skip
-
-
-class EmbedConfig(TrustPickle, OfMatrix, Seed, Analysed, OfField, Overwrite):
+class EmbedConfig(OfMatrix, Seed, Analysed, OfField, Overwrite):
     """How :func:`tdv_lucene.embed_terms` makes vectors."""
 
     vectors: str | os.PathLike[str] = option(
@@ -45,6 +35,5 @@ class EmbedConfig(TrustPickle, OfMatrix, Seed, Analysed, OfField, Overwrite):
     EFFECTS = (
         Effect(("dimensions",), "vectors", "a file's vectors have their own length", only=_MADE),
         Effect(("seed",), "vectors", "nothing in a file is random", only=_MADE),
-        Effect(("trust_pickle",), "vectors", "no file is read", unless=_MADE),
         Effect(tuple(Analysed.OPTIONS), "vectors", "no text is read", unless=(LSA,)),
     )

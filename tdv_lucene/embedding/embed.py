@@ -76,8 +76,8 @@ def embed_terms(
             if config.vectors == TRAIN:
                 made = _train(opened, matrix, analysis, config, progress)
             else:
-                least, trusted = config.min_doc_freq, config.trust_pickle
-                made = _from_file(config.vectors, matrix, analysis, least, progress, trusted)
+                least = config.min_doc_freq
+                made = _from_file(config.vectors, matrix, analysis, least, progress)
         made.save(place)
     return TermVectors.load(output)
 
@@ -87,19 +87,15 @@ def load_term_vectors(
     matrix: TermDocumentMatrix,
     analysis: Analysis = DEFAULT,
     progress: Progress = silent,
-    *,
-    trust_pickle: bool = False,
 ) -> TermVectors:
     """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file, whose
     words become terms by ``analysis``.
-
-    A gensim pickle is read only with ``trust_pickle``, see :func:`.files.read_word_vectors`.
     """
     if Path(path).is_dir():
         made = TermVectors.load(path)
         made.check(matrix)
         return made
-    return _from_file(path, matrix, analysis, MIN_DOC_FREQ, progress, trust_pickle)
+    return _from_file(path, matrix, analysis, MIN_DOC_FREQ, progress)
 
 
 def _from_file(
@@ -108,12 +104,11 @@ def _from_file(
     analysis: Analysis,
     min_doc_freq: int,
     progress: Progress,
-    trust_pickle: bool,
 ) -> TermVectors:
     from ..jvm.analysis import analyze
 
     progress("read vectors", 0, 0)
-    words = read_word_vectors(path, trust_pickle=trust_pickle)
+    words = read_word_vectors(path)
     origin = {"method": "file", "file": Path(path).name, "min_doc_freq": min_doc_freq,
               "analysis": analysis.describe()}  # fmt: skip
     in_field = partial(analyze, field=matrix.vocabulary.field, analysis=analysis)

@@ -1,4 +1,4 @@
-"""Word vectors from files: fastText, word2vec, NumPy; gensim's pickles only when they are trusted.
+"""Word vectors from files: fastText, word2vec, NumPy; nothing in them is executed.
 
 Every size that a file claims is checked against the file itself first, so a damaged or truncated
 one ends with a message, not in an endless loop or with all memory taken.
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import damaged, read_array
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..report.wording import counted
 from .file_checks import FASTTEXT_MAGIC, check_fasttext, check_word2vec
 
@@ -47,7 +47,7 @@ class WordVectors:
         return cls(keyed.index_to_key, keyed.vectors, keyed.get_vector if has_subwords else None)
 
 
-def read_word_vectors(path: str | os.PathLike[str], *, trust_pickle: bool = False) -> WordVectors:
+def read_word_vectors(path: str | os.PathLike[str]) -> WordVectors:
     """Read word vectors from a file; nothing in it is executed.
 
     - fastText's ``.bin``, known by its first bytes;
@@ -57,20 +57,14 @@ def read_word_vectors(path: str | os.PathLike[str], *, trust_pickle: bool = Fals
       beside it, one a line (UTF-8), in the same order.
 
     Raises :class:`TdvError` when there is no such file, it is in none of these formats, damaged or
-    truncated, or holds a number that is not finite.
-
-    Parameters
-    ----------
-    trust_pickle
-        Any other file is assumed to come from gensim's ``save``. That is a pickle: whoever made it
-        can have any command run when it is read. So it is refused unless you say here that you
-        trust it.
+    truncated, or holds a number that is not finite. What gensim's ``save`` writes is a pickle,
+    which can run any command, and is not read.
     """
     path = Path(path)
     if not path.is_file():
         raise TdvError(f"no such vectors file: {path}")
     try:
-        found = _read(path, trust_pickle)
+        found = _read(path)
     except (TdvError, MemoryError):
         raise
     except Exception as error:  # gensim raises whatever its parsers stumble over
@@ -84,7 +78,7 @@ def read_word_vectors(path: str | os.PathLike[str], *, trust_pickle: bool = Fals
 _FORMATS = "fastText .bin, word2vec .bin, text .vec or .txt, or NumPy .npz or .npy"
 
 
-def _read(path: Path, trust_pickle: bool) -> WordVectors:
+def _read(path: Path) -> WordVectors:
     from gensim.models import KeyedVectors
     from gensim.models.fasttext import load_facebook_vectors
 
@@ -106,14 +100,10 @@ def _read(path: Path, trust_pickle: bool) -> WordVectors:
         except EOFError as error:  # fewer vectors than the first line tells
             raise damaged(path, path.stat().st_size) from error
         return WordVectors.of_gensim(keyed)
-    if not trust_pickle:
-        raise TdvError(
-            f"{path} is in none of the formats that are read by default: {_FORMATS}. If gensim's "
-            "save() wrote it, it is a pickle. Reading a pickle can run any command. Pass "
-            f"{argument('trust_pickle', True)} if you trust where it comes from, or have its maker "
-            "write it with save_word2vec_format('NAME.bin', binary=True)"
-        )
-    return WordVectors.of_gensim(KeyedVectors.load(os.fspath(path)))
+    raise TdvError(
+        f"{path} is in none of the formats that are read: {_FORMATS}. If gensim's save() wrote it, "
+        "have its maker write it with save_word2vec_format('NAME.bin', binary=True)"
+    )
 
 
 def _read_npz(path: Path) -> WordVectors:

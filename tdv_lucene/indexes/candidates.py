@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..analysis import Analysis
-from ..jvm.analysis import LUCENE_CLASSES, anserini_analyses, class_of, identity_of, is_supported
+from ..jvm.analysis import LUCENE_CLASSES, anserini_analyses, identity_of, is_supported
 
 _LETTERS = {
     "ar": "\u0600-\u06ff", "armenian": "\u0530-\u058f", "bengali": "\u0980-\u09ff",
@@ -42,14 +42,6 @@ def candidates(texts: Iterable[str]) -> list[Analysis]:
         if _OF_LANGUAGE.get(analysis.language) in (None, *scripts):
             found.setdefault(identity_of(analysis), analysis)
     return [analysis for identity, analysis in found.items() if is_supported(identity[0])]
-
-
-def in_letters_of(analysis: Analysis, texts: Iterable[str]) -> bool:
-    """Whether the language of an analysis is written in letters that the texts have."""
-    script = _OF_LANGUAGE.get(analysis.language, "latin")
-    if analysis.analyzer is not None:
-        script = LUCENE_CLASSES.get(analysis.analyzer, "")
-    return script in ("", *_scripts("\n".join(texts))) and is_supported(class_of(analysis))
 
 
 def _scripts(text: str) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..options import Config, Named, Overwrite, option
+from ..options import Config, Named, option
 
 
 class BuildConfig(Config):
@@ -18,7 +18,3 @@ class InspectConfig(Named):
         False,
         "Verify the checksums of all files.  [default: only of indexes up to 512 MiB]",
     )
-
-
-class PackConfig(Overwrite):
-    """Of :func:`tdv_lucene.pack_index`."""

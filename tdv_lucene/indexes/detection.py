@@ -1,4 +1,4 @@
-"""How a field was analysed, told by what the index holds: nothing of it is recorded by Anserini."""
+"""How a field was analysed, found from the stored text: Anserini records nothing of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from ..analysis import Analysis
 from ..jvm.dictionary import Agreement, StoredSample
-from .by_terms import detect_by_terms
 from .candidates import candidates
 from .field_analysis import FieldAnalysis
 
@@ -22,14 +21,7 @@ of the best must be, and how much more than those of others."""
 
 
 def detect(index: str | os.PathLike[str], field: str, *, is_pruned: bool) -> FieldAnalysis:
-    """Find out how ``field`` was analysed, by the stored text or else by the terms alone."""
-    return _by_stored_text(index, field, is_pruned) or detect_by_terms(index, field)
-
-
-def _by_stored_text(
-    index: str | os.PathLike[str], field: str, is_pruned: bool
-) -> FieldAnalysis | None:
-    """None where the index stores no text of the field.
+    """Find out how ``field`` was analysed.
 
     The stored text of a sample of documents is analysed in all ways known here, and held against
     the terms that the index has for these documents. One whose postings were dropped has fewer
@@ -38,7 +30,7 @@ def _by_stored_text(
     with StoredSample(index, field, _DOCUMENTS[0]) as sample:
         found = sample.compare(candidates(sample.texts()))
     if not any(agreement.found for agreement in found.values()):
-        return None
+        return FieldAnalysis.unknown((), "it stores no text of the field")
     alike = _alike(found, is_pruned)
     if len(alike) > 1:
         with StoredSample(index, field, _DOCUMENTS[1]) as sample:

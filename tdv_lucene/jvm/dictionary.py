@@ -53,10 +53,6 @@ class Dictionary(JavaObject):
         """All fields of the index that can be searched."""
         return ask(self.java.fields)
 
-    def frequent_terms(self, most: int) -> list[str]:
-        """The terms in the most documents of the largest segment."""
-        return ask(self.java.frequentTerms, most)
-
 
 @dataclass(frozen=True)
 class Agreement:

@@ -53,10 +53,9 @@ _FEWEST_QUERIES = 100
 
 
 def may_choose(problem: Problem, recipe: DefaultRecipe) -> bool:
-    """Whether there is a choice: measured for BM25 alone, and where nothing else is preferred."""
+    """Whether there is a choice: measured for BM25 alone."""
     return (
         ranking_function(problem.model).worth_per_byte
-        and recipe.prefer is None
         and recipe.unit == "posting"
         and len(problem.queries) >= _FEWEST_QUERIES
     )
@@ -103,7 +102,7 @@ def _in_order(problem: Problem, final: TermScores, recipe: DefaultRecipe, way: W
     if way.per_byte == 0:
         return final
     of_it = replace(recipe, per_byte=way.per_byte)
-    rule = rule_of_order(problem.matrix, None, problem.model, problem.parameters, of_it, _IF_COARSE)
+    rule = rule_of_order(problem.matrix, problem.model, problem.parameters, of_it, _IF_COARSE)
     return TermScores.by_rule(final.weights, rule)
 
 

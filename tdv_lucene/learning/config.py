@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ..analysis import Analysed
 from ..arguments import parse_bytes
-from ..embedding.config import TrustPickle
 from ..matrix.config import OfMatrix
 from ..options import (
     PYTHON_ONLY,
@@ -24,7 +23,6 @@ from ..options import (
     option,
 )
 from ..ranking import (
-    DEFAULT_MODEL,
     MODELS,
     PARAMETERS,
     Parameter,
@@ -33,7 +31,6 @@ from ..ranking import (
 )
 from ..ranking.options import ForModel, Parameters, options_of
 from ..values.losses import MEASURE, MEASURES
-from ..values.term_orders import PREFERENCES, check_preference
 
 if TYPE_CHECKING:
     from ..embedding.term_vectors import TermVectors
@@ -102,7 +99,6 @@ def _fixed(each: Parameter) -> str:
 class LearnConfig(
     _Training,
     Parameters,
-    TrustPickle,
     OfMatrix,
     TopicField,
     Analysed,
@@ -117,12 +113,6 @@ class LearnConfig(
         False,
         "Learn nothing: write the built-in prior's TDVs, which 'prune' uses without --tdv. Cannot "
         "be combined with --topics or --qrels.",
-    )
-    prefer: str | None = option(
-        None,
-        "speed: drop more of the long posting lists that searches visit (BM25 only). Lowers "
-        "recall, and nDCG where documents are short or queries name rare things.",
-        choices=tuple(filter(None, PREFERENCES)),
     )
     vectors: str | os.PathLike[str] | None = option(
         None,
@@ -154,13 +144,12 @@ class LearnConfig(
     EFFECTS = (
         Effect(
             ("topics", "qrels", "topic_field", "id_field", *Analysed.OPTIONS, "vectors",
-             "trust_pickle", "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
+             "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
              "memory", "plot"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,),
         ),
         Effect(
-            ("vectors", "trust_pickle", "prior", "term_values", *PARAMETERS, "measure",
-             "plot"),
+            ("vectors", "prior", "term_values", *PARAMETERS, "measure", "plot"),
             "qrels", "from queries without judgements nothing is learned", unless=(None,),
         ),
         *(
@@ -169,8 +158,4 @@ class LearnConfig(
             for name, names in MODELS.items() if names
         ),
         Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
-        Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", unless=(None,)),
     )  # fmt: skip
-
-    def validate(self) -> None:
-        check_preference(self.prefer, self.model or DEFAULT_MODEL)

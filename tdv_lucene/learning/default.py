@@ -155,7 +155,7 @@ def _rules(tuned: Tuned, recipe: DefaultRecipe) -> list[PostingRule]:
     asked, made = {*recipe.reductions, recipe.trained_at}, {}
     for problem in dict.fromkeys(tuned.problems):
         made[problem] = rule_of_order(
-            problem.matrix, recipe.prefer, problem.model, problem.parameters, recipe,
+            problem.matrix, problem.model, problem.parameters, recipe,
             {*asked, *CORRECTED_AT} if problem is tuned.of_all else asked,  # what pruning gets
         )  # fmt: skip
     return [made[problem] for problem in tuned.problems]
@@ -260,9 +260,7 @@ def _moved(
     away = np.abs(to.final.weights - alone.base_values)
     reduction = start.reduction
     learned = replace(to, reduction=reduction, unit="posting")
-    rule = rule_of_order(
-        alone.matrix, None, alone.model, alone.parameters, RuleRecipe(), (reduction,)
-    )
+    rule = rule_of_order(alone.matrix, alone.model, alone.parameters, RuleRecipe(), (reduction,))
     before = Reduced.untuned(alone, TermScores.by_rule(alone.base_values, rule), reduction)
     if ranking_function(alone.model).scale_ranks:
         ours = learned.held_out(choose_scale(learned).of_folds)

@@ -79,7 +79,7 @@ def learn_from_index(
         if topics is None:
             prior_values_of_index(
                 opened, model=config.model, matrix=config.matrix, field=config.field,
-                lead=config.lead, prefer=config.prefer, progress=progress,
+                lead=config.lead, progress=progress,
             ).save(place)  # fmt: skip
             return TermValues.load(output)
         with values_from_index(opened, topics, qrels, config, progress) as values:
@@ -156,15 +156,12 @@ def _learn(
             counts,
             model=config.model,
             lead=recipe.lead,
-            prefer=config.prefer,
             reductions=CORRECTED_AT,  # of which the log chooses
         )
         return values_by_log(values, counts, asked.topics, **how)
     vectors = None
     if config.vectors is not None:
-        vectors = load_term_vectors(
-            config.vectors, counts, asked.analysis, progress, trust_pickle=config.trust_pickle
-        )
+        vectors = load_term_vectors(config.vectors, counts, asked.analysis, progress)
     return learn_term_values(
         counts, asked.topics, asked.qrels, model=config.model, recipe=recipe, vectors=vectors,
         parameters=config.parameters, measure=config.measure, **how,
@@ -208,5 +205,4 @@ def _recipe(config: LearnConfig) -> DefaultRecipe:
         lead=config.lead and recipe.lead,
         values=config.term_values and recipe.values,
         prior=config.prior and recipe.prior,
-        prefer=config.prefer or recipe.prefer,
     )

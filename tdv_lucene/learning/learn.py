@@ -23,7 +23,6 @@ from ..simulation.problem import JudgedMatrix, Problem
 from ..simulation.queries import Queries, make_queries
 from ..values.losses import MEASURE
 from ..values.posting_thresholds import count_thresholds
-from ..values.term_orders import check_preference
 from ..values.term_values import TermValues
 from .config import TermValuesConfig
 from .default import PriorStart, learn_default
@@ -75,7 +74,6 @@ def learn_term_values(
     config = TermValuesConfig.of(config, options)
     model, seed, vectors = matrix.searched_by(config.model), config.seed, config.vectors
     recipe = config.recipe or DefaultRecipe()
-    check_preference(recipe.prefer, model)
     matrix.require_postings("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, config.pool, config.memory_bytes)

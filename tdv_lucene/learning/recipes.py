@@ -8,7 +8,6 @@ from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..simulation.posting_rules import RuleRecipe
 from ..values.operating_point import REDUCTIONS
-from ..values.term_orders import PREFERENCES
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,6 @@ class DefaultRecipe(RuleRecipe):
         ``"listwise"`` (softmax cross-entropy) or ``"hinge"`` (over pairs, with a learned margin).
     features : str
         ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
-    prefer : "speed" or None
-        Of the order in which postings are dropped (see :func:`..values.term_orders.order_terms`).
     folds : int
         At least 2: each is measured with what the others taught.
     trained_at : float
@@ -83,7 +80,6 @@ class DefaultRecipe(RuleRecipe):
     depth: int = 1000
     loss: str = "listwise"
     features: str = "all"
-    prefer: str | None = None
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
@@ -94,7 +90,6 @@ class DefaultRecipe(RuleRecipe):
             "loss": tuple(LOSSES),
             "features": ("all", "statistics", "vectors"),
             "unit": ("term", "posting"),
-            "prefer": PREFERENCES,
         }
         for name, legal in choices.items():
             if getattr(self, name) not in legal:

@@ -8,7 +8,6 @@ from typing import Any
 
 from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS
-from ..embedding.config import TrustPickle
 from ..options import (
     Config,
     Effect,
@@ -84,7 +83,7 @@ class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     )
 
 
-class RankerConfig(TrustPickle, TokensMatrix, TopicField, Seed, Analysed, OfField, Overwrite):
+class RankerConfig(TokensMatrix, TopicField, Seed, Analysed, OfField, Overwrite):
     """How :func:`.neural.rerank.train_ranker` trains."""
 
     name: str = option("drmm", "Choose the neural re-ranker.", choices=tuple(RANKERS))
@@ -92,10 +91,6 @@ class RankerConfig(TrustPickle, TokensMatrix, TopicField, Seed, Analysed, OfFiel
         None, "Use word vectors from 'embed', or from a file.  [default: LSA]",
         metavar="PATH",
     )  # fmt: skip
-
-    EFFECTS = (
-        Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", unless=(None,)),
-    )
 
 
 class RerankConfig(RerankDepth, TokensMatrix, TopicField, Analysed, Overwrite):

@@ -18,7 +18,6 @@ from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, ranking_function
 from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..values.operating_point import CORRECTED_AT
-from ..values.term_orders import check_preference
 from ..values.term_values import TermValues
 from ..values.unvalidated import unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
@@ -33,7 +32,6 @@ def prior_values(
     *,
     model: str | None = None,
     lead: bool = True,
-    prefer: str | None = None,
     expect: str = ASKED,
     prior: Prior | None = None,
     reductions: Sequence[float | None] | None = None,
@@ -50,8 +48,6 @@ def prior_values(
         plain rule drops postings. None for the one that suits the field.
     lead
         Use a first-position boost, if the matrix has ``first_positions``.
-    prefer
-        ``"speed"`` (BM25) for an order of postings that leaves few for searches to visit.
     expect
         ``"asked"``, or ``"details"`` for queries about details in the text's own words: then the
         prior recommends to drop less, or nothing.
@@ -67,10 +63,9 @@ def prior_values(
     Raises
     ------
     TdvError
-        When there is no such model, or no such preference for it.
+        When there is no such model.
     """
     model = matrix.searched_by(model)
-    check_preference(prefer, model)
     matrix.require_postings("a pruning")
     prior = (prior or Prior.load()).of(model)
     positions = lead and matrix.first_positions is not None
@@ -86,9 +81,9 @@ def prior_values(
     asked = CORRECTED_AT if reductions is None else reductions
     points = [r if r is not None and 0 <= r < 1 else recommended for r in asked]
     counted = matrix.with_position_boost(settings.boost)
-    rule = rule_of_order(counted, prefer, model, settings.parameters, RuleRecipe(), points)
+    rule = rule_of_order(counted, model, settings.parameters, RuleRecipe(), points)
     about = {
-        **prior.describe(), "lead": lead, "prefer": prefer, "unlike": differences,
+        **prior.describe(), "lead": lead, "unlike": differences,
         "mean_length": mean_length(matrix),
     }  # fmt: skip
     return unvalidated_values(
@@ -141,11 +136,10 @@ def _warn(
 def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]]:
     """Return what other collections gained where :func:`prior_values` dropped as much of them.
 
-    See :meth:`.prior.Prior.expected`. Empty where TDVs are not those of this version's prior, or in
-    another order.
+    See :meth:`.prior.Prior.expected`. Empty where TDVs are not those of this version's prior.
     """
     about, prior = values.manifest.get("prior", {}), Prior.load()
-    if about.get("sha256") != prior.sha256 or "mean_length" not in about or about["prefer"]:
+    if about.get("sha256") != prior.sha256:
         return []
     positions = about["lead"] and values.manifest["positions"]
     return prior.expected(values.manifest["model"], positions, about["mean_length"], reduction)

@@ -80,9 +80,6 @@ def _learned_from(values: TermValues) -> str:
         return f"{TUNED} {by}"
     if prior and not queries:
         return made_by_prior(prior)
-    made = manifest.get("self_supervised")  # by an earlier version
-    if made:
-        return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
     if queries:
         return _judged(queries)
     peer = manifest.get("recipe", {}).get("name")
@@ -95,8 +92,5 @@ def _judged(queries: int) -> str:
 
 def made_by_prior(prior: Mapping[str, Any]) -> str:
     """What TDVs that come from a prior alone were learned from."""
-    preferred = prior.get("prefer")
-    # TDVs of before 2026-11-24 have "ranking" where nothing was preferred.
-    then = "" if preferred in (None, "ranking") else f", for {preferred}"
     name = f"prior {prior['name']} ({prior['sha256'][:12]})" if "sha256" in prior else prior["name"]
-    return f"{name}, no judgements{then}"
+    return f"{name}, no judgements"

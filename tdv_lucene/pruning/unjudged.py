@@ -14,7 +14,6 @@ from ..prior.prior import Prior
 from ..progress import Progress
 from ..ranking import DEFAULT_MODEL
 from ..values.operating_point import CORRECTED_AT
-from ..values.term_orders import PREFERENCES
 from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
 from .config import PruneConfig
@@ -58,30 +57,25 @@ def values_again(
     if record.learned_from.startswith(TUNED):
         with open_matrix(index, field=record.field, positions=False, progress=progress) as matrix:
             return in_memory(tuned_values(matrix, record.learned_parameters, {"tuned_on": 0}))
-    prefer, model = _recorded_preference(record), record.model or DEFAULT_MODEL
+    model = record.model or DEFAULT_MODEL
+    _require_this_prior(record, model)
     alone = record.tf == "scaled"
     ways: tuple[tuple[bool, Sequence[float | None]], ...] = (
         (alone, (record.requested_reduction,)), (alone, CORRECTED_AT), (not alone, CORRECTED_AT)
     )  # fmt: skip
     with open_matrix(index, field=record.field, positions=True, progress=progress) as matrix:
         for lead, at in ways:
-            values = prior_values(
-                matrix, model=model, lead=lead, prefer=prefer, reductions=at, quiet=True
-            )
+            values = prior_values(matrix, model=model, lead=lead, reductions=at, quiet=True)
             if find_point(values, record) is not None:
                 break
         return in_memory(values)
 
 
-def _recorded_preference(record: FieldRecord) -> str | None:
-    """The preference that the record says the prior had."""
-    made = record.learned_from
-    prior = Prior.load().of(record.model or DEFAULT_MODEL).describe()
-    by_preference = {made_by_prior(prior | {"prefer": prefer}): prefer for prefer in PREFERENCES}
-    if made not in by_preference:
+def _require_this_prior(record: FieldRecord, model: str) -> None:
+    made, ours = record.learned_from, made_by_prior(Prior.load().of(model).describe())
+    if made != ours:
         raise TdvError(
             f"the field '{record.field}' was pruned with TDVs from '{made}'. This version cannot "
-            f"make them again (without judgements it makes '{made_by_prior(prior)}'): pass them "
+            f"make them again (without judgements it makes '{ours}'): pass them "
             f"({argument('values')})"
         )
-    return by_preference[made]

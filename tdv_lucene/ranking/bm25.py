@@ -59,7 +59,6 @@ class Bm25Function(RankingFunction):
     held_by = "norms"
     java_class = "org.apache.lucene.search.similarities.BM25Similarity"
     boost_times = 2.0
-    fast_order = True
     worth_per_byte = True
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Bm25:

@@ -128,9 +128,9 @@ class RankingFunction(ABC):
         How many times as large, and as far-reaching, the first-position boost is in the saturation
         that decides what is dropped as in what is stored.
     dropped_by : pair of float
-        k1 and b of the saturation that decides what is dropped.
-    fast_order : bool
-        Whether the order of postings for speed is for it (see :mod:`..values.term_orders`).
+        k1 and b of the saturation that decides what is dropped. They are not those of the search:
+        what a posting is worth depends little on the search's parameters, and with a large b long
+        documents would lose most of what they have.
     worth_per_byte : bool
         Whether learning may choose how much a term's bytes count in the order of postings.
     whole_terms : str
@@ -152,7 +152,6 @@ class RankingFunction(ABC):
     scale_ranks: ClassVar[bool] = False
     boost_times: ClassVar[float] = 1.0
     dropped_by: ClassVar[tuple[float, float]] = (4.0, 0.2)
-    fast_order: ClassVar[bool] = False
     worth_per_byte: ClassVar[bool] = False
     whole_terms: ClassVar[str] = "whole_terms"
     has_idf: ClassVar[bool] = True

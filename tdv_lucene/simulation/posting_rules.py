@@ -12,7 +12,7 @@ from ..ranking import SearchParameters, ranking_function
 from ..ranking.bm25 import bm25_idf
 from ..values.dropped_postings import PostingRule
 from ..values.posting_thresholds import make_posting_rule
-from ..values.term_orders import counted_for_dropping, order_terms, saturation_for_dropping
+from ..values.term_orders import counted_for_dropping, order_terms
 from .weighted_collection import apply_values
 
 
@@ -40,7 +40,6 @@ class RuleRecipe:
 
 def rule_of_order(
     matrix: TermDocumentMatrix,
-    prefer: str | None,
     model: str,
     parameters: SearchParameters,
     recipe: RuleRecipe,
@@ -51,10 +50,10 @@ def rule_of_order(
 
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf, a pass each.
     """
-    k1, b = saturation_for_dropping(prefer, model)
+    k1, b = ranking_function(model).dropped_by
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
-        order_terms(matrix, prefer, model, per_byte=recipe.per_byte),
+        order_terms(matrix, model, per_byte=recipe.per_byte),
         getattr(recipe, ranking_function(model).whole_terms),
         k1=k1,
         b=b,

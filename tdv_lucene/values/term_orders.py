@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import TdvError, argument
-from ..ranking import DEFAULT_MODEL, MODELS, ranking_function
+import numpy as np
+
+from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.term_statistics import residual_idf, spread_of_weights
+from ..ranking import DEFAULT_MODEL, ranking_function
 from ..ranking.bm25 import bm25_idf
 
-if TYPE_CHECKING:  # --help reads the preferences, and does without NumPy and JAX
-    import numpy as np
-
+if TYPE_CHECKING:
     from ..matrix.term_document_matrix import TermDocumentMatrix
-
-SPEED = "speed"
-"""The one preference: an order that leaves few postings for searches to visit."""
-PREFERENCES = (None, SPEED)
-
 
 _RAREST = 8.0
 """The idf at which a term is worth most for its rarity alone: one of 3,000 documents has it."""
@@ -30,7 +26,6 @@ _LARGE = 9.5
 
 def order_terms(
     matrix: TermDocumentMatrix,
-    prefer: str | None = None,
     model: str = DEFAULT_MODEL,
     *,
     per_byte: float = 0.0,
@@ -55,21 +50,11 @@ def order_terms(
     as many bytes fewer rare terms are then kept, and more postings of others. Questions about
     details of short texts often rank better for it, claims and abstracts worse.
 
-    With ``prefer`` "speed" it is (RIDF + 0.01)^0.02 (x e^(-x / 0.62))^1.44, where x = idf / ln N.
-    Times a posting's saturation this is about how much oftener good answers owe their score to such
-    postings than searches visit them: a ratio of two densities, which a logistic regression
-    estimates (``scripts/bench/orders.py``). It loses more recall, and more of the ranking where
-    documents are short or queries name rare things.
-
     Of an impact index it is (v + 0.05)^0.6 u^-0.35, where u is the mean of a term's weights, and v
     their spread, as a share of it: a term that weighs about the same everywhere tells documents
     apart by nothing but its presence. The weights themselves know of rarity, and more of it than
     recall bears: hence u.
     """
-    import numpy as np
-
-    from ..matrix.term_statistics import residual_idf, spread_of_weights
-
     if ranking_function(model).of_weights:
         mean = np.asarray(matrix.total_term_freq) / np.maximum(matrix.doc_freq, 1)
         spread = spread_of_weights(matrix) + 0.05
@@ -77,24 +62,12 @@ def order_terms(
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     ridf = np.maximum(residual_idf(matrix), 0)
     size = np.log(matrix.doc_count + 1)
-    if prefer == SPEED:
-        x = idf / size
-        return np.asarray((ridf + 0.01) ** 0.02 * (x * np.exp(-x / 0.62)) ** 1.44, np.float32)
     mean = float(np.average(ridf, weights=matrix.doc_freq)) if len(idf) else 0.0
     rarity = 0.7 * mean * np.minimum(idf / _RAREST, _RAREST / idf) ** 4
     power = 0.9 * max(1.0, size / _LARGE) ** -4
     worth = (ridf + 0.05 + rarity) ** power * np.minimum(idf, _RAREST) ** 0.6
     cost = (1 + _ENTRY / np.asarray(matrix.doc_freq)) ** per_byte
     return np.asarray(worth / cost, np.float32)
-
-
-def saturation_for_dropping(prefer: str | None, model: str) -> tuple[float, float]:
-    """Return k1 and b of the saturation that an order is multiplied by.
-
-    It is not that of the search: what a posting is worth depends little on the search's parameters,
-    and with a large b long documents would lose most of what they have.
-    """
-    return (2.0, 0.1) if prefer == SPEED else ranking_function(model).dropped_by
 
 
 def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocumentMatrix:
@@ -104,20 +77,7 @@ def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocument
     the ranking at all, it counts for more in what is kept. Over eight collections an index of as
     many bytes ranks a little better for it on the mean (``runs/2026-11-23-frontier`` of the bench).
     """
-    from ..matrix.first_positions import FirstPositionBoost
-
     boost, times = matrix.position_boost, ranking_function(model).boost_times
     if not isinstance(boost, FirstPositionBoost):  # a power changes no order of weights
         return matrix.with_position_boost(None)
     return matrix.with_position_boost(boost.times(times))
-
-
-def check_preference(prefer: str | None, model: str) -> None:
-    """Raise :class:`TdvError` when there is no such preference, or none for ``model``."""
-    if prefer not in PREFERENCES:
-        raise TdvError(f"{argument('prefer', prefer)} is unknown: leave it out, or choose {SPEED}")
-    if prefer is not None and not ranking_function(model).fast_order:
-        models = " and ".join(name for name in MODELS if ranking_function(name).fast_order)
-        raise TdvError(
-            f"{argument('prefer', prefer)} is for {models}, not for model '{model}': leave it out"
-        )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, write_texts
 
-from tdv_lucene.analysis import DEFAULT, Analysis, read_stop_words
+from tdv_lucene.analysis import DEFAULT, LANGUAGES, Analysis, read_stop_words
 from tdv_lucene.comparison.config import CompareConfig
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.inputs import read_inputs
@@ -18,7 +18,6 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes import analysis as indexes_analysis
 from tdv_lucene.indexes.analysis import analysis_of, as_user_data
 from tdv_lucene.indexes.build import analysis_of_flags, build_index
-from tdv_lucene.indexes.by_terms import declaration
 from tdv_lucene.indexes.field_analysis import FieldAnalysis
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm.analysis import (
@@ -40,6 +39,14 @@ from tdv_lucene.searching.tune import tune_index
 pytestmark = pytest.mark.jvm
 
 GERMAN = Analysis("de")
+DECLARATION = {
+    Analysis(name) if name in LANGUAGES else Analysis(analyzer=name): text
+    for name, text in json.loads(
+        (Path(__file__).parents[1] / "resources" / "declaration.json").read_text(encoding="utf-8")
+    ).items()
+}
+"""The beginning of the Universal Declaration of Human Rights in each language, by the analysis that
+is made for it; nobody has a copyright in it."""
 FLAGS = (
     "--collection JsonCollection --generator DefaultLuceneDocumentGenerator --threads 1 -storeRaw"
 )
@@ -54,7 +61,7 @@ def _is_thai_missing() -> bool:
 
 
 def _texts(language: str) -> list[str]:
-    return [*declaration()[Analysis(language)]]
+    return [*DECLARATION[Analysis(language)]]
 
 
 @pytest.fixture(scope="module")
@@ -85,33 +92,19 @@ def test_every_analysis_is_found_from_stored_text(tmp_path: Path) -> None:
             _find(made, tmp_path / str(number))
 
 
-@pytest.mark.parametrize(
-    ("language", "made"),
-    [
-        *((name, Analysis(name)) for name in ("ar", "de", "fi", "ja")),
-        *((name, Analysis()) for name in ("de", "en", "sw")),
-        *((name, Analysis(stemmer="none")) for name in ("da", "en", "so")),
-        ("fr", Analysis(stemmer="krovetz")),
-        *(("en", Analysis(stemmer=name, stopwords=())) for name in ("porter", "none", "krovetz")),
-        ("en", Analysis(pretokenized=True)),
-        ("en", Analysis(analyzer="org.apache.lucene.analysis.standard.StandardAnalyzer")),
-    ],
-)
-def test_terms_alone_tell_the_analysis(language: str, made: Analysis, tmp_path: Path) -> None:
-    """In an index of half of the text that the words are looked up of."""
-    texts = [*_texts(language)[::2], *["the country's and its people's"] * (language == "en")]
-    found = analysis_of(write_texts(tmp_path / "index", texts, made, raw=False))
-    assert not found.is_certain and found.source == "its terms"
-    assert identity_of(found.analysis) == identity_of(made), found.describe()
+def test_without_text_nothing_is_guessed(german_terms: Path) -> None:
+    found = analysis_of(german_terms)
+    assert (found.analysis, found.is_certain, found.others) == (DEFAULT, False, ())
+    assert found.evidence == "it stores no text of the field"
 
 
-def test_what_terms_alone_do_not_tell_is_told(tmp_path: Path, caplog) -> None:
-    """Porter's stemmer leaves the words of Finnish: both are named, with their flags, where the
-    queries would find other terms; nothing is said where they would not."""
+def test_what_stored_text_does_not_tell_is_told(tmp_path: Path, caplog, monkeypatch) -> None:
+    """Both are named, with their flags, where the queries would find other terms; nothing is said
+    where they would not."""
     made = Analysis(stemmer="none")
     index = write_texts(tmp_path / "index", _texts("fi"), made, raw=False)
-    found = analysis_of(index)
-    assert {made, DEFAULT} <= {found.analysis, *found.others}
+    either = FieldAnalysis(DEFAULT, "stored text", False, (made,))
+    monkeypatch.setattr(indexes_analysis, "_detect_once", lambda *_: either)
     search_index(index, {"q": "ihmiset"}, tmp_path / "other")
     assert "cannot be told" not in caplog.text
     topics, qrels = _write(tmp_path, {"q": " ".join(_texts("fi"))})
@@ -169,11 +162,8 @@ def test_index_records_how_it_analyses(tmp_path: Path) -> None:
     assert analysis_of_flags(["-analyzeWithHuggingFaceTokenizer", "bert"]) is None
 
 
-def test_queries_that_the_index_lacks_stop_it(
-    german_terms: Path, tmp_path: Path, monkeypatch, caplog
-) -> None:
+def test_queries_that_the_index_lacks_stop_it(german_terms: Path, tmp_path: Path, caplog) -> None:
     """Where it would have their terms by another analysis: before any work."""
-    monkeypatch.setattr(indexes_analysis, "_detect_once", lambda *_: _unknown())
     topics = {f"q{i}": text for i, text in enumerate(_texts("de"))}
     match = r"analysed as English.*would have 100% analysed as German.*give --language de"
     with pytest.raises(TdvError, match=match):
@@ -191,10 +181,6 @@ def test_queries_that_the_index_lacks_stop_it(
     assert "give --language" not in caplog.text
 
 
-def _unknown() -> FieldAnalysis:
-    return FieldAnalysis.unknown((), "")
-
-
 def _write(folder: Path, queries: Mapping[str, str]) -> tuple[Path, Path]:
     """Topics and qrels."""
     topics, qrels = folder / "topics.tsv", folder / "qrels"
@@ -204,9 +190,8 @@ def _write(folder: Path, queries: Mapping[str, str]) -> tuple[Path, Path]:
 
 
 def test_a_word_that_is_not_there_is_told_with_the_flag(
-    german_terms: Path, tmp_path: Path, caplog, monkeypatch
+    german_terms: Path, tmp_path: Path, caplog
 ) -> None:
-    monkeypatch.setattr(indexes_analysis, "_detect_once", lambda *_: _unknown())
     search_index(german_terms, {"q": "Freiheiten"}, tmp_path / "run")
     assert "it has 1 as Danish or German" in caplog.text and "give --language da or" in caplog.text
 
@@ -240,7 +225,7 @@ def test_an_analyzer_is_named_by_its_class(tmp_path: Path) -> None:
     for name in ("no.Such", "java.lang.String", "org.apache.lucene.analysis.core.StopAnalyzer"):
         with pytest.raises(TdvError, match="is no Lucene analyzer that can be made without"):
             make_analyzer(Analysis(analyzer=name))
-    index = write_texts(tmp_path / "greek", [*declaration()[greek]], greek)
+    index = write_texts(tmp_path / "greek", [*DECLARATION[greek]], greek)
     assert analysis_of(index).analysis == greek
 
 
@@ -363,12 +348,11 @@ def test_words_are_found_as_the_analyzer_sees_them(language, text, query, found)
 
 
 def test_tdvs_say_how_an_index_was_analysed_where_nothing_else_does(
-    german_terms: Path, tmp_path: Path, monkeypatch
+    german_terms: Path, tmp_path: Path
 ) -> None:
     """Learned with a flag, or from an index with stored text; the pruned index records it."""
     values = prior_values_of_index(german_terms)
     values.manifest["analysis"] = as_record(GERMAN)
-    monkeypatch.setattr(indexes_analysis, "_detect_once", lambda *_: _unknown())
     report = prune_index(german_terms, values, tmp_path / "pruned", reduction=0.2)
     assert report["analysis"] == "German (recorded in the TDVs)"
     assert analysis_of(tmp_path / "pruned").describe() == "German (recorded in the index)"

@@ -52,7 +52,6 @@ BASES = [
     "search --index {index} --topics {topics} --output {output} --model qld",
     "search --index {index} --topics {topics} --output -",
     "export --index {index} --output {output}",
-    "pack --index {index} --output {output}.tar.gz",
     "explain --index {index} --pruned {pruned} --query 'index t1 t2'",
 ]
 SLOW = [
@@ -105,7 +104,6 @@ SAME = {
     "threads": "how fast, not what",
     "matrix": "saves the time of extracting",
     "memory": "a limit, which is not reached",
-    "trust_pickle": "a permission, for files that are pickles",
     "latency_budget_seconds": "how long to measure",
     "compare seed": "matters where not all queries are timed, or signs are not all tried",
     "--no-values seed": "which queries share a fold: that changes no choice of these few",
@@ -169,7 +167,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ]
     layout = Layout("contents", "DOCS_AND_FREQS_AND_POSITIONS", "vp", analysis=None)
     index = write_index(home / "index", [docs[:50], docs[50:]], layout)
-    values = prior_values_of_index(index, prefer="speed")
+    values = prior_values_of_index(index)
     values.save(home / "values")
     prune_index(index, home / "values", home / "pruned", reduction=0.3)
     words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]

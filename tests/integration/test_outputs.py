@@ -137,7 +137,6 @@ WRITERS = [
     Writer(
         "export --index {index} --matrix {matrix} --output {output}", "ciff", suffix="", quick=True
     ),
-    Writer("pack --index {index} --output {output}", "packed-index", suffix=".tar.gz", quick=True),
     Writer("demo --output {output}", "demonstration"),
 ]
 

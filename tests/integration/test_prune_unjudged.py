@@ -217,11 +217,10 @@ def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkey
 @pytest.mark.parametrize(
     "flags, tf",
     [
-        (["--prefer", "speed"], "scaled"),
         (["--no-lead"], "scaled"),
         (["--model", "qld"], "scaled"),
         ([], "original"),
-        (["--no-lead", "--prefer", "speed"], "original"),
+        (["--no-lead"], "original"),
     ],
 )
 def test_whatever_was_made_without_judgements_is_made_again(
@@ -232,8 +231,7 @@ def test_whatever_was_made_without_judgements_is_made_again(
     done = CliRunner().invoke(learn_command, [*arguments, *flags])
     assert done.exit_code == 0, done.output
     report = prune_index(source, values, tmp_path / "P", reduction=0.3, tf=tf)
-    preferred = f", for {flags[-1]}" if "--prefer" in flags else ""
-    assert report["learned_from"].endswith(f"no judgements{preferred}")
+    assert report["learned_from"].endswith("no judgements")
     assert verify_pruned(source, tmp_path / "P", values)["equal"]
     assert verify_pruned(source, tmp_path / "P", None)["equal"]
 
@@ -255,19 +253,6 @@ def test_the_source_is_looked_at_once_however_its_tdvs_were_made(
     monkeypatch.setattr(unjudged, "open_matrix", counted)
     assert verify_pruned(source, tmp_path / "P", None)["equal"]
     assert looks == [source]
-
-
-def test_a_preference_that_is_not_known_is_not_made_again(
-    source: Path, tmp_path: Path, monkeypatch
-) -> None:
-    values = tmp_path / "V"
-    arguments = ["--index", str(source), "--output", str(values), "--no-judgements"]
-    done = CliRunner().invoke(learn_command, [*arguments, "--prefer", "speed"])
-    assert done.exit_code == 0, done.output
-    prune_index(source, values, tmp_path / "P", reduction=0.3)
-    monkeypatch.setattr(unjudged, "PREFERENCES", (None,))
-    with pytest.raises(TdvError, match="for speed'. This version cannot make them"):
-        verify_pruned(source, tmp_path / "P", None)
 
 
 def test_values_are_written_and_explain_takes_them(source: Path, tmp_path: Path) -> None:

@@ -135,8 +135,6 @@ COMMANDS: dict[str, Made] = {
     "paper rerank": lambda case, output: (
         ["--index", case.index, "--ranker", ranked(case).ranker, "--topics", case.topics,
          "--run", case.run, "--output", output], [output]),
-    "pack": lambda case, output: (
-        ["--index", case.index, "--output", output + ".tar.gz"], [output]),
     "export": lambda case, output: (["--index", case.index, "--output", output], [output]),
     "explain": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, "--query",

@@ -20,7 +20,7 @@ from tdv_lucene.learning.by_log import CALIBRATION
 from tdv_lucene.learning.recipes import DefaultRecipe
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-SCRIPTS = ["analysis_detection.py", "rewriting.py",
+SCRIPTS = ["rewriting.py",
            "ablation.py", "frontier.py",
            "rivals.py", "size.py", "shards.py", "evidence.py", "orders.py", "permuted.py",
            "gains.py", "update.py", "watch.py", "languages.py", "engines.py",

@@ -116,7 +116,7 @@ def test_a_config_does_not_change(config: type[Config]) -> None:
             {"topic_field": "text"},
             "topic_field must be one of title, desc, narr, got 'text'",
         ),
-        (LearnConfig, {"prefer": "fun"}, "prefer must be one of speed, got 'fun'"),
+        (LearnConfig, {"measure": "fun"}, "measure must be one of .*, got 'fun'"),
         (LearnConfig, {"b": 1.5}, "b must be a finite number .*, got 1.5"),
         (LearnConfig, {"mu": 0.0}, "mu must be a finite number .*, got 0"),
         (LearnConfig, {"pool": -1}, "pool must be at least 0, got -1: 0 learns from all"),

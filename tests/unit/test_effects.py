@@ -190,7 +190,7 @@ def test_what_is_in_a_config_is_given():
 def test_none_and_false_ask_for_nothing():
     """Programs pass on what they were not given."""
     with pytest.raises(TdvError, match="pass the queries to learn from"):
-        learn_from_index("I", None, None, "O", vectors=None, trust_pickle=False, plot=None)
+        learn_from_index("I", None, None, "O", vectors=None, no_judgements=False, plot=None)
 
 
 def test_an_effect_beside_anything_or_nothing():

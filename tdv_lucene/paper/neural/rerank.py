@@ -68,9 +68,7 @@ def train_ranker(
         words = (
             latent_semantic_vectors(counts, seed=seed, progress=progress)
             if chosen.vectors is None
-            else load_term_vectors(
-                chosen.vectors, counts, analysed, progress, trust_pickle=chosen.trust_pickle
-            )
+            else load_term_vectors(chosen.vectors, counts, analysed, progress)
         )
         numbers = NeuralConfig()
         training = judged_training(counts, words, numbers, tokens, judgements)

@@ -64,18 +64,15 @@ def test_tiny_matrices_are_no_error(shape):
     assert np.isfinite(found.vectors).all() and found.vectors.ndim == 2
 
 
-@pytest.mark.parametrize("name", ["a.vec", "w2v.bin", "a.bin", "a.kv", "a.model"])
+@pytest.mark.parametrize("name", ["a.vec", "w2v.bin", "a.bin"])
 def test_every_format_is_read(name, fasttext, tmp_path):
     path = tmp_path / name
     {
         "a.vec": lambda: fasttext.wv.save_word2vec_format(str(path)),
         "w2v.bin": lambda: fasttext.wv.save_word2vec_format(str(path), binary=True),
         "a.bin": lambda: save_facebook_model(fasttext, str(path)),
-        "a.kv": lambda: fasttext.wv.save(str(path)),
-        "a.model": lambda: fasttext.save(str(path)),
     }[name]()
-    pickled = name in ("a.kv", "a.model")
-    found = read_word_vectors(path, trust_pickle=pickled)
+    found = read_word_vectors(path)
     assert set(found.words) == {word for sentence in SENTENCES for word in sentence}
     place = list(found.words).index("pruning")
     np.testing.assert_allclose(found.vectors[place], fasttext.wv["pruning"], atol=1e-5)
@@ -113,11 +110,11 @@ def test_words_of_another_language_are_refused():
         match_terms(matrix_of("index"), words, stem, 1, {}, silent)
 
 
-@pytest.mark.parametrize("name", ["a.vec", "a.bin", "a.kv"])
+@pytest.mark.parametrize("name", ["a.vec", "a.bin"])
 def test_what_is_no_vectors_file_is_refused(name, tmp_path):
     (tmp_path / name).write_text("{not vectors}\n")
     with pytest.raises(TdvError, match="is not a vectors file gensim can read"):
-        read_word_vectors(tmp_path / name, trust_pickle=True)
+        read_word_vectors(tmp_path / name)
     with pytest.raises(TdvError, match="no such vectors file"):
         read_word_vectors(tmp_path / "absent.vec")
 

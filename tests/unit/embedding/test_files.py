@@ -73,19 +73,15 @@ def test_no_pickle_hides_in_arrays(part, tmp_path):
     assert not sign.exists()
 
 
-def test_a_trusted_pickle_is_read_and_only_then(tmp_path):
+def test_what_gensim_saves_is_refused(tmp_path):
     keyed = KeyedVectors(vector_size=2)
     keyed.add_vectors(WORDS, VECTORS)
     keyed.save(str(tmp_path / "v.kv"))
-    with pytest.raises(TdvError, match=r"can run any command\. Pass trust_pickle=True"):
+    with pytest.raises(TdvError, match=r"v\.kv .*save_word2vec_format"):
         read_word_vectors(tmp_path / "v.kv")
-    read = read_word_vectors(tmp_path / "v.kv", trust_pickle=True)
-    assert list(read.words) == WORDS
     sign = tmp_path / "ran"
-    (tmp_path / "trap").write_bytes(pickle.dumps(Trap(sign)))
-    with pytest.raises(TdvError):  # the trap is no vectors; that it works shows the others are
-        read_word_vectors(tmp_path / "trap", trust_pickle=True)
-    assert sign.exists()
+    pickle.loads(pickle.dumps(Trap(sign)))
+    assert sign.exists()  # the trap of the other tests works
 
 
 def test_numpy_files(tmp_path):

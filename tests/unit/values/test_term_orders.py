@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.errors import TdvError
 from tdv_lucene.learning import choice_of_order
-from tdv_lucene.learning.config import LearnConfig
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
@@ -37,14 +35,11 @@ def test_the_order(collection):
     matrix = collection[0]
     ridf = np.maximum(residual_idf(matrix), 0)
     idf = bm25_idf(matrix.doc_freq, matrix.doc_count)
-    x = idf / np.log(matrix.doc_count + 1)
     rarity = 0.7 * (ridf * matrix.doc_freq).sum() / matrix.doc_freq.sum() * (idf / 8) ** 4
     expected = (ridf + 0.05 + rarity) ** 0.9 * idf**0.6
     np.testing.assert_allclose(order_terms(matrix), expected, rtol=1e-5)
     per_byte = expected / (1 + 8 / matrix.doc_freq) ** 0.5
     np.testing.assert_allclose(order_terms(matrix, per_byte=0.5), per_byte, rtol=1e-5)
-    fast = (ridf + 0.01) ** 0.02 * (x * np.exp(-x / 0.62)) ** 1.44
-    np.testing.assert_allclose(order_terms(matrix, "speed"), fast, rtol=1e-5)
 
 
 def test_residual_idf_counts_for_less_in_a_large_collection():
@@ -72,26 +67,18 @@ def test_the_rarest_terms_of_a_large_collection_are_not_worth_most():
 
 
 @pytest.mark.parametrize(
-    ("prefer", "model", "k1", "b"),
-    [
-        (None, "bm25", 4.0, 0.2),
-        ("speed", "bm25", 2.0, 0.1),
-        (None, "qld", 4.0, 0.2),
-        (None, "tfidf", 0.9, 0.4),
-    ],
+    ("model", "k1", "b"), [("bm25", 4.0, 0.2), ("qld", 4.0, 0.2), ("tfidf", 0.9, 0.4)]
 )
-def test_lengths_count_for_little_whatever_the_search_takes(collection, prefer, model, k1, b):
+def test_lengths_count_for_little_whatever_the_search_takes(collection, model, k1, b):
     matrix = collection[0]
     average = float(matrix.stored_lengths().sum() / matrix.doc_count)
     parameters = Parameters(k1=1.7, b=0.9)
-    rule = rule_of_order(matrix, prefer, model, parameters, DefaultRecipe(), (0.5,))
+    rule = rule_of_order(matrix, model, parameters, DefaultRecipe(), (0.5,))
     assert rule.length_norm == LengthNorm.of(k1, b, average)
 
 
-@pytest.mark.parametrize(
-    ("prefer", "model", "times"), [(None, "bm25", 2), ("speed", "bm25", 2), (None, "qld", 1)]
-)
-def test_what_stands_early_is_kept_longest(collection, prefer, model, times):
+@pytest.mark.parametrize(("model", "times"), [("bm25", 2), ("qld", 1)])
+def test_what_stands_early_is_kept_longest(collection, model, times):
     """For BM25 the saturation that drops has twice the index's first-position boost and span."""
     matrix = collection[0]
     first = np.random.default_rng(1).integers(0, 60, matrix.postings).astype(np.uint16)
@@ -101,7 +88,7 @@ def test_what_stands_early_is_kept_longest(collection, prefer, model, times):
         (boosted, FirstPositionBoost(1.5 * times, 3.0 * times)),
         (matrix, None),
     ):
-        rule = rule_of_order(counted, prefer, model, Parameters(), DefaultRecipe(), (0.5,))
+        rule = rule_of_order(counted, model, Parameters(), DefaultRecipe(), (0.5,))
         ones = np.ones(matrix.shape[0], np.float32)
         _, cut = rule.drop(ones, rule.priority, matrix.doc_freq, 0.5)
         assert rule.position_boost == cut.position_boost == expected
@@ -110,7 +97,7 @@ def test_what_stands_early_is_kept_longest(collection, prefer, model, times):
 def test_the_rule_drops_by_order_times_saturation(collection):
     """At half of the postings, none that stays is worth less than one that goes."""
     matrix = collection[0]
-    rule = rule_of_order(matrix, None, "bm25", Parameters(), DefaultRecipe(), (0.5,))
+    rule = rule_of_order(matrix, "bm25", Parameters(), DefaultRecipe(), (0.5,))
     order = rule.priority
     everything = np.ones(len(order), np.float32)
     tdv, cut = rule.drop(everything, order, matrix.doc_freq, 0.5)
@@ -124,45 +111,10 @@ def test_the_rule_drops_by_order_times_saturation(collection):
     assert worth[~stays].max() <= worth[stays].min() * 1.002  # thresholds lie a thousandth apart
 
 
-def test_where_speed_is_preferred_fewer_postings_stay_in_long_lists(collection):
-    matrix = collection[0]
-    long = np.argsort(matrix.doc_freq)[-15:]
-    left = {}
-    for prefer in (None, "speed"):
-        rule = rule_of_order(matrix, prefer, "bm25", Parameters(), DefaultRecipe(), (0.6,))
-        ones = np.ones(matrix.shape[0], np.float32)
-        tdv, cut = rule.drop(ones, rule.priority, matrix.doc_freq, 0.6)
-        left[prefer] = keep_postings(matrix, tdv, cut).doc_freq[long].sum()
-    assert left["speed"] < left[None]
-
-
-def test_a_preference_decides_the_order(collection):
-    found = learn_term_values(*collection, recipe=replace(SHORT, prefer="speed", reductions=(0.0,)))
-    np.testing.assert_array_equal(found.priority, order_terms(collection[0], "speed"))
-    default = prior_values(collection[0])
-    np.testing.assert_array_equal(default.priority, order_terms(collection[0]))
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"prefer": "size"}, "prefer must be one of speed, got 'size'"),
-        ({"prefer": "speed", "model": "qld"}, "is for bm25, not for model 'qld'"),
-    ],
-)
-def test_preferences_that_do_nothing_are_refused(options, said):
-    with pytest.raises(TdvError, match=said):
-        LearnConfig(**options)
-
-
-def test_there_is_no_other_preference(collection):
-    with pytest.raises(TdvError, match="'size' is unknown: leave it out, or choose speed"):
-        prior_values(collection[0], prefer="size")
-
-
-def test_a_recipe_with_a_preference_is_refused_for_other_models(collection):
-    with pytest.raises(TdvError, match="is for bm25, not for model 'qld'"):
-        learn_term_values(*collection, model="qld", recipe=replace(SHORT, prefer="speed"))
+def test_learning_and_the_prior_drop_in_the_same_order(collection):
+    found = learn_term_values(*collection, recipe=replace(SHORT, reductions=(0.0,)))
+    for values in (found, prior_values(collection[0])):
+        np.testing.assert_array_equal(values.priority, order_terms(collection[0]))
 
 
 def test_the_larger_idf_is_corrected_as_far_as_pruning_goes(collection):

@@ -52,7 +52,7 @@ public final class DocumentIds {
    *
    * @param ids a JSON array
    */
-  public static String texts(String index, String field, String ids, int length)
+  public static String texts(Index index, String field, String ids, int length)
       throws IOException {
     StoredText titles = new StoredText("title");
     StoredText contents = new StoredText(field);
