@@ -131,6 +131,11 @@ class Located(os.PathLike[str]):
 
     source: Source
 
+    @property
+    def is_sharded(self) -> bool:
+        """Whether it was named as shards."""
+        return self.source.is_sharded
+
     def __fspath__(self) -> str:
         return os.fspath(self.source)
 

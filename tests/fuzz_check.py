@@ -21,9 +21,8 @@ from testing_jar import dump_index, write_described
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.first_positions import FirstPositionBoost
-from tdv_lucene.matrix.weight_powers import WeightPower
 from tdv_lucene.ranking import Baking
+from tdv_lucene.ranking.boosts import FirstPositionBoost, WeightPower
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1

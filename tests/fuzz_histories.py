@@ -20,12 +20,12 @@ from testing_jar import change_described, dump_index, write_described
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.first_positions import FirstPositionBoost, describe_boost
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.pruning import drift
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.ranking.boosts import FirstPositionBoost, describe_boost
 from tdv_lucene.values.posting_thresholds import make_posting_rule
 from tdv_lucene.values.term_values import TermValues
 

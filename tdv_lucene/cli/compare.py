@@ -68,10 +68,7 @@ def command(
         )
     if (tune_topics is None) != (tune_qrels is None):
         raise click.UsageError("--tune-topics and --tune-qrels go together: pass both")
-    arguments |= {
-        "names": (first, second),
-        "values": _values(arguments.get("values", ()), second, [name for name, _ in further]),
-    }
+    arguments["names"] = (first, second)
     report = options.run(
         compare_indexes, index, treatment, topics[0], qrels[0], **arguments,
         further_indexes=dict(further), further_queries=list(zip(topics[1:], qrels[1:])),
@@ -99,19 +96,6 @@ def _named(indexes: tuple[str, ...], pruned: Any) -> list[tuple[str, Any]]:
         raise click.UsageError("one index is nothing to compare: pass --pruned, or several --index")
     named = options.named_folders(indexes, "--index")
     return [(name, found([folder])) for name, folder in named.items()]
-
-
-def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str, str]:
-    """Index -> its TDVs; a folder without a name belongs to the second index."""
-    found: dict[str, str] = {}
-    for one in given:
-        name, equals, folder = one.partition("=")
-        if not equals or name not in (second, *further):  # '=' may stand in a folder's name
-            name, folder = second, one
-        if name in found:
-            raise click.UsageError(f"two --tdv are for the index '{name}': pass --tdv NAME=FOLDER")
-        found[name] = folder
-    return found
 
 
 def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None:

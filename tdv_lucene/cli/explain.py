@@ -51,7 +51,7 @@ def _terms(explained: dict[str, Any]) -> Any:
         f"{explained['analysis']}."
     )
     if explained["tdv_kind"] == "ratio":
-        note += " tf ratio: total frequency after pruning over before. Pass --tdv to show TDVs."
+        note += " tf ratio: total frequency after pruning over before."
     return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.evaluate import Evaluation
+from ..indexes.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..report.page_data import Measured, Rankings
@@ -19,13 +20,13 @@ from ..timing.latency import MODES, Latency, TimedIndex, measure_latency
 from ..timing.latency_summary import QueryTerms, look_up_terms, summarise_speed
 from . import content
 from .config import CompareConfig
-from .inputs import Compared, read_inputs, values_by_name
+from .inputs import Compared, FilePair, read_inputs
 from .rankings import side_by_side
 from .systems import (
     QuerySet,
     Results,
     System,
-    named_alike,
+    open_alike,
     pairs_to_test,
     search_all,
 )
@@ -84,14 +85,23 @@ def compare_indexes(
     config = CompareConfig.of(config, options)
     first, second = config.names
     paths = {first: index, second: pruned, **(config.further_indexes or {})}
-    paths = named_alike(paths, config.id_field)
-    by_name = values_by_name(config.values, paths)
-    read = [*paths.values(), *by_name.values(), topics, qrels, *(config.tune or ())]
+    read = [*paths.values(), topics, qrels, *(config.tune or ())]
     read += [path for pair in config.further_queries for path in pair]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
     queries = [(topics, qrels), *config.further_queries]
-    compared = read_inputs(paths, queries, config.tune, config)
-    terms = _terms(paths, config.field, by_name)
+    with open_alike(paths, config.id_field) as indexes:
+        return _compare(indexes, queries, place, config, progress)
+
+
+def _compare(
+    indexes: Mapping[str, Index],
+    queries: Sequence[FilePair],
+    place: Output,
+    config: CompareConfig,
+    progress: Progress,
+) -> dict[str, Any]:
+    compared = read_inputs(indexes, queries, config.tune, config)
+    terms = _terms(indexes, config.field)
     search: dict[str, Any] = {
         "field": config.field, "threads": cores(config.threads), "progress": progress
     }  # fmt: skip
@@ -102,7 +112,7 @@ def compare_indexes(
         search |= {"analysed": compared.analysed, "measures": config.measures}
         results = _search_sets(systems, query_sets, folder, search)
         timed = {
-            n: TimedIndex(system.path, system.parameters, results[0].runs[n])
+            n: TimedIndex(system.index, system.parameters, results[0].runs[n])
             for n, system in systems.items()
         }
         raw = folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy"
@@ -119,24 +129,17 @@ def compare_indexes(
             "notes": compared.notes(results, config.field),
             **content.versions_and_machine(),
         }
-        rankings = side_by_side(results, index, config.field)
+        rankings = side_by_side(results, next(iter(indexes.values())), config.field)
         _write_files(folder, report, results, latency, words, rankings)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
 
-def _terms(
-    paths: Mapping[str, str | os.PathLike[str]],
-    field: str,
-    values: Mapping[str, str | os.PathLike[str]],
-) -> dict[str, Any]:
+def _terms(indexes: Mapping[str, Index], field: str) -> dict[str, Any]:
     """What pruning changed about terms in each index, and its trade-off; the second's on top."""
-    (_, index), *others = paths.items()
-    terms = {name: describe_terms(index, path, field, values.get(name)) for name, path in others}
-    curves = {
-        name: trade_off(path, field, values[name]) if name in values else None
-        for name, path in others
-    }
+    (_, full), *others = indexes.items()
+    terms = {name: describe_terms(full, pruned, field) for name, pruned in others}
+    curves = {name: trade_off(pruned, field) for name, pruned in others}
     second = others[0][0]
     return {
         "terms": terms[second],
@@ -158,11 +161,11 @@ def _with_tuned(
     if name in systems:
         raise TdvError(f"an index is named '{name}', like the tuned baseline: choose another name")
     chosen, tried = tune_parameters(
-        system.path, training.topics, training.qrels, system.parameters.model,
+        system.index, training.topics, training.qrels, system.parameters.model,
         analysis=compared.analysed.analysis, **search,
     )  # fmt: skip
     record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
-    return {**systems, name: System(system.path, chosen, is_tuned=True)}, record
+    return {**systems, name: System(system.index, chosen, is_tuned=True)}, record
 
 
 def _search_sets(
@@ -198,7 +201,7 @@ def _measure_speed(
     latency = measure_latency(
         timed, topics, config.latency_plan, **asked, raw=raw, progress=progress
     )
-    searched = {name: index.path for name, index in timed.items()}
+    searched = {name: index.index for name, index in timed.items()}
     words = [look_up_terms(searched, queries.topics, **asked) for queries in query_sets]
     speed = {**content.latencies(latency), **summarise_speed(latency, words[0], config.seed)}
     return latency, words, speed

@@ -33,12 +33,6 @@ class CompareConfig(
         "'RR@10 R@100 P@5'.",
         metavar="NAMES", multiple=True, check=_check_measures,
     )  # fmt: skip
-    values: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = option(
-        None,
-        "TDVs used to prune --pruned, or the index NAME. Adds to the report which terms "
-        "changed, and the curve that 'learn' predicted.",
-        flag="tdv", metavar="[NAME=]FOLDER", multiple=True,
-    )  # fmt: skip
     names: tuple[str, str] = option(
         ("full", "pruned"), "Call the two indexes this in the report.", flag=PYTHON_ONLY
     )
@@ -88,7 +82,4 @@ class CompareConfig(
 class ExplainConfig(SearchedModel, Analysed, OfField, Named):
     """How :func:`tdv_lucene.explain_query` explains."""
 
-    values: str | os.PathLike[str] | None = option(
-        None, "TDVs that --pruned was made with, if kept.", flag="tdv", metavar="FOLDER"
-    )
     hits: int = option(10, "Show this many documents.", least=1, most=MOST_HITS)

@@ -12,7 +12,7 @@ from typing import Any
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.significance import PairedComparison, compare_all_paired
 from ..evaluation.topics import Topics
-from ..indexes.user_data import FieldRecord, notes_on_strangers
+from ..indexes.user_data import notes_on_strangers
 from ..jvm.searcher import describe_java
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
@@ -168,27 +168,26 @@ def parameters(
     }
 
 
-def notes(
-    found: Mapping[str, dict[str, Any]], model: str | None, field: str = "contents"
-) -> list[str]:
+def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
     """What a reader should know before trusting the numbers."""
-    (first, full), *others = found.items()
-    notes = notes_on_strangers(found, field)
+    model = next(iter(systems.values())).parameters.model
+    (first, full), *others = [(name, system.index) for name, system in systems.items()]
+    notes = notes_on_strangers(dict([(first, full), *others]), field)
     for name, pruned in others:
-        learned_for = FieldRecord.of(pruned["user_data"], field).learned_for_another(model)
+        learned_for = pruned.record(field).learned_for_another(model)
         if learned_for is not None:
             notes.append(
                 f"the TDVs of '{name}' were learned for {learned_for}, this comparison ranks with "
                 f"{model}"
             )
-        if full["documents"] != pruned["documents"]:
+        if full.documents != pruned.documents:
             notes.append(
-                f"the indexes hold different numbers of documents: {full['documents']:,} "
-                f"('{first}') and {pruned['documents']:,} ('{name}')"
+                f"the indexes hold different numbers of documents: {full.documents:,} "
+                f"('{first}') and {pruned.documents:,} ('{name}')"
             )
-    if full["deleted"]:
+    if full.deleted:
         notes.append(
-            f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"
+            f"the postings of '{first}' include those of {full.deleted:,} deleted documents"
         )
     return notes
 

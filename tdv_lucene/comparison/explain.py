@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 from ..indexes.query_terms import check_query_terms
-from ..indexes.search_parameters import recorded_model
 from .config import ExplainConfig
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 
@@ -24,8 +23,8 @@ def explain_query(
     ----------
     config, options
         A :class:`ExplainConfig`, or its options by name, as ``hits=20``. Without ``model``,
-        the one that ``pruned`` records is used; any other causes a warning in the log. Without
-        ``values``, terms are shown with the ratio of their frequencies in the two indexes.
+        the one that ``pruned`` records is used; any other causes a warning in the log. Terms of an
+        index that has no plan are shown with the ratio of their frequencies in the two indexes.
 
     Returns
     -------
@@ -46,17 +45,16 @@ def explain_query(
     Raises
     ------
     TdvError
-        When an index or the TDVs cannot be read, ``pruned`` was not made with them, ``hits`` is
-        below 1, or nothing is left of the query after analysis.
+        When an index cannot be read, ``hits`` is below 1, or nothing is left of the query after
+        analysis.
     """
     config = ExplainConfig.of(config, options)
     field = config.field
-    model = config.model or recorded_model(pruned, field)
-    given = {} if config.values is None else {"after": config.values}
     paths = {"before": index, "after": pruned}
-    asked: dict[str, Any] = {"model": model, "field": field, "analysis": config.analysis}
-    with SideBySide(paths, values=given, id_field=config.id_field, **asked) as both:
-        check_query_terms(index, field, both.analysed, [query])
+    with SideBySide(
+        paths, model=config.model, field=field, analysis=config.analysis, id_field=config.id_field
+    ) as both:
+        check_query_terms(both.indexes["before"], field, both.analysed, [query])
         terms = both.analyze(query)
         answers = both.ask(query, list(terms), config.hits)
         before, after = answers.values()

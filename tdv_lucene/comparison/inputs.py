@@ -12,11 +12,11 @@ from ..evaluation.chance import note_on_chance
 from ..evaluation.topics import note_on_missing
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.field_analysis import FieldAnalysis
+from ..indexes.index import Index
 from ..indexes.inspection import inspect_index
 from ..indexes.queries import searchable_topics, shortened_topics
 from ..indexes.query_terms import check_query_terms, note_on_nothing_found, notes_on_query_terms
 from ..indexes.search_parameters import recorded_parameters
-from ..indexes.user_data import FieldRecord
 from ..jvm.searcher import known_documents
 from . import content
 from .config import CompareConfig
@@ -51,7 +51,7 @@ class Compared:
         """What a reader should know before trusting the numbers."""
         first, *_ = self.systems
         return [
-            *content.notes(self.found, self.systems[first].parameters.model, field),
+            *content.notes(self.systems, field),
             *self._notes_on_documents(results),
             *self._notes_on_chance(results),
             *content.notes_on_tuning(
@@ -72,7 +72,7 @@ class Compared:
         ]
         retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
         for name in others if retrieved else ():
-            missing = len(retrieved) - len(set(known_documents(self.systems[name].path, retrieved)))
+            missing = len(retrieved) - len(set(known_documents(self.systems[name].index, retrieved)))
             if missing:
                 notes.append(
                     f"'{name}' is of another collection than '{first}': it lacks {missing:,} of "
@@ -83,7 +83,7 @@ class Compared:
     def _notes_on_chance(self, results: Sequence[Results]) -> list[str]:
         """Judgements of another collection are met by chance only."""
         first, *_ = self.systems
-        documents = self.found[first]["documents"]
+        documents = self.systems[first].index.documents
         notes = []
         for one in results:
             of, qrels = one.evaluations[first], one.queries.qrels
@@ -96,12 +96,12 @@ class Compared:
         texts = [text for one in self.query_sets for text in one.topics.values()]
         notes = []
         for name, system in self.systems.items():
-            path, record = system.path, FieldRecord.of(self.found[name]["user_data"], field)
-            if record.values_sha256 is None:
-                notes += notes_on_query_terms(path, field, self.analysed, texts, f"'{name}'")
+            index = system.index
+            if not index.record(field).is_pruned:
+                notes += notes_on_query_terms(index, field, self.analysed, texts, f"'{name}'")
             notes += [
                 note_on_nothing_found(
-                    path, field, self.analysed, one.queries.topics.values(), f"'{name}'"
+                    index, field, self.analysed, one.queries.topics.values(), f"'{name}'"
                 )
                 for one in results
                 if len(one.without_hits[name]) == len(one.queries.topics)
@@ -110,15 +110,15 @@ class Compared:
 
 
 def read_inputs(
-    paths: Mapping[str, str | os.PathLike[str]],
+    indexes: Mapping[str, Index],
     queries: Sequence[FilePair],
     tune: FilePair | None,
     config: CompareConfig,
 ) -> Compared:
     """Read the query sets and inspect the indexes; refuse what does not belong together."""
-    first, *_ = paths.values()
+    first, *_ = indexes.values()
     analysed = refuse_different(
-        {name: analysis_of(path, config.field, config.analysis) for name, path in paths.items()},
+        {name: analysis_of(one, config.field, config.analysis) for name, one in indexes.items()},
         "the indexes",
     )
     how = config.field, analysed.analysis
@@ -136,11 +136,11 @@ def read_inputs(
         training.check(first)
     for one in query_sets:
         check_query_terms(first, config.field, analysed, one.topics.values())
-    found = {name: inspect_index(path) for name, path in paths.items()}
-    model = config.model or shared_model(paths, config.field)
+    found = {name: inspect_index(index) for name, index in indexes.items()}
+    model = config.model or shared_model(indexes, config.field)
     systems = {
-        name: System(path, recorded_parameters(path, model, field=config.field))
-        for name, path in paths.items()
+        name: System(index, recorded_parameters(index, model, field=config.field))
+        for name, index in indexes.items()
     }
     if config.query_terms is not None:
         ranked = next(iter(systems.values())).parameters
@@ -152,22 +152,3 @@ def read_inputs(
             for one, (topics, told) in zip(query_sets, made)
         ]
     return Compared(found, systems, query_sets, relevant, training, analysed)
-
-
-def values_by_name(
-    values: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None,
-    paths: Mapping[str, str | os.PathLike[str]],
-) -> Mapping[str, str | os.PathLike[str]]:
-    """Return index name -> TDVs; the first index, the baseline, has none."""
-    _, second, *further = paths
-    if values is None:
-        return {}
-    if not isinstance(values, Mapping):
-        return {second: values}
-    for name in values:
-        if name not in (second, *further):
-            raise TdvError(
-                f"{argument('values')} are given for '{name}'. The indexes compared with the "
-                f"first are {', '.join((second, *further))}"
-            )
-    return values

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ..evaluation.evaluate import Evaluation
+from ..indexes.index import Index
 from ..jvm.searcher import stored_texts
 from ..report.page_data import Rankings
 from ..report.wording import shortened
@@ -19,9 +19,7 @@ MOST = 1000
 _TITLE = 120  # characters
 
 
-def side_by_side(
-    results: Sequence[Results], index: str | os.PathLike[str], field: str
-) -> list[Rankings]:
+def side_by_side(results: Sequence[Results], index: Index, field: str) -> list[Rankings]:
     """Return the rankings of the queries that changed most, for each query set."""
     most = max(1, MOST // sum(len(result.evaluations) for result in results))
     chosen = [most_changed(result.evaluations, most) for result in results]

@@ -14,14 +14,13 @@ from ..analysis import Analysis
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
-from ..indexes.user_data import FieldRecord, notes_on_strangers, user_data_of
+from ..indexes.user_data import notes_on_strangers
 from ..jvm.analysis import analyze
-from ..jvm.index import identify
 from ..jvm.open_index import Hit, OpenIndex
 from ..jvm.searcher import make_similarity
 from ..ranking import SearchParameters
 from ..report.wording import shortened
-from .systems import named_alike, shared_model
+from .systems import open_alike, shared_model
 from .term_changes import TermMeasure, Value, measure_terms
 
 _log = logging.getLogger(__name__)
@@ -34,7 +33,6 @@ class OpenedIndex:
     ``shown`` is what is shown of terms: their TDVs, or a ratio of frequencies.
     """
 
-    path: str | os.PathLike[str]
     parameters: SearchParameters
     searcher: OpenIndex
     shown: TermMeasure
@@ -71,15 +69,11 @@ class SideBySide:
         None for what the further indexes record; any other causes a warning in the log.
     analysis
         How queries are analysed; None as the indexes were.
-    values
-        Name -> the TDVs this index was made with. Without them, terms are shown with the ratio of
-        their frequencies.
 
     Raises
     ------
     TdvError
-        When an index or TDVs cannot be read, an index was not made with its TDVs, or the indexes
-        record different models and none is given.
+        When an index cannot be read, or the indexes record different models and none is given.
     """
 
     def __init__(
@@ -89,30 +83,27 @@ class SideBySide:
         model: str | None = None,
         field: str = "contents",
         analysis: Analysis | None = None,
-        values: Mapping[str, str | os.PathLike[str]] | None = None,
         id_field: str | None = None,
     ) -> None:
         self.field = field
-        indexes = named_alike(indexes, id_field)
-        found = {name: analysis_of(path, field, analysis) for name, path in indexes.items()}
-        self.analysed = refuse_different(found, "the indexes")
-        model = model or shared_model(indexes, field)
-        commits = {
-            os.fspath(path): {"commit": identify(path)["commit"], "user_data": user_data_of(path)}
-            for path in indexes.values()
-        }
-        for note in notes_on_strangers(commits, field):
-            _log.warning("%s", note)
         self.opened: dict[str, OpenedIndex] = {}
         with ExitStack() as stack:
-            for name, path in indexes.items():
-                parameters = recorded_parameters(path, model, field=field)
-                warn_of_another_search(path, parameters, FieldRecord.read(path, field))
-                shown = measure_terms(path, field, (values or {}).get(name))
+            self.indexes = stack.enter_context(open_alike(indexes, id_field))
+            found = {
+                name: analysis_of(index, field, analysis) for name, index in self.indexes.items()
+            }
+            self.analysed = refuse_different(found, "the indexes")
+            model = model or shared_model(self.indexes, field)
+            for note in notes_on_strangers({f"{i}": i for i in self.indexes.values()}, field):
+                _log.warning("%s", note)
+            for name, index in self.indexes.items():
+                parameters = recorded_parameters(index, model, field=field)
+                warn_of_another_search(index, parameters, index.record(field))
                 searcher = stack.enter_context(
-                    OpenIndex(path, make_similarity(parameters), field, self.analysed.analysis)
+                    OpenIndex(index, make_similarity(parameters), field, self.analysed.analysis)
                 )
-                self.opened[name] = OpenedIndex(path, parameters, searcher, shown)
+                shown = measure_terms(index, field)
+                self.opened[name] = OpenedIndex(parameters, searcher, shown)
             self._stack = stack.pop_all()
 
     def __enter__(self) -> SideBySide:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,12 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
-from ..indexes.search_parameters import recorded_model
-from ..indexes.user_data import user_data_of
+from ..indexes.index import Index
 from ..jvm.searcher import known_documents
 from ..output import Output
 from ..ranking import SearchParameters
 from ..searching.search import RUN, search_with
-from ..source import ID_FIELD, Source, named_by
+from ..source import ID_FIELD
 from ..timing.latency import DEPTH
 
 SHOWN = 10
@@ -46,7 +46,7 @@ class System:
     ``is_tuned`` says whether it is the first index once more, with parameters tuned for it.
     """
 
-    path: str | os.PathLike[str]
+    index: Index
     parameters: SearchParameters
     is_tuned: bool = False
 
@@ -76,7 +76,7 @@ class QuerySet:
         texts = read_topics(topics, topic_field)
         return cls(label, texts, read_qrels(qrels), f"{qrels} for {topics}")
 
-    def check(self, index: str | os.PathLike[str]) -> tuple[int, int]:
+    def check(self, index: Index) -> tuple[int, int]:
         """Return how many relevant documents ``index`` lacks, and how many there are.
 
         Raises :class:`TdvError` unless topics, qrels and index have something in common.
@@ -144,9 +144,9 @@ def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
             raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
-def shared_model(paths: Mapping[str, str | os.PathLike[str]], field: str) -> str | None:
+def shared_model(indexes: Mapping[str, Index], field: str) -> str | None:
     """Return the model that the indexes were learned for; None if none of them says."""
-    found = {name: recorded_model(path, field) for name, path in paths.items()}
+    found = {name: index.record(field).known_model for name, index in indexes.items()}
     recorded = {name: model for name, model in found.items() if model is not None}
     if len({*recorded.values()}) > 1:
         told = ", ".join(f"'{name}' for {model}" for name, model in recorded.items())
@@ -157,19 +157,22 @@ def shared_model(paths: Mapping[str, str | os.PathLike[str]], field: str) -> str
     return next(iter(recorded.values()), None)
 
 
-def named_alike(
+@contextmanager
+def open_alike(
     paths: Mapping[str, str | os.PathLike[str]], id_field: str | None
-) -> dict[str, str | os.PathLike[str]]:
-    """Return the indexes with the field that names documents, if one was asked for or recorded by
-    any: an index is named as those that were pruned from it."""
-    recorded = {name: user_data_of(path).get(ID_FIELD) for name, path in paths.items()}
-    by_others = next((field for field in recorded.values() if field is not None), None)
-    return {
-        name: named_by(path, id_field)
-        if id_field is not None or recorded[name] is not None or Source.of(path).is_sharded
-        else named_by(path, by_others)
-        for name, path in paths.items()
-    }
+) -> Iterator[dict[str, Index]]:
+    """Open indexes with the field that names documents, if one was asked for or any records one:
+    an index is named as those that were pruned from it."""
+    with ExitStack() as stack:
+        found = {
+            name: stack.enter_context(Index.open(path, id_field)) for name, path in paths.items()
+        }
+        named = {name: index.user_data.get(ID_FIELD) for name, index in found.items()}
+        by_others = next(filter(None, named.values()), None)
+        for name, index in found.items():
+            if id_field is None and by_others and named[name] is None and not index.is_sharded:
+                found[name] = stack.enter_context(Index.open(index.source, by_others))
+        yield found
 
 
 def search_all(
@@ -187,9 +190,9 @@ def search_all(
     runs = {name: folder / f"{prefix}{name}.run" for name in systems}
     found, without_hits = {}, {}
     for name, system in systems.items():
-        place = Output(runs[name], RUN, is_folder=False, inputs=[system.path], made_by="compare")
+        place = Output(runs[name], RUN, is_folder=False, inputs=[system.index], made_by="compare")
         made = search_with(
-            system.path, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
+            system.index, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
             **search,
         )  # fmt: skip
         found[name], without_hits[name] = made.run(), made.summary["queries_without_hits"]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..indexes.index import Index
 from ..indexes.user_data import FieldRecord
-from ..jvm.index import identify
 from ..jvm.searcher import every_pair
-from ..pruning.field_rule import values_of_index
 from ..vocabulary import ByteStrings
 
 _MOST = 20
@@ -63,29 +60,24 @@ def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Count
     return after[1] / (record.scale * before[1])
 
 
-def measure_terms(
-    pruned: str | os.PathLike[str], field: str, values: str | os.PathLike[str] | None
-) -> TermMeasure:
-    """Return what to show of the terms of an index: the learned TDVs if they are given.
+def measure_terms(pruned: Index, field: str) -> TermMeasure:
+    """Return what to show of the terms of an index: the TDVs of its plan, or for a field without
+    one the ratio of frequencies.
 
-    ``values`` is the folder that pruning was given; without it, the ratio of frequencies is shown.
-
-    Raises :class:`TdvError` when the index cannot be read, or ``field`` was not pruned with these
-    TDVs.
+    Raises :class:`TdvError` when the plan cannot be read.
     """
-    record = FieldRecord.read(pruned, field)
-    ratio = partial(frequency_ratio, record)
-    if values is None:
+    plan = pruned.plan and pruned.plan.of(field)
+    if plan is None:
+        ratio = partial(frequency_ratio, pruned.record(field))
         return TermMeasure(ratio, "ratio", "the ratio of total frequencies after and before")
-    learned, tdv = values_of_index(pruned, field, values)
 
     def value(term: Term, before: Counts, after: Counts) -> float | None:
         if not after[0]:
             return 0.0
-        position = int(learned.vocabulary.find([term])[0])
-        return None if position < 0 else float(tdv[position])
+        position = int(plan.vocabulary.find([term])[0])
+        return None if position < 0 else float(plan.tdv[position])
 
-    return TermMeasure(value, "learned", f"learned ({Path(values).name})")
+    return TermMeasure(value, "learned", f"learned from {plan.facts['learned_from']}")
 
 
 def list_changes(
@@ -129,37 +121,26 @@ def _change(term: bytes, tdv: float, before: int, after: int) -> dict[str, Any]:
     return {"term": text, "tdv": tdv, "df_before": before, "df_after": after}
 
 
-def describe_terms(
-    index: str | os.PathLike[str],
-    pruned: str | os.PathLike[str],
-    field: str,
-    values: str | os.PathLike[str] | None = None,
-) -> dict[str, Any]:
+def describe_terms(index: Index, pruned: Index, field: str) -> dict[str, Any]:
     """Return :func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what
     ``tdv`` shows (see :class:`TermMeasure`).
 
-    Raises :class:`TdvError` as :func:`measure_terms`, and when ``index`` cannot be read.
+    Raises :class:`TdvError` as :func:`measure_terms`.
     """
-    shown = measure_terms(pruned, field, values)
-    documents = identify(index)["documents"]
+    shown = measure_terms(pruned, field)
     with every_pair(index, pruned, field) as (terms, counts):
-        changes = list_changes(terms, counts, documents, shown.value)
+        changes = list_changes(terms, counts, index.documents, shown.value)
     return {"source": shown.source, "tdv_kind": shown.kind, **changes}
 
 
-def trade_off(
-    pruned: str | os.PathLike[str], field: str, values: str | os.PathLike[str]
-) -> dict[str, Any]:
-    """Return the validated operating points: ``points`` with ``reduction`` and ``measures``,
-    ``full`` (the measures of the full index on the same held-out queries) and ``chosen``, the
-    reduction asked for.
+def trade_off(pruned: Index, field: str) -> dict[str, Any] | None:
+    """Return the operating points that learning measured, None where it measured none: ``points``
+    with ``reduction`` and ``measures``, ``full`` (the measures of the full index on the same
+    held-out queries) and ``chosen``, the reduction asked for.
 
-    Raises :class:`TdvError` as :func:`measure_terms`.
+    Raises :class:`TdvError` when the plan cannot be read.
     """
-    learned, _ = values_of_index(pruned, field, values)
-    points = learned.points
-    return {
-        "points": [{"reduction": p["reduction"], "measures": dict(p["measures"])} for p in points],
-        "full": dict(points[0]["full"]) if points else {},
-        "chosen": FieldRecord.read(pruned, field).requested_reduction,
-    }
+    plan = pruned.plan and pruned.plan.of(field)
+    if plan is None or not plan.measured["points"]:
+        return None
+    return {**plan.measured, "chosen": plan.facts["requested_reduction"]}

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import logging
-import os
 from collections.abc import Mapping
 
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..jvm.analysis import as_record, identity_of
-from ..jvm.index import holds_weights, identify
-from ..source import Source
 from .detection import detect
 from .field_analysis import GIVEN, RECORDED, FieldAnalysis
-from .user_data import FieldRecord, user_data_of
+from .index import Index
 
 _log = logging.getLogger(__name__)
 
@@ -24,7 +20,7 @@ RECORD = "analysis"
 
 
 def analysis_of(
-    index: str | os.PathLike[str], field: str = "contents", asked: Analysis | None = None
+    index: Index, field: str = "contents", asked: Analysis | None = None
 ) -> FieldAnalysis:
     """Return how queries are analysed for ``field``: as ``asked``, recorded or detected.
 
@@ -33,11 +29,13 @@ def analysis_of(
     Raises :class:`TdvError` when the index records another analysis than was asked for, or shards
     differ.
     """
-    source = Source.of(index)
-    if source.is_sharded:
-        found = {name: analysis_of(name, field, asked) for name in source.folders_here}
+    if index.source.is_sharded:
+        found = {}
+        for folder in index.source.folders_here:
+            with Index.open(folder) as shard:
+                found[folder] = analysis_of(shard, field, asked)
         return refuse_different(found, "the shards")
-    said = user_data_of(index)
+    said = index.user_data
     text = said.get(f"{RECORD}.{field}", said.get(RECORD))
     recorded = None if text is None else FieldAnalysis.of_record(json.loads(text), RECORDED)
     if asked is None:
@@ -80,16 +78,12 @@ def record_to_add(found: FieldAnalysis, field: str) -> dict[str, str]:
     return as_user_data(found.analysis, field) if is_news else {}
 
 
-def _detected(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
-    if holds_weights(index, field):
+def _detected(index: Index, field: str) -> FieldAnalysis:
+    if index.holds_weights(field):
         return FieldAnalysis(Analysis(pretokenized=True), "weights", evidence="its norms are all 1")
-    is_pruned = FieldRecord.read(index, field).values_sha256 is not None
-    found = _detect_once(os.path.abspath(index), identify(index)["commit"], field, is_pruned)
+    if field not in index.detected:
+        is_pruned = index.record(field).is_pruned
+        index.detected[field] = detect(index, field, is_pruned=is_pruned)
+    found = index.detected[field]
     _log.info("%s, field '%s': %s, %s", index, field, found.describe(), found.evidence)
     return found
-
-
-@functools.lru_cache(maxsize=64)
-def _detect_once(index: str, commit: str, field: str, is_pruned: bool) -> FieldAnalysis:
-    """One commit stays as it is."""
-    return detect(index, field, is_pruned=is_pruned)

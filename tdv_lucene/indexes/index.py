@@ -8,12 +8,15 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from ..jvm.index import OpenedIndex
+from ..plan import Plan
 from ..source import ID_FIELD, Located, Source
-from .shards.record import user_data_of_whole
-from .user_data import FieldRecord
+from .field_analysis import FieldAnalysis
+from .shards.record import CHECKSUM, user_data_of_whole
+from .user_data import FieldRecord, read_records
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +63,8 @@ class Index(Located):
     bytes_by_kind : dict
         Bytes of the commit's files by what they hold (:data:`FILE_KINDS`); those inside a compound
         file count under their own kind.
+    detected : dict
+        Field -> how it was analysed, found out by :func:`.analysis.analysis_of`.
     """
 
     def __init__(self, source: Source, opened: OpenedIndex) -> None:
@@ -71,8 +76,10 @@ class Index(Located):
         self.fields = {name: IndexedField(**about) for name, about in found["fields"].items()}
         self.bytes_by_kind = _by_kind(found["files"])
         self._is_anserinis: bool = found["is_anserinis"]
+        self._deleted = sum(commit["deleted"] for commit in found["commits"])
         self._opened = opened
         self._norms: dict[str, str] = {}
+        self.detected: dict[str, FieldAnalysis] = {}
 
     @classmethod
     @contextmanager
@@ -115,6 +122,11 @@ class Index(Located):
         return int(self.identity["documents"])
 
     @property
+    def deleted(self) -> int:
+        """Deleted documents, those that are soft-deleted among them."""
+        return self._deleted
+
+    @property
     def bytes(self) -> int:
         """Bytes of the commit's files."""
         return sum(self.bytes_by_kind.values())
@@ -140,6 +152,19 @@ class Index(Located):
     def record(self, field: str | None = None) -> FieldRecord:
         """What the index says of a field; None for the field that is searched."""
         return FieldRecord.of(self.user_data, field)
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """How the index was pruned; None if it was not.
+
+        Raises :class:`TdvError` when the folder lacks the plan, or has a damaged or another one.
+        """
+        if not self.record().is_pruned:
+            return None
+        records = read_records(self, self.user_data)
+        return Plan.load(
+            self.source.folders_here[0], {r.field: r.content[CHECKSUM] for r in records}
+        )
 
     def require_prunable(self, field: str) -> None:
         """Raise :class:`TdvError` where no pruning can be applied to a field, or a document has no

@@ -6,26 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..jvm.index import identify, inspect
+from ..jvm.index import inspect
 from ..progress import Progress, silent
-from ..source import Source, named_by
 from .analysis import analysis_of
 from .config import InspectConfig
-from .user_data import user_data_of
-
-FILE_KINDS = {
-    "postings": ("doc",),
-    "positions": ("pos", "pay"),
-    "dictionary": ("tim", "tip", "tmd"),
-    "norms": ("nvd", "nvm"),
-    "stored": ("fdt", "fdx", "fdm"),
-    "vectors": ("tvd", "tvx", "tvm"),
-    "doc_values": ("dvd", "dvm"),
-    "points": ("kdd", "kdi", "kdm"),
-    "knn": ("vec", "vem", "vex", "vemf", "veq", "vemq"),
-}
-"""File extensions of Lucene 9's codec by what they hold; all others are ``other``."""
-
+from .index import Index
 
 def inspect_index(
     index: str | os.PathLike[str],
@@ -70,23 +55,22 @@ def inspect_index(
         When ``index`` is not an index this Lucene reads, or is damaged; with the damaged files.
     """
     config = InspectConfig.of(config, options)
-    index = named_by(index, config.id_field)
-    found = inspect(index, config.check or None, progress)
-    if Source.of(index).is_sharded:
-        found |= {**identify(index), "user_data": user_data_of(index)}
-    kinds = _by_kind(found.pop("files"))
-    why_not = _why_not(found)
-    del found["without_ids"]
-    return {
-        "path": Source.of(index).absolute,
-        **found,
-        "analyses": _analyses(index, found["fields"]),
-        "can_be_pruned": not why_not,
-        "why_not": why_not,
-        "notes": _notes_on_ids(found),
-        "bytes": sum(kinds.values()),
-        "bytes_by_kind": kinds,
-    }
+    with Index.open(index, config.id_field) as opened:
+        found = inspect(opened, config.check or None, progress)
+        why_not = _why_not(found)
+        del found["without_ids"]
+        return {
+            **opened.identity,
+            "deleted": opened.deleted,
+            **found,
+            "user_data": opened.user_data,
+            "analyses": _analyses(opened, found["fields"]),
+            "can_be_pruned": not why_not,
+            "why_not": why_not,
+            "notes": _notes_on_ids(found),
+            "bytes": opened.bytes,
+            "bytes_by_kind": opened.bytes_by_kind,
+        }
 
 
 def _why_not(found: dict[str, Any]) -> str:
@@ -107,7 +91,7 @@ def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:
 
 
 def _analyses(
-    index: str | os.PathLike[str], fields: Sequence[Mapping[str, Any]]
+    index: Index, fields: Sequence[Mapping[str, Any]]
 ) -> dict[str, dict[str, object]]:
     """Of the fields that queries can be put to."""
     searched = [
@@ -116,24 +100,3 @@ def _analyses(
         if field.get("tokens", -1) > 0 and field["index_options"] != "DOCS"
     ]
     return {name: analysis_of(index, name).as_dict() for name in searched}
-
-
-def index_bytes(index: str | os.PathLike[str]) -> dict[str, int]:
-    """Return the bytes of an index's files by kind (see :data:`FILE_KINDS`, and ``other``).
-
-    Only files of the last commit count; those inside a compound file count under their own kind.
-    """
-    return _by_kind(inspect(index, False)["files"])
-
-
-def bytes_of(index: str | os.PathLike[str]) -> int:
-    """Return the bytes of an index's files, as :func:`index_bytes` counts them."""
-    return sum(index_bytes(index).values())
-
-
-def _by_kind(by_extension: dict[str, int]) -> dict[str, int]:
-    kind_of = {extension: kind for kind, all_ in FILE_KINDS.items() for extension in all_}
-    kinds = dict.fromkeys((*FILE_KINDS, "other"), 0)
-    for extension, size in by_extension.items():
-        kinds[kind_of.get(extension, "other")] += size
-    return kinds

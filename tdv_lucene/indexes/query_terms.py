@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
@@ -12,7 +11,7 @@ from ..errors import TdvError
 from ..jvm.dictionary import Dictionary, Known
 from .candidates import candidates
 from .field_analysis import FieldAnalysis
-from .user_data import FieldRecord
+from .index import Index
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +36,7 @@ _FORMS: tuple[tuple[_Form, str, str], ...] = (
 
 
 def check_query_terms(
-    index: str | os.PathLike[str], field: str, analysed: FieldAnalysis, queries: Iterable[str]
+    index: Index, field: str, analysed: FieldAnalysis, queries: Iterable[str]
 ) -> None:
     """Log :func:`notes_on_query_terms` as warnings.
 
@@ -49,7 +48,7 @@ def check_query_terms(
 
 
 def notes_on_query_terms(
-    index: str | os.PathLike[str],
+    index: Index,
     field: str,
     analysed: FieldAnalysis,
     queries: Iterable[str],
@@ -81,7 +80,7 @@ def notes_on_query_terms(
 
 
 def note_on_nothing_found(
-    index: str | os.PathLike[str],
+    index: Index,
     field: str,
     analysed: FieldAnalysis,
     queries: Iterable[str],
@@ -176,8 +175,8 @@ def _note_on_strange(where: str, asked: Known) -> str:
     )
 
 
-def _is_pruned(index: str | os.PathLike[str], field: str) -> bool:
-    return FieldRecord.read(index, field).values_sha256 is not None
+def _is_pruned(index: Index, field: str) -> bool:
+    return index.record(field).is_pruned
 
 
 def _note_on_form(where: str, dictionary: Dictionary, texts: Sequence[str], asked: Known) -> str:

@@ -65,7 +65,7 @@ def recorded_parameters(
             "of the whole, name all of them",
             index, record.content["shards.count"],
         )  # fmt: skip
-    recorded = record.model if record.model in MODELS else None
+    recorded = record.known_model
     if recorded is None and model is None and record.model not in (None, ANY_MODEL):
         raise TdvError(
             f"{index} was pruned by tdv-lucene {record.version} for the ranking function "

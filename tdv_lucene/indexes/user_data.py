@@ -10,12 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import TdvError
-from ..jvm.index import read_user_data
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, SearchParameters
-from ..source import Source
 from .shards.record import CHECKSUM, PREFIX, user_data_of_whole
 
 OTHERS = f"{PREFIX}fields."
@@ -52,19 +50,15 @@ class FieldRecord:
         }
         return cls(field, prefix, content)
 
-    @classmethod
-    def read(cls, index: str | os.PathLike[str], field: str | None = None) -> FieldRecord:
-        """The same of an index's commit; of shards, what they say of the whole."""
-        return cls.of(user_data_of(index), field)
-
     @property
-    def values_sha256(self) -> str | None:
-        """Of all that decided on the postings; None if the field was not pruned."""
+    def plan_sha256(self) -> str | None:
+        """Digest of the field's :class:`..plan.FieldPlan`; None if it was not pruned."""
         return self.content.get(CHECKSUM)
 
     @property
-    def vocabulary_sha256(self) -> str | None:
-        return self.content.get("vocabulary_sha256")
+    def is_pruned(self) -> bool:
+        """Whether the field was pruned."""
+        return self.plan_sha256 is not None
 
     @property
     def source_commit(self) -> str | None:
@@ -77,6 +71,11 @@ class FieldRecord:
         return self.content.get("model")
 
     @property
+    def known_model(self) -> str | None:
+        """The ranking function that the TDVs were learned for; None if any, or an unknown one."""
+        return self.model if self.model in MODELS else None
+
+    @property
     def version(self) -> str | None:
         """Of this package, that pruned it."""
         return self.content.get("version")
@@ -87,31 +86,14 @@ class FieldRecord:
         return self.content.get("learned_from", "")
 
     @property
-    def learned_parameters(self) -> SearchParameters:
-        """The ``parameters`` of the TDVs."""
-        return SearchParameters().with_values(
-            {n: float(self.content[n]) for n in ANSERINI_DEFAULTS if n in self.content}
-        )
-
-    @property
     def tf(self) -> str:
         """``"scaled"`` or ``"original"``."""
         return self.content.get("tf", "scaled")
 
     @property
-    def unit(self) -> str:
-        """What was dropped: ``"term"`` (whole terms) or ``"posting"``."""
-        return self.content.get("unit", "term")
-
-    @property
     def scale(self) -> float:
         """What frequencies were multiplied by; 1 where they were kept."""
         return float(self.content.get("scale") or 1) if self.tf == "scaled" else 1.0
-
-    @property
-    def min_doc_freq(self) -> int:
-        """Terms in fewer documents were dropped as well; earlier versions had no such option."""
-        return int(self.content.get("min_doc_freq", 1))
 
     @property
     def requested_reduction(self) -> float | None:
@@ -139,33 +121,22 @@ class FieldRecord:
             for name in MODELS.get(model, ())
         }
 
-    def require_current(self, index: str | os.PathLike[str]) -> None:
-        """Refuse what an earlier version pruned, which let frequencies be 0, or did not record the
-        reduction asked for."""
-        needed = ["requested_reduction", *(["least_freq"] if self.tf == "scaled" else [])]
-        if not self.content.keys() >= {*needed}:
-            raise TdvError(
-                f"{index} was pruned in '{self.field}' by an earlier version ({self.version}): "
-                "prune its source again, or use the version that made it"
-            )
-
     def learned_for_another(self, model: str | None) -> str | None:
         """The model the TDVs were learned for if it is not ``model``, else None."""
         return None if self.model in (None, ANY_MODEL, model) else self.model
 
 
-def user_data_of(index: str | os.PathLike[str]) -> dict[str, str]:
-    """Return the user data of an index's commit; of shards, what it would be in one index.
+class Identified(Protocol):
+    """What tells an index from others: an :class:`.index.Index`."""
 
-    Raises :class:`TdvError` also when shards were not pruned together.
-    """
-    source = Source.of(index)
-    return user_data_of_whole(source, [read_user_data(folder) for folder in source.folders_here])
+    @property
+    def commit(self) -> str: ...
+
+    def record(self, field: str | None = None) -> FieldRecord: ...
 
 
-def notes_on_strangers(found: Mapping[str, Mapping[str, Any]], field: str) -> list[str]:
-    """Note the indexes that are of another source than the first; of each the ``commit`` and the
-    ``user_data``."""
+def notes_on_strangers(found: Mapping[str, Identified], field: str) -> list[str]:
+    """Note the indexes that are of another source than the first."""
     (first, full), *others = found.items()
     strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
     if not strangers:
@@ -173,10 +144,10 @@ def notes_on_strangers(found: Mapping[str, Mapping[str, Any]], field: str) -> li
     return [f"not of the same source as '{first}', by their commits: {', '.join(strangers)}"]
 
 
-def _are_unrelated(one: Mapping[str, Any], other: Mapping[str, Any], field: str) -> bool:
+def _are_unrelated(one: Identified, other: Identified, field: str) -> bool:
     """Whether an index is recorded as the source of one of the two, and is not the other's."""
-    sources = [FieldRecord.of(index["user_data"], field).source_commit for index in (one, other)]
-    origins = [{index["commit"], source} for index, source in zip((one, other), sources)]
+    sources = [index.record(field).source_commit for index in (one, other)]
+    origins = [{index.commit, source} for index, source in zip((one, other), sources)]
     return sources != [None, None] and not (origins[0] & origins[1]) - {None}
 
 
@@ -185,10 +156,10 @@ def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) ->
 
     User data outlives rewrites. A record of an earlier one has another source, and is left out.
 
-    Raises :class:`TdvError` when the index was not pruned, or by an earlier version.
+    Raises :class:`TdvError` when the index was not pruned.
     """
     first = FieldRecord.of(user_data)
-    if first.values_sha256 is None:
+    if not first.is_pruned:
         raise TdvError(
             f"{index} does not say how it was pruned: it was not made by 'tdv-lucene prune', or "
             "its commit was replaced by another writer's"
@@ -199,10 +170,7 @@ def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) ->
         if key.startswith(OTHERS) and key.endswith(f".{CHECKSUM}")
     )
     others = [FieldRecord.of(user_data, name) for name in names if name != first.field]
-    found = [first, *(other for other in others if other.source_commit == first.source_commit)]
-    for record in found:
-        record.require_current(index)
-    return found
+    return [first, *(other for other in others if other.source_commit == first.source_commit)]
 
 
 def prefix_of(field: str) -> str:
@@ -227,7 +195,7 @@ def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[st
     The field stays as it is, so its record moves from ``tdv.*`` to ``tdv.fields.NAME.*``.
     """
     record = FieldRecord.of(user_data)
-    if record.values_sha256 is None or record.field in fields:
+    if not record.is_pruned or record.field in fields:
         return {}
     prefix = prefix_of(record.field)
     own = record.content.items()

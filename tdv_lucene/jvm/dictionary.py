@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..analysis import Analysis
-from ._jobs import JavaObject, ask, call, java_index, java_path
+from ._jobs import JavaObject, ask, call, java_index
 from .analysis import make_analyzer
 
 

@@ -17,7 +17,7 @@ from ..progress import Progress, silent
 from ..ranking import Baking
 from ..store import save_array
 from ..vocabulary import Vocabulary
-from ._jobs import JavaObject, call, java_class, java_index, java_path, run_job
+from ._jobs import JavaObject, java_class, java_index, java_path, run_job
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..core import tdv
 from ..evaluation.significance import t_test
-from ..matrix.first_positions import describe_boost
 from ..prior.prior import Prior, Settings
 from ..progress import Progress
 from ..ranking import ranking_function
+from ..ranking.boosts import describe_boost
 from ..simulation.choice_of_scale import (
     RANKING_SCALES,
     ChosenScale,

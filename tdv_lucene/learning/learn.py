@@ -13,12 +13,11 @@ import numpy as np
 from ..embedding.lsa import latent_semantic_vectors
 from ..evaluation.topics import note_on_missing, relevant_documents
 from ..interruption import deferred
-from ..matrix.first_positions import DEFAULT_BOOST, Boost, describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..matrix.weight_powers import WeightPower
 from ..prior.prior import Prior, settings_for
 from ..progress import Progress, silent
 from ..ranking import SearchParameters, ranking_function
+from ..ranking.boosts import DEFAULT_BOOST, Boost, WeightPower, describe_boost
 from ..simulation.problem import JudgedMatrix, Problem
 from ..simulation.queries import Queries, make_queries
 from ..values.losses import MEASURE
@@ -49,7 +48,7 @@ def learn_term_values(
     tdv_t = ReLU(w . x_t + b), with w and b fitted so that ``model``, computed on tf * tdv, ranks
     the judged documents well. It shrinks and averages several such networks (see
     :class:`.stopping.Network`) and, if the matrix has ``first_positions``, uses a first-position
-    boost (see :mod:`..matrix.first_positions`). On one machine the same ``seed`` gives the same
+    boost (see :mod:`..ranking.boosts`). On one machine the same ``seed`` gives the same
     TDVs.
 
     Parameters

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evaluation.significance import t_test
-from ..matrix.first_positions import describe_boost
 from ..progress import Progress
+from ..ranking.boosts import describe_boost
 from ..simulation.choice_of_scale import ScaleChoice
 from ..simulation.estimated_bytes import (
     estimate_dictionary_bytes,

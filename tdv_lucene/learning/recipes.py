@@ -32,7 +32,7 @@ class DefaultRecipe(RuleRecipe):
         Tune k1 and b (or mu) and the first-position boost on the training queries first, unless
         parameters are given.
     lead : bool
-        Use a first-position boost (see :mod:`..matrix.first_positions`), if the matrix has
+        Use a first-position boost (see :mod:`..ranking.boosts`), if the matrix has
         positions.
     values : bool
         Learn TDVs; else all are the same, and only the first-position boost, the search's

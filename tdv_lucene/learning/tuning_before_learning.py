@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..evaluation.tuning import OBJECTIVE, parameters_to_try
-from ..matrix.first_positions import Boost, FirstPositionBoost
-from ..matrix.weight_powers import WeightPower
 from ..progress import Progress
 from ..ranking import SearchParameters, ranking_function
+from ..ranking.boosts import Boost, FirstPositionBoost, WeightPower
 from ..simulation.measures import MEASURES, first_of_the_best
 from ..simulation.problem import Problem, Tuned
 

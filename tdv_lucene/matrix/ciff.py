@@ -130,7 +130,7 @@ def _describe(index: Index, field: str) -> str:
 
     text = f"field '{field}' of a Lucene index, exported by tdv-lucene {versions()['tdv-lucene']}"
     record = index.record(field)
-    if record.values_sha256 is None:
+    if not record.is_pruned:
         return text
     found = recorded_parameters(index, field=field)
     values = found.values()

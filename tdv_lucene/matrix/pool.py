@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .first_positions import Boost
+from ..ranking.boosts import Boost
 
 
 class ListSample(NamedTuple):

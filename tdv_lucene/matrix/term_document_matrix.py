@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import TdvError
 from ..ranking import model_for
+from ..ranking.boosts import Boost
 from ..vocabulary import ByteStrings, Vocabulary
-from .first_positions import Boost
 from .norms import NormKind, kind_of_norms, lucene_length
 from .pool import Pool
 from .token_sequences import TokenSequences

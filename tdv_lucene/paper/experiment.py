@@ -62,7 +62,7 @@ class Queries(NamedTuple):
 class Experiment:
     """What all models and folds share; ``tokens`` are those of all queries."""
 
-    index: Path
+    index: Index
     config: ReproduceConfig
     queries: Queries
     analysis: Analysis

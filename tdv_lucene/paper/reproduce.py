@@ -16,6 +16,7 @@ from ..embedding.lsa import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
 from ..indexes.analysis import analysis_of
+from ..indexes.index import Index
 from ..indexes.search_parameters import recorded_parameters
 from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe
@@ -95,15 +96,16 @@ def reproduce_paper(
     training = (config.train_topics, config.train_qrels)
     read = [index, topics, qrels, *training]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
-    analysis = analysis_of(index, field, config.analysis).analysis
-    queries = read_queries(known, index, (topics, qrels), training, config.folds, seed)
     with (
+        Index.open(index) as opened,
         place as folder,
-        open_matrix(index, field=field, tokens=bool(config.neural), progress=progress) as matrix,
+        open_matrix(opened, field=field, tokens=bool(config.neural), progress=progress) as matrix,
     ):
+        analysis = analysis_of(opened, field, config.analysis).analysis
+        queries = read_queries(known, opened, (topics, qrels), training, config.folds, seed)
         texts = {**queries.measured, **queries.training}
         experiment = Experiment(
-            index=Path(index),
+            index=opened,
             config=config,
             queries=queries,
             analysis=analysis,
@@ -190,19 +192,20 @@ def _run_fold(
             progress=experiment.progress, **config.asked_analysis,
         )  # fmt: skip
         search(pruned, asked, run)
-        indexes = {"baseline": (experiment.index, baseline), "tdv": (pruned, run)}
-        latency = measure_latency(
-            {
-                name: TimedIndex(path, recorded_parameters(path, model), one)
-                for name, (path, one) in indexes.items()
-            },
-            asked,
-            LatencyPlan(ROUNDS, config.latency_budget_seconds, config.seed),
-            field=config.field,
-            analysis=experiment.analysis,
-            raw=Path(folder) / "latency_ns.npy",
-            progress=experiment.progress,
-        )
+        with Index.open(pruned) as made_index:
+            indexes = {"baseline": (experiment.index, baseline), "tdv": (made_index, run)}
+            latency = measure_latency(
+                {
+                    name: TimedIndex(one, recorded_parameters(one, model), found)
+                    for name, (one, found) in indexes.items()
+                },
+                asked,
+                LatencyPlan(ROUNDS, config.latency_budget_seconds, config.seed),
+                field=config.field,
+                analysis=experiment.analysis,
+                raw=Path(folder) / "latency_ns.npy",
+                progress=experiment.progress,
+            )
     measured = [evaluate_run(one, asked, queries.qrels).values for one in (baseline, run)]
     return {
         **{measure: np.stack([one[measure] for one in measured]) for measure in MEASURES},

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..indexes.index import Index
 from ..matrix.extract import open_matrix
-from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, ranking_function
+from ..ranking.boosts import describe_boost
 from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import TermValues

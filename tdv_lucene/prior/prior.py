@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, collection_statistics, standard_statistic
 from ..ranking import MODELS, SearchParameters
+from ..ranking.boosts import FirstPositionBoost
 
 if TYPE_CHECKING:  # JAX takes a second to import, and only who learns needs it
     from ..core.tdv import Features, Linear

@@ -17,9 +17,8 @@ from ..errors import TdvError
 from ..indexes.user_data import FieldRecord
 from ..jvm.following import FieldState
 from ..jvm.rewriter import FieldValues
-from ..matrix.first_positions import FirstPositionBoost
-from ..matrix.weight_powers import WeightPower
 from ..ranking import DEFAULT_MODEL, Baking
+from ..ranking.boosts import FirstPositionBoost, WeightPower
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from ..values.unseen_terms import tdvs_of_unseen

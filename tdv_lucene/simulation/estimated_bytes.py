@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..matrix.blocks import row_sums
-from ..matrix.first_positions import Boost
 from ..matrix.norms import norm_bytes
 from ..matrix.pool import ListSample
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import Statistics
+from ..ranking.boosts import Boost
 from ..values.term_values import TermValues
 from ..vocabulary import ByteStrings
 from .posting_bytes import LUCENE_9, LUCENE_10, PostingFormat, posting_bytes, variable_bytes

@@ -11,7 +11,7 @@ import numpy as np
 from ..matrix.blocks import release, row_sums
 from ..matrix.pool import ListSample
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..values.dropped_postings import PostingCut, stays
+from ..ranking.saturation import PostingCut, stays
 
 _POSTINGS = 1 << 19
 """Postings drawn of short lists, and of long ones."""

@@ -11,10 +11,9 @@ import numpy as np
 
 from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
-from ..matrix.first_positions import Boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..matrix.weight_powers import WeightPower
 from ..ranking import SearchParameters, Similarity, ranking_function
+from ..ranking.boosts import Boost, WeightPower
 from ..values.dropped_postings import PostingRule
 from ..values.operating_point import OperatingPoint
 from .document_rows import Rows

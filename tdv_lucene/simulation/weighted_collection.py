@@ -9,7 +9,7 @@ import numpy as np
 from ..matrix.blocks import Block, blocks
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import Statistics
-from ..values.dropped_postings import PostingCut, stays
+from ..ranking.saturation import PostingCut, stays
 from .list_sample import keep_sample_postings
 from .pool_statistics import Sums
 from .quantisation import stored_frequency, written_lengths

@@ -71,7 +71,7 @@ class LatencyPlan:
 class TimedIndex:
     """An index to be timed, how to search it, and the run (1000 hits) this gave."""
 
-    path: str | os.PathLike[str]
+    index: str | os.PathLike[str]
     parameters: SearchParameters
     run: Path
 
@@ -139,7 +139,7 @@ def measure_latency(
         When a timed search returns other hits than the run.
     """
     found = time_queries(
-        [(index.path, make_similarity(index.parameters), index.run) for index in indexes.values()],
+        [(one.index, make_similarity(one.parameters), one.run) for one in indexes.values()],
         topics,
         field=field,
         analysis=analysis,

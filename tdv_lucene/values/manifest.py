@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.first_positions import kind_of_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import ANSERINI_DEFAULTS, SearchParameters
+from ..ranking.boosts import kind_of_boost
 from ..store import NUMBER, cannot_be, check_content
 from ..vocabulary import StrPath
 from .dropped_postings import PostingRule

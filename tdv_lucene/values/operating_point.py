@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..matrix.first_positions import Boost
-from .dropped_postings import PostingCut
+from ..ranking.boosts import Boost
+from ..ranking.saturation import PostingCut
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 """Where TDVs have operating points, unless learning is told otherwise."""
@@ -37,7 +37,7 @@ class OperatingPoint:
         The nearest learned point: its reduction, its measures on held-out queries, and how well
         each scale keeps the ranking.
     position_boost : FirstPositionBoost, WeightPower or None
-        How frequencies count, see :mod:`..matrix.first_positions`; None if as they are.
+        How frequencies count, see :mod:`..ranking.boosts`; None if as they are.
     """
 
     tdv: np.ndarray

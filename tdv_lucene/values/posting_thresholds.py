@@ -9,7 +9,8 @@ import numpy as np
 from ..matrix.blocks import blocks, release
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking.bm25 import LEAST_K1
-from .dropped_postings import LengthNorm, PostingRule
+from ..ranking.saturation import LengthNorm
+from .dropped_postings import PostingRule
 from .dropped_terms import postings_before
 
 REDUCTIONS = np.arange(100) / 100

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_statistics import residual_idf, spread_of_weights
 from ..ranking import DEFAULT_MODEL, ranking_function
 from ..ranking.bm25 import bm25_idf
+from ..ranking.boosts import FirstPositionBoost
 
 if TYPE_CHECKING:
     from ..matrix.term_document_matrix import TermDocumentMatrix

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..arguments import checked_share
 from ..errors import TdvError, argument
-from ..matrix.first_positions import Boost, read_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..ranking import ANSERINI_DEFAULTS
+from ..ranking.boosts import Boost, read_boost
 from ..store import check_files, load_array, read_manifest, save_array
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 from .dropped_postings import PostingRule
@@ -165,7 +165,7 @@ class TermValues:
 
     @property
     def position_boost(self) -> Boost | None:
-        """How frequencies count, see :mod:`..matrix.first_positions`; None if as they are."""
+        """How frequencies count, see :mod:`..ranking.boosts`; None if as they are."""
         return read_boost(self.manifest.get("lead"))
 
     @property

@@ -10,9 +10,8 @@ from ...source import Source
 
 PREFIX = "tdv."
 """Of the names in user data that are ours."""
-CHECKSUM = "values_sha256"
-VALUES_FOLDER = "values_folder"
-"""Of a field's record: where its TDVs are, unless they were in memory only."""
+CHECKSUM = "plan_sha256"
+"""Of a field's record."""
 SOURCE_PATH = f"{PREFIX}source_path"
 """Of the index that was pruned, as :data:`SOURCE_VERSION`, which Java writes."""
 SOURCE_VERSION = f"{PREFIX}source_version"
@@ -36,7 +35,7 @@ class ShardRecord:
     number, count : int
         The first is 1; of how many.
     source_commit : str
-        Of the whole that is pruned, as :func:`..jvm.index.whole_identity` has it.
+        Of the whole that is pruned, as :func:`..index.whole_identity` has it.
     one_segment : bool
         Whether it is to have a single segment: what nothing else records.
     average_lengths : pairs of str and float

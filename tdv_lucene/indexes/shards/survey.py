@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...errors import TdvError
-from ...jvm.index import hash_ids, inspect, whole_identity
+from ...jvm.index import hash_ids, inspect
 from ...progress import Progress
 from ...source import Part, Source
 from ..analysis import analysis_of, refuse_different
 from ..field_analysis import FieldAnalysis
+from ..index import Index, whole_identity
 from .record import user_data_of_whole
 from .workers import Workers
 
@@ -29,7 +30,7 @@ class Survey:
     Attributes
     ----------
     identity : dict
-        What :func:`..jvm.index.whole_identity` needs of it.
+        As an :class:`..index.Index` has it.
     fields : dict of dict
         The indexed ones, as Lucene describes them.
     user_data : dict
@@ -70,15 +71,14 @@ def survey_shards(
 
 def _survey(folder: str, field: str) -> Survey:
     """In a worker."""
-    about = inspect(folder, None)
-    fields = {
-        one["name"]: {name: one[name] for name in (*_DESCRIBED, "norms", "tokens")}
-        for one in about["fields"]
-        if one["index_options"] != "NONE"
-    }
-    identity = {name: about[name] for name in ("commit", "lucene_version", "documents")}
-    analysed, ids = analysis_of(folder, field), hash_ids(folder)[1]
-    return Survey(identity, fields, about["user_data"], analysed, ids)
+    with Index.open(folder) as shard:
+        fields = {
+            one["name"]: {name: one[name] for name in (*_DESCRIBED, "norms", "tokens")}
+            for one in inspect(shard, None)["fields"]
+            if one["index_options"] != "NONE"
+        }
+        analysed, ids = analysis_of(shard, field), hash_ids(shard)[1]
+        return Survey(shard.identity, fields, shard.user_data, analysed, ids)
 
 
 def refuse_copies(source: Source, identities: Sequence[dict[str, Any]]) -> None:

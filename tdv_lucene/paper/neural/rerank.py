@@ -10,6 +10,7 @@ from ...embedding.lsa import latent_semantic_vectors
 from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
 from ...indexes.analysis import analysis_of
+from ...indexes.index import Index
 from ...matrix.extract import open_matrix
 from ...output import Output
 from ...progress import Progress, silent
@@ -61,9 +62,12 @@ def train_ranker(
     from .stored import StoredRanker
     from .training import judged_training, train
 
-    analysed = analysis_of(index, field, chosen.analysis).analysis
-    tokens = analyze_topics(texts, field, analysed)
-    with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
+    with (
+        Index.open(index) as opened,
+        open_matrix(opened, matrix, field=field, tokens=True, progress=progress) as counts,
+    ):
+        analysed = analysis_of(opened, field, chosen.analysis).analysis
+        tokens = analyze_topics(texts, field, analysed)
         counts.require_postings("training")
         words = (
             latent_semantic_vectors(counts, seed=seed, progress=progress)
@@ -145,9 +149,12 @@ def rerank_run(
             f"lack: pass the {argument('topics')} that were searched"
         )
     field, name = stored.manifest["field"], stored.manifest["name"]
-    analysed = analysis_of(index, field, config.analysis).analysis
-    tokens = analyze_topics({q: texts[q] for q in rankings}, field, analysed)
-    with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
+    with (
+        Index.open(index) as opened,
+        open_matrix(opened, matrix, field=field, tokens=True, progress=progress) as counts,
+    ):
+        analysed = analysis_of(opened, field, config.analysis).analysis
+        tokens = analyze_topics({q: texts[q] for q in rankings}, field, analysed)
         stored.check(counts, index)
         reader = Reader(counts, stored.vectors, stored.config)
         documents = number_documents(counts, rankings.values(), rerank_depth)

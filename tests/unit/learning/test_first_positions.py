@@ -13,12 +13,13 @@ from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.tuning_before_learning import choose_parameters
-from tdv_lucene.matrix.first_positions import DEFAULT_BOOST, POSITIONS, FirstPositionBoost
 from tdv_lucene.matrix.norms import lucene_length
 from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.progress import silent
 from tdv_lucene.pruning.field_rule import checksum, point_at
 from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.ranking.boosts import DEFAULT_BOOST, POSITIONS, FirstPositionBoost
+from tdv_lucene.ranking.saturation import LengthNorm, PostingCut
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.simulation.weighted_collection import (
     apply_values,
@@ -26,7 +27,6 @@ from tdv_lucene.simulation.weighted_collection import (
     plain_collection,
     term_totals,
 )
-from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut
 from tdv_lucene.values.term_values import TermValues
 
 SHORT = DefaultRecipe(max_steps=2, check_every=2, folds=2, reductions=(0.0, 0.45))

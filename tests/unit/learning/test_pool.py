@@ -25,10 +25,11 @@ from tdv_lucene.learning.pool import (
     searched,
 )
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.ranking.boosts import FirstPositionBoost
+from tdv_lucene.ranking.saturation import LengthNorm, PostingCut
 from tdv_lucene.simulation import list_sample
 from tdv_lucene.simulation.estimated_bytes import estimate_posting_bytes, sample_bytes
 from tdv_lucene.simulation.list_sample import draw_lists, keep_sample_postings
@@ -42,7 +43,6 @@ from tdv_lucene.simulation.weighted_collection import (
     plain_collection,
     term_totals,
 )
-from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut
 from tdv_lucene.values.posting_thresholds import make_posting_rule
 
 TINY = DefaultRecipe(max_steps=4, check_every=2, folds=2, reductions=(0.0, 0.45), prior=False)

@@ -13,10 +13,10 @@ from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.tuning_before_learning import choose_parameters
-from tdv_lucene.matrix.weight_powers import WeightPower
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
 from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.ranking.boosts import WeightPower
 from tdv_lucene.simulation.problem import Problem
 
 

@@ -12,11 +12,12 @@ from tdv_lucene.matrix.norms import lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking import Statistics
 from tdv_lucene.ranking.bm25 import Bm25
+from tdv_lucene.ranking.saturation import LengthNorm, PostingCut, stays
 from tdv_lucene.simulation.posting_rules import make_up_for
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.simulation.reduced import Reduced, TermScores
 from tdv_lucene.simulation.weighted_collection import apply_values, keep_postings
-from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut, PostingRule, stays
+from tdv_lucene.values.dropped_postings import PostingRule
 from tdv_lucene.values.dropped_terms import postings_before
 from tdv_lucene.values.operating_point import OperatingPoint
 from tdv_lucene.values.posting_thresholds import make_posting_rule, rule_length_norm

@@ -12,15 +12,15 @@ from small_problem import make_collection
 from tdv_lucene.learning import choice_of_order
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.term_statistics import residual_idf
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.pruning.reduction_choice import LARGEST_REDUCTION
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import bm25_idf
+from tdv_lucene.ranking.boosts import FirstPositionBoost
+from tdv_lucene.ranking.saturation import LengthNorm
 from tdv_lucene.simulation.posting_rules import rule_of_order
 from tdv_lucene.simulation.weighted_collection import keep_postings
-from tdv_lucene.values.dropped_postings import LengthNorm
 from tdv_lucene.values.term_orders import order_terms
 
 SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2)

@@ -48,7 +48,7 @@ public final class Identity {
     });
   }
 
-  /** Commit id, segments file, Lucene version of the commit, documents. */
+  /** Commit id, segments file, Lucene version of the commit, live and deleted documents. */
   private static Map<String, Object> of(DirectoryReader reader) {
     SegmentInfos infos = Segments.commitOf(reader);
     Map<String, Object> identity = new TreeMap<>();
@@ -56,6 +56,7 @@ public final class Identity {
     identity.put("segments_file", infos.getSegmentsFileName());
     identity.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));
     identity.put("documents", reader.numDocs());
+    identity.put("deleted", Segments.countDeleted(reader));
     return identity;
   }
 

@@ -57,7 +57,6 @@ public final class InspectJob extends Job {
     try (IndexReader reader = open(index)) {
       Map<String, Object> found = new LinkedHashMap<>();
       found.put("checked", check());
-      found.put("deleted", Segments.countDeleted(reader));
       found.put("locked", Indexes.lockedFolder(reader, index) != null);
       String why = whyNotNamed(reader);
       found.put("without_ids", why);

@@ -1,0 +1,232 @@
+"""The plan of a pruned index: what decided on every posting of its fields.
+
+``prune`` writes it into the index's folder, beside Lucene's files; Lucene neither reads nor removes
+it. ``verify``, ``update``, ``explain`` and ``compare`` read it, and need no other folder. The
+commit's user data has the checksum of each field's plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import TdvError
+from .ranking import Baking
+from .ranking.boosts import Boost, describe_boost, read_boost
+from .ranking.saturation import LengthNorm, PostingCut
+from .vocabulary import ByteStrings, StrPath, Vocabulary
+
+FOLDER = "tdv-plan"
+"""Inside the index's folder."""
+FORMAT = 1
+LONGEST = 32
+"""Bytes from which on unseen terms count as equally long."""
+
+_REMEDY = "prune the source again, or copy the whole folder of the index"
+
+
+@dataclass(frozen=True, eq=False)
+class FieldPlan:
+    """What decides on every posting of one field.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary of V terms
+        Of the index that is pruned or, where it has changed since, of the one that was learned on.
+    doc_freq : int64[V]
+        In how many documents the terms were when the TDVs were learned.
+    tdv : float32[V]
+        Finite, not negative; a term with 0 is dropped.
+    scale : float or None
+        A posting that stays gets the frequency max(1, rint(scale * tf * boost * tdv)), and
+        positions are dropped; None keeps frequencies and positions.
+    boost : Boost or None
+        What tf is multiplied by there; None for nothing.
+    cut : PostingCut or None
+        Which postings of the other terms are dropped; None for none.
+    unseen : float32[2 (LONGEST + 1)]
+        TDVs of terms that learning has not seen, by :func:`kinds_of`.
+    norms : Baking or None
+        BM25's k1 and b that norms hold; None for norms that hold lengths.
+    facts : mapping
+        What the commit's user data say as well, see :func:`..pruning.planning.plan_field`.
+    measured : mapping
+        What learning measured of its operating points: ``points``, each with its ``reduction`` and
+        ``measures``, and ``full``, the measures of the full index.
+    """
+
+    vocabulary: Vocabulary
+    doc_freq: np.ndarray
+    tdv: np.ndarray
+    scale: float | None
+    boost: Boost | None
+    cut: PostingCut | None
+    unseen: np.ndarray
+    norms: Baking | None
+    facts: Mapping[str, Any]
+    measured: Mapping[str, Any]
+
+    @property
+    def field(self) -> str:
+        """The field's name."""
+        return self.vocabulary.field
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of all that decides on postings and norms, but for the average length."""
+        digest = hashlib.sha256(self.vocabulary.sha256.encode())
+        for array in self._arrays().values():
+            digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(json.dumps(self._numbers(), sort_keys=True).encode())
+        return digest.hexdigest()
+
+    def with_unseen(self, places: np.ndarray, terms: ByteStrings) -> FieldPlan:
+        """Return the plan for an index that has ``terms`` as well, each before the term whose
+        number is its place, int64[n]. All their postings are kept."""
+        if not len(terms):
+            return self
+        cut = self.cut
+        if cut is not None:
+            cut = cut._replace(least=np.insert(cut.least, places, np.float32(0)))
+        return replace(
+            self,
+            vocabulary=replace(
+                self.vocabulary, terms=self.vocabulary.terms.with_inserted(places, terms)
+            ),
+            doc_freq=np.insert(self.doc_freq, places, 0),
+            tdv=np.insert(self.tdv, places, self.unseen[kinds_of(terms)]),
+            cut=cut,
+        )
+
+    def record(self) -> dict[str, Any]:
+        """What the commit's user data say of the field."""
+        baked = {} if self.norms is None else {"baked": self.norms.describe()}
+        return {**self.facts, "scale": self.scale or 1.0, **baked, "plan_sha256": self.sha256}
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        arrays = {"doc_freq": self.doc_freq, "tdv": self.tdv, "unseen": self.unseen}
+        return arrays if self.cut is None else {**arrays, "least_saturation": self.cut.least}
+
+    def _numbers(self) -> dict[str, Any]:
+        """What decides beside the arrays, as JSON."""
+        cut, norms = self.cut, self.norms
+        return {
+            "scale": self.scale,
+            "boost": describe_boost(self.boost),
+            "cut": cut
+            and {**cut.length_norm._asdict(), "boost": describe_boost(cut.position_boost)},
+            "norms": norms and {"held": list(norms.held), "searched": list(norms.searched)},
+        }
+
+    def save(self, file: Path) -> dict[str, Any]:
+        """Write the arrays to the ``.npz`` ``file``; return the rest, as JSON."""
+        terms = self.vocabulary.terms
+        lengths = np.diff(terms.indptr).astype(np.uint16)  # Lucene's longest term has 32,766
+        arrays = self._arrays() | {"doc_freq": self.doc_freq.astype(np.int32)}
+        np.savez_compressed(file, terms=terms.data, lengths=lengths, **arrays)
+        told = {"facts": dict(self.facts), "measured": dict(self.measured)}
+        return {"field": self.field, **self._numbers(), **told}
+
+    @classmethod
+    def load(cls, file: Path, saved: Mapping[str, Any]) -> FieldPlan:
+        """Read what :meth:`save` wrote."""
+        with np.load(file, allow_pickle=False) as arrays:
+            indptr = np.concatenate([[0], np.cumsum(arrays["lengths"], dtype=np.int64)])
+            found = {name: arrays[name] for name in arrays.files}
+        cut, norms = saved["cut"], saved["norms"]
+        if cut is not None:
+            length_norm = LengthNorm(cut["fixed"], cut["per_token"])
+            cut = PostingCut(found["least_saturation"], length_norm, read_boost(cut["boost"]))
+        return cls(
+            vocabulary=Vocabulary(saved["field"], ByteStrings(found["terms"], indptr)),
+            doc_freq=found["doc_freq"].astype(np.int64),
+            tdv=found["tdv"],
+            scale=saved["scale"],
+            boost=read_boost(saved["boost"]),
+            cut=cut,
+            unseen=found["unseen"],
+            norms=norms and Baking(tuple(norms["held"]), tuple(norms["searched"])),
+            facts=saved["facts"],
+            measured=saved["measured"],
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plans of all fields of an index that were pruned; the first is the one searched."""
+
+    fields: Sequence[FieldPlan]
+
+    def of(self, field: str) -> FieldPlan | None:
+        """The plan of ``field``; None if it was not pruned."""
+        return next((plan for plan in self.fields if plan.field == field), None)
+
+    def save(self, index: StrPath) -> None:
+        """Write the plan into the folder of an index."""
+        folder = Path(index) / FOLDER
+        folder.mkdir()
+        saved = [plan.save(folder / f"{number}.npz") for number, plan in enumerate(self.fields)]
+        text = json.dumps({"format": FORMAT, "fields": saved}, indent=1, ensure_ascii=False)
+        (folder / "plan.json").write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, index: StrPath, checksums: Mapping[str, str]) -> Plan:
+        """Read the plan of an index.
+
+        Parameters
+        ----------
+        checksums
+            Field -> what the commit says of its plan; the first is the field that is searched.
+
+        Raises
+        ------
+        TdvError
+            When the folder has no plan, or a damaged one, or that of another index.
+        """
+        folder = Path(index) / FOLDER
+        try:
+            saved = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+            if saved["format"] != FORMAT:
+                raise TdvError(
+                    f"the plan of {index} has format {saved['format']}, and this version reads "
+                    f"{FORMAT}: prune the source again"
+                )
+            read = [
+                FieldPlan.load(folder / f"{number}.npz", field)
+                for number, field in enumerate(saved["fields"])
+            ]
+            plans = {plan.field: plan for plan in read}
+        except FileNotFoundError as error:
+            raise TdvError(
+                f"{index} lacks its plan ({FOLDER}/{Path(error.filename).name}): {_REMEDY}"
+            ) from error
+        except (OSError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile) as error:
+            if isinstance(error, TdvError):
+                raise
+            raise TdvError(f"the plan of {index} is damaged ({error}): {_REMEDY}") from error
+        for field, checksum in checksums.items():
+            if field not in plans or plans[field].sha256 != checksum:
+                raise TdvError(f"{index} has the plan of another index: {_REMEDY}")
+        return cls([plans[field] for field in checksums])
+
+
+def kinds_of(terms: ByteStrings) -> np.ndarray:
+    """Return int64[n]: a number for each length of a term, and for whether it has digits.
+
+    Nothing is known of a term that learning has not seen but its bytes. How often it occurs today
+    says little, and it will occur oftener tomorrow, when the postings written today must still be
+    right. So it counts as what it was when it came: a term of one document.
+    """
+    lengths = np.minimum(np.diff(terms.indptr), LONGEST)
+    data = np.asarray(terms.data)
+    digits = np.concatenate([[0], np.cumsum((data >= ord("0")) & (data <= ord("9")))])
+    kinds: np.ndarray = 2 * lengths + (np.diff(digits[terms.indptr]) > 0)
+    return kinds
