@@ -11,7 +11,8 @@ from ..progress import Progress, silent
 from ..source import Source, named_by
 from .analysis import analysis_of
 from .config import InspectConfig
-from .user_data import user_data_of
+from .user_data import recorded_user_data
+from .written_since import WrittenSince
 
 FILE_KINDS = {
     "postings": ("doc",),
@@ -61,8 +62,9 @@ def inspect_index(
         says whether any field can, ``why_not`` gives any other reason against it, such as documents
         without ids. ``named_by`` says what names documents, and ``id_fields``, where they have no
         ids, which fields could. ``analyses`` has of each field that can be searched how it was
-        analysed, and how that is known (see :mod:`.analysis`). ``notes`` tell of ids that are not
-        unique.
+        analysed, and how that is known (see :mod:`.analysis`); empty where a pruned index holds
+        documents that were not pruned. ``notes`` tell of those and all else that another writer
+        did to it, and of ids that are not unique.
 
     Raises
     ------
@@ -73,28 +75,33 @@ def inspect_index(
     index = named_by(index, config.id_field)
     found = inspect(index, config.check or None, progress)
     if Source.of(index).is_sharded:
-        found |= {**identify(index), "user_data": user_data_of(index)}
+        found |= {**identify(index), "user_data": recorded_user_data(index)}
     kinds = _by_kind(found.pop("files"))
-    why_not = _why_not(found)
+    since = [WrittenSince.of(folder) for folder in Source.of(index).folders_here]
+    why_not = _why_not(found, since)
     del found["without_ids"]
     return {
         "path": Source.of(index).absolute,
         **found,
-        "analyses": _analyses(index, found["fields"]),
+        "analyses": {} if _mixed(since) else _analyses(index, found["fields"]),
         "can_be_pruned": not why_not,
         "why_not": why_not,
-        "notes": _notes_on_ids(found),
+        "notes": [*(f"{one}: {one.remedy}" for one in since if one.did), *_notes_on_ids(found)],
         "bytes": sum(kinds.values()),
         "bytes_by_kind": kinds,
     }
 
 
-def _why_not(found: dict[str, Any]) -> str:
+def _mixed(since: Sequence[WrittenSince]) -> str:
+    return "; ".join(str(one) for one in since if one.mixes)
+
+
+def _why_not(found: dict[str, Any], since: Sequence[WrittenSince]) -> str:
     if found["locked"]:
         return "a writer has it open (write.lock): close it, or work on a copy of the folder"
     if all(field["why_not_pruned"] for field in found["fields"]):
         return "no field of it can be pruned: see the fields"
-    return str(found["without_ids"])
+    return str(found["without_ids"]) or _mixed(since)
 
 
 def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:

@@ -16,7 +16,8 @@ from ..errors import TdvError
 from ..jvm.index import read_user_data
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, SearchParameters
 from ..source import Source
-from .shards.record import CHECKSUM, PREFIX, user_data_of_whole
+from .shards.record import CHECKSUM, PREFIX, SEGMENTS, user_data_of_whole
+from .written_since import refuse_mixed
 
 OTHERS = f"{PREFIX}fields."
 
@@ -157,8 +158,15 @@ class FieldRecord:
 def user_data_of(index: str | os.PathLike[str]) -> dict[str, str]:
     """Return the user data of an index's commit; of shards, what it would be in one index.
 
-    Raises :class:`TdvError` also when shards were not pruned together.
+    Raises :class:`TdvError` also when shards were not pruned together, or another writer has added
+    documents since, of which the user data say nothing.
     """
+    refuse_mixed(index)
+    return recorded_user_data(index)
+
+
+def recorded_user_data(index: str | os.PathLike[str]) -> dict[str, str]:
+    """The same, whatever another writer did since."""
     source = Source.of(index)
     return user_data_of_whole(source, [read_user_data(folder) for folder in source.folders_here])
 
@@ -231,7 +239,8 @@ def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[st
         return {}
     prefix = prefix_of(record.field)
     own = record.content.items()
-    return {prefix + name: said for name, said in own if not (PREFIX + name).startswith(OTHERS)}
+    of_commit = (OTHERS, SEGMENTS)
+    return {prefix + name: said for name, said in own if not (PREFIX + name).startswith(of_commit)}
 
 
 def _flat(content: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:

@@ -107,7 +107,8 @@ class OpenCommit(JavaObject):
         -------
         dict
             Counts of the segments that were pruned now, as of ``rewrite_index``; how many
-            ``segments`` there are, were ``segments_added`` and ``segments_dropped``; the
+            ``segments`` there are, were ``segments_added`` and ``segments_dropped``, and were
+            ``segments_foreign``, of those dropped; the
             ``deletions`` carried over; and by field ``postings_in_all`` and
             ``postings_before_of_stayed``. Of segments that stayed, documents deleted since count in
             both; those deleted before, taken to be as long as others, in neither.

@@ -88,6 +88,12 @@ def read_user_data(index: str | os.PathLike[str]) -> dict[str, str]:
     return ask(java_class(_IDENTITY).userData, java_path(index))
 
 
+def written_since(index: str | os.PathLike[str]) -> dict[str, Any]:
+    """What another writer did to a pruned folder, as Java's ``WrittenSegments`` has it; empty for
+    nothing."""
+    return ask(java_class(_IDENTITY).writtenSince, java_path(index))
+
+
 def add_user_data(index: str | os.PathLike[str], entries: Mapping[str, str]) -> None:
     """Commit user data beside what the index says already; all else stays as it is."""
     rows = json.dumps(list(entries.items()))

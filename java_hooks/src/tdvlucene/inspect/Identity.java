@@ -11,6 +11,7 @@ import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
+import tdvlucene.common.WrittenSegments;
 
 /** Identifies an index, so that it can be recognised later. */
 public final class Identity {
@@ -57,5 +58,10 @@ public final class Identity {
   /** The commit's user data: where a pruned index records how it was made. */
   public static String userData(String index) throws IOException {
     return Json.of(new TreeMap<>(Indexes.lastCommit(index).getUserData()));
+  }
+
+  /** As {@link WrittenSegments#since}. */
+  public static String writtenSince(String index) throws IOException {
+    return Json.of(new WrittenSegments(Indexes.lastCommit(index)).since());
   }
 }
