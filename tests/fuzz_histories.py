@@ -11,6 +11,7 @@ import re
 import shutil
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -81,6 +82,7 @@ class History:
         return {"id": f"doc-{number}", "deleted": self.rng.choice(kinds)}
 
 
+@patch.object(drift, "MOST", 1.0)  # so few documents are never like one another
 def run_history(seed: int, scratch: Path) -> str:
     """Check one history; return what became of it.
 
@@ -94,7 +96,6 @@ def run_history(seed: int, scratch: Path) -> str:
         shutil.rmtree(folder, ignore_errors=True)
     history = History(seed, source)
     rng, options = history.rng, _options(history.rng)
-    drift.MOST = 1.0  # so few documents are never like one another
     try:
         matrix = extract_matrix(source, scratch / "matrix")
         values = _random_values(rng, matrix, options["tf"])

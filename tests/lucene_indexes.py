@@ -102,6 +102,24 @@ def write_index(path: Path, segments: Iterable[Iterable[Doc]], layout: Layout = 
     return path
 
 
+def change(
+    path: Path, added: Sequence[Doc] = (), deleted: Sequence[str] = (), merge: int = 0,
+    policy: str = "Tiered", layout: Layout = Layout(),
+) -> None:  # fmt: skip
+    """Go on with an index in one commit."""
+    writer = open_writer(path)
+    for number, doc in enumerate(added):
+        writer.addDocument(_document(doc, 100 + number, layout))
+    for name in deleted:
+        delete_document(writer, name, layout)
+    if merge:
+        merging = java_class(f"{_LUCENE}index.{policy}MergePolicy")()
+        writer.getConfig().setMergePolicy(merging)
+        writer.forceMerge(merge)
+    writer.commit()
+    writer.close()
+
+
 def write_texts(path: Path, texts: Sequence[str], analysis: Analysis, *, raw: bool = True) -> Path:
     """Write documents d0, d1, ... as Anserini analyses and writes them; it records nothing."""
     config = java_class(_LUCENE + "index.IndexWriterConfig")(make_analyzer(analysis))

@@ -30,8 +30,10 @@ def change_described(path: Path, changes: dict[str, Any]) -> None:
 
 
 def dump_index(path: Path) -> dict[str, Any]:
-    """All the index at ``path`` holds of live documents, read through Lucene's readers."""
+    """All the index at ``path`` holds of live documents, read through Lucene's readers; in its user
+    data, ids of segments left out, which Lucene draws at random."""
     found = json.loads(_call("Dumped", "dump", str(path)))
+    found["user_data"].pop("tdv.segments", None)
     for document, embedding in zip(found["documents"], read_embeddings(path)):
         if embedding is not None:
             document["embedding"] = embedding
@@ -60,6 +62,17 @@ def copy_index(path: Path, output: Path, threads: int) -> None:
         list(pool.map(lambda segment: add.invokeWithArguments(writer, segment), segments))
         writer.commit()
         writer.close()
+
+
+def add_index(path: Path, other: Path) -> None:
+    """Add the segments of the index ``other`` to that at ``path`` as they are."""
+    lucene = "org.apache.lucene."
+    directory, paths = java_class(lucene + "store.FSDirectory"), java_class("java.nio.file.Paths")
+    config = java_class(lucene + "index.IndexWriterConfig")()
+    writer = java_class(lucene + "index.IndexWriter")(directory.open(paths.get(str(path))), config)
+    add = _unreflect(writer.getClass(), "addIndexes", "Directory")
+    add.invokeWithArguments(writer, directory.open(paths.get(str(other))))
+    writer.close()
 
 
 def _call(name: str, method: str, *arguments: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..indexes.config import InspectConfig
+from ..indexes.shards.record import SEGMENTS
 from . import _options as options
 
 _SEGMENT_COLUMNS = (
@@ -75,7 +76,11 @@ def _print(found: dict[str, Any]) -> None:
     kinds = [{"kind": kind, "bytes": size} for kind, size in found["bytes_by_kind"].items() if size]
     _show("Bytes by kind of file", ("kind", "bytes"), kinds)
     if found["user_data"]:
-        data = [{"name": name, "value": value} for name, value in found["user_data"].items()]
+        data = [
+            {"name": name, "value": value}
+            for name, value in found["user_data"].items()
+            if name != SEGMENTS  # long, and for programs
+        ]
         _show("User data of the commit", ("name", "value"), data)
 
 

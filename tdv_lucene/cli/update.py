@@ -10,7 +10,7 @@ import click
 from ..pruning.config import UpdateConfig
 from . import _options as options
 
-_COUNTS = ("segments", "segments_added", "segments_dropped", "deletions")
+_COUNTS = ("segments", "segments_added", "segments_dropped", "segments_foreign", "deletions")
 _DRIFTED = 3
 
 
@@ -37,13 +37,17 @@ def command(as_json: bool, watch: bool, **arguments: Any) -> None:
 
     Updates the index in place, in one commit: prunes segments added to the source, drops segments
     it no longer has, and applies deletions. Programs that have the index open keep the old state
-    until they refresh. Says when to learn again. Stop --watch with Ctrl-C.
+    until they refresh. Says when to learn again. --watch goes on after a commit that it refuses;
+    stop it with Ctrl-C.
     """
     from ..interruption import obey
     from ..pruning.update import update_index, watch_index
 
     if not watch:
-        _say(options.run(update_index, **arguments), as_json)
+        report = options.run(update_index, **arguments)
+        _say(report, as_json)
+        if report["exceeded"]:
+            sys.exit(_DRIFTED)
         return
     options.run(watch_index, on_update=lambda report: _say(report, as_json), **arguments)
     obey()  # Ctrl-C is how to stop it, and no error
@@ -52,11 +56,12 @@ def command(as_json: bool, watch: bool, **arguments: Any) -> None:
 
 
 def _say(report: dict[str, Any], as_json: bool) -> None:
-    """Print what was done; ends the command where the drift was too much."""
-    if as_json:
+    """Print what was done, at once."""
+    if as_json or "refused" in report:
         options.show(report, as_json)
     else:
-        shown = {"updated": report["updated"] or "no, the source has no new commit"}
+        why = "the drift is too much" if report["exceeded"] else "the source has no new commit"
+        shown = {"updated": report["updated"] or f"no, {why}"}
         if report["updated"]:
             dropped = options.percent(report["reduction"])
             asked = options.percent(report["requested_reduction"] or 0)
@@ -68,8 +73,6 @@ def _say(report: dict[str, Any], as_json: bool) -> None:
         if report["drift"]["is_due"]:
             click.echo("\nThe index has changed much since learning: learn and prune again.")
     sys.stdout.flush()
-    if report["exceeded"]:
-        sys.exit(_DRIFTED)
 
 
 def _drift(drift: dict[str, Any]) -> dict[str, Any]:

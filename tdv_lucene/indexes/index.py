@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
+from ..errors import TdvError
 from ..jvm.index import OpenedIndex
 from ..plan import Plan
 from ..source import ID_FIELD, Located, Source
 from .field_analysis import FieldAnalysis
 from .shards.record import CHECKSUM, user_data_of_whole
 from .user_data import FieldRecord, read_records
+from .written_since import WrittenSince
 
 _log = logging.getLogger(__name__)
 
@@ -63,6 +65,8 @@ class Index(Located):
     bytes_by_kind : dict
         Bytes of the commit's files by what they hold (:data:`FILE_KINDS`); those inside a compound
         file count under their own kind.
+    since : list of WrittenSince
+        What another writer did to the folders since they were pruned.
     detected : dict
         Field -> how it was analysed, found out by :func:`.analysis.analysis_of`.
     """
@@ -75,6 +79,11 @@ class Index(Located):
         self.user_data: dict[str, str] = user_data_of_whole(source, parts)
         self.fields = {name: IndexedField(**about) for name, about in found["fields"].items()}
         self.bytes_by_kind = _by_kind(found["files"])
+        self.since = [
+            WrittenSince(folder, **commit["since"])
+            for folder, commit in zip(source.folders_here, found["commits"])
+            if commit["since"]
+        ]
         self._is_anserinis: bool = found["is_anserinis"]
         self._deleted = sum(commit["deleted"] for commit in found["commits"])
         self._opened = opened
@@ -83,7 +92,13 @@ class Index(Located):
 
     @classmethod
     @contextmanager
-    def open(cls, index: str | os.PathLike[str], id_field: str | None = None) -> Iterator[Self]:
+    def open(
+        cls,
+        index: str | os.PathLike[str],
+        id_field: str | None = None,
+        *,
+        mixed: bool = False,
+    ) -> Iterator[Self]:
         """Open an index until the ``with`` block ends; one that is open is yielded as it is.
 
         Parameters
@@ -92,12 +107,16 @@ class Index(Located):
             A folder, a :class:`..source.Source`, or an :class:`Index`.
         id_field
             The field that names documents; None for the one that the index says.
+        mixed
+            Open a pruned index as well to which another writer has added documents, which are
+            neither ranked nor analysed as its record says.
 
         Raises
         ------
         TdvError
             When there is no index, or this Lucene cannot read it; when shards were not pruned
-            together; when ``id_field`` is given for shards.
+            together; when ``id_field`` is given for shards; when the index is mixed, unless such
+            are wanted.
         """
         if isinstance(index, cls):
             yield index
@@ -105,6 +124,10 @@ class Index(Located):
         source = Source.of(index).named_by(id_field)
         with OpenedIndex(source) as opened:
             made = cls(source, opened)
+            for since in () if mixed else made.since:
+                if since.mixes:
+                    raise TdvError(f"{since}: {since.remedy}")
+                _log.warning("%s: %s", since, since.remedy)
             _log.info(
                 "%s is at commit %s, of Lucene %s",
                 source, made.commit, made.identity["lucene_version"],

@@ -11,6 +11,7 @@ from ..progress import Progress, silent
 from .analysis import analysis_of
 from .config import InspectConfig
 from .index import Index
+from .written_since import WrittenSince
 
 def inspect_index(
     index: str | os.PathLike[str],
@@ -46,8 +47,9 @@ def inspect_index(
         says whether any field can, ``why_not`` gives any other reason against it, such as documents
         without ids. ``named_by`` says what names documents, and ``id_fields``, where they have no
         ids, which fields could. ``analyses`` has of each field that can be searched how it was
-        analysed, and how that is known (see :mod:`.analysis`). ``notes`` tell of ids that are not
-        unique.
+        analysed, and how that is known (see :mod:`.analysis`); empty where a pruned index holds
+        documents that were not pruned. ``notes`` tell of those and all else that another writer
+        did to it, and of ids that are not unique.
 
     Raises
     ------
@@ -55,30 +57,34 @@ def inspect_index(
         When ``index`` is not an index this Lucene reads, or is damaged; with the damaged files.
     """
     config = InspectConfig.of(config, options)
-    with Index.open(index, config.id_field) as opened:
+    with Index.open(index, config.id_field, mixed=True) as opened:
         found = inspect(opened, config.check or None, progress)
-        why_not = _why_not(found)
+        why_not = _why_not(found, opened.since)
         del found["without_ids"]
         return {
             **opened.identity,
             "deleted": opened.deleted,
             **found,
             "user_data": opened.user_data,
-            "analyses": _analyses(opened, found["fields"]),
+            "analyses": {} if _mixed(opened.since) else _analyses(opened, found["fields"]),
             "can_be_pruned": not why_not,
             "why_not": why_not,
-            "notes": _notes_on_ids(found),
+            "notes": [*(f"{one}: {one.remedy}" for one in opened.since), *_notes_on_ids(found)],
             "bytes": opened.bytes,
             "bytes_by_kind": opened.bytes_by_kind,
         }
 
 
-def _why_not(found: dict[str, Any]) -> str:
+def _mixed(since: Sequence[WrittenSince]) -> str:
+    return "; ".join(str(one) for one in since if one.mixes)
+
+
+def _why_not(found: dict[str, Any], since: Sequence[WrittenSince]) -> str:
     if found["locked"]:
         return "a writer has it open (write.lock): close it, or work on a copy of the folder"
     if all(field["why_not_pruned"] for field in found["fields"]):
         return "no field of it can be pruned: see the fields"
-    return str(found["without_ids"])
+    return str(found["without_ids"]) or _mixed(since)
 
 
 def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:

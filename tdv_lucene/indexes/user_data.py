@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, SearchParameters
-from .shards.record import CHECKSUM, PREFIX, user_data_of_whole
+from .shards.record import CHECKSUM, PREFIX, SEGMENTS
 
 OTHERS = f"{PREFIX}fields."
 
@@ -199,7 +199,8 @@ def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[st
         return {}
     prefix = prefix_of(record.field)
     own = record.content.items()
-    return {prefix + name: said for name, said in own if not (PREFIX + name).startswith(OTHERS)}
+    of_commit = (OTHERS, SEGMENTS)
+    return {prefix + name: said for name, said in own if not (PREFIX + name).startswith(of_commit)}
 
 
 def _flat(content: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:

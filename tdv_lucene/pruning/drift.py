@@ -36,7 +36,7 @@ class Drift:
         Lucene's own statistics have them.
     moved : float
         Within [0, 1]: the share of the postings that belong to other terms than they would if every
-        term had its share of then.
+        term had its share of then. All of them where no document is left.
     unseen_terms : int
         Terms that learning has not seen.
     unseen_postings : float
@@ -83,7 +83,7 @@ class Drift:
         return cls(
             documents=documents,
             mean_length=tokens / doc_count,
-            moved=float(max(0.0, 1 - both)) if documents else 0.0,
+            moved=float(max(0.0, 1 - both)) if documents else float(learned > 0),
             unseen_terms=len(unseen),
             unseen_postings=sum(int(s.unseen_doc_freq.sum()) for s in states) / postings,
             documents_learned=learned,
@@ -112,6 +112,12 @@ class Drift:
 
     def refuse_another_index(self, index: str | os.PathLike[str], field: str) -> None:
         """Raise :class:`TdvError` where too little is left of what the TDVs were learned on."""
+        if self.documents_learned and not self.documents:
+            raise TdvError(
+                f"{index} holds no documents, and the TDVs of field '{field}' were learned on "
+                f"{self.documents_learned:,}: nothing is written. Run this again when they are "
+                "there"
+            )
         if self.moved > MOST:
             raise TdvError(
                 f"TDVs of another vocabulary: {100 * self.moved:.0f} % of the postings of field "

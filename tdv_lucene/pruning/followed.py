@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError, argument
-from ..indexes.shards.record import SOURCE_PATH, SOURCE_VERSION, VALUES_FOLDER
+from ..indexes.shards.record import SEGMENTS, SOURCE_PATH, SOURCE_VERSION, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord, read_records
+from ..indexes.written_since import WrittenSince
 from ..jvm.following import FieldState, HeldIndex, OpenCommit
 from ..jvm.index import read_user_data
 from ..progress import Progress
@@ -37,6 +38,12 @@ class Followed:
     commit: OpenCommit
     identity: dict[str, Any]
     states: list[FieldState]
+    since: WrittenSince
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is not what its source's commit gives, or another writer wrote to it."""
+        return self.records[0].source_commit != self.identity["commit"] or bool(self.since.did)
 
 
 def records_of(held: HeldIndex) -> tuple[dict[str, str], list[FieldRecord]]:
@@ -44,7 +51,7 @@ def records_of(held: HeldIndex) -> tuple[dict[str, str], list[FieldRecord]]:
     user_data = read_user_data(held.index)
     records = read_records(held.index, user_data)
     version = records[0].version
-    if version != __version__ or SOURCE_VERSION not in user_data:
+    if version != __version__ or not {SOURCE_VERSION, SEGMENTS} <= user_data.keys():
         raise TdvError(
             f"{held.index} was pruned by tdv-lucene {version}, and this is {__version__}: each "
             "updates only what it has pruned itself; prune the source again"
@@ -107,6 +114,17 @@ def _recorded_values(pruned: str | os.PathLike[str], record: FieldRecord) -> Ter
     return TermValues.load(folder)
 
 
+def is_pruned_anew(
+    held: Sequence[HeldIndex], records: Sequence[FieldRecord], given: Sequence[Any]
+) -> bool:
+    """Whether TDVs are made again: not where they were kept or are given, and not of shards or
+    several fields, which need them."""
+    record = records[0]
+    if given or len(held) > 1 or len(records) > 1 or VALUES_FOLDER in record.content:
+        return False
+    return record.learned_from.startswith((TUNED, "prior"))
+
+
 def pruned_anew(
     held: Sequence[HeldIndex],
     sources: Sequence[str],
@@ -117,11 +135,11 @@ def pruned_anew(
     """What becomes of an index that was pruned without judgements, and whose TDVs were not kept:
     those of its source of today are made, and all of it is pruned with them.
 
-    None where the TDVs were kept or are given; and of shards or several fields, which need them.
+    None where :func:`is_pruned_anew` says no.
     """
-    record = records[0]
-    if given or len(held) > 1 or len(records) > 1 or VALUES_FOLDER in record.content:
+    if not is_pruned_anew(held, records, given):
         return None
+    record = records[0]
     source = named_by(sources[0], read_user_data(held[0].index).get(ID_FIELD))
     baking = recorded_baking(record)
     config = PruneConfig(
@@ -134,8 +152,6 @@ def pruned_anew(
     )
     if record.learned_from.startswith(TUNED):
         values = values_again(source, record, progress)
-    elif record.learned_from.startswith("prior"):
-        values = values_without_judgements(source, config, progress)
     else:
-        return None
+        values = values_without_judgements(source, config, progress)
     return Rewriting(source, [values], config)

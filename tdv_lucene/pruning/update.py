@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from ..indexes.analysis import RECORD as ANALYSIS
 from ..indexes.inspection import bytes_of
 from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord
+from ..indexes.written_since import WrittenSince
 from ..interruption import check, deferred
 from ..jvm.following import HeldIndex, OpenCommit
 from ..jvm.index import require_current
@@ -27,9 +29,18 @@ from ..values.term_values import TermValues
 from .config import UpdateConfig
 from .drift import Drift
 from .field_rule import recorded_baking, rule_of
-from .followed import Followed, fields_of, pruned_anew, records_of, sources_of
+from .followed import (
+    Followed,
+    fields_of,
+    is_pruned_anew,
+    pruned_anew,
+    records_of,
+    sources_of,
+)
 from .rewriting import Rewriting
 from .writing import KIND, MANIFEST, report_of
+
+_log = logging.getLogger(__name__)
 
 POLLED_SECONDS = 1.0
 """How often :func:`watch_index` looks for a new commit."""
@@ -56,6 +67,9 @@ def update_index(
     that was pruned without judgements, and whose TDVs were not kept (``save_values``), is pruned
     again as a whole instead, with the prior's TDVs of today.
 
+    What another writer added to ``pruned``, merged or deleted there is undone, with a warning: its
+    documents come from the source alone.
+
     Parameters
     ----------
     pruned
@@ -73,7 +87,8 @@ def update_index(
         ``updated``: whether there was anything new and it was written; ``exceeded``, whether
         ``max_drift`` forbade it; ``drift``, how far the source is from what was learned on, with
         ``is_due``, whether to learn again; how many ``segments`` there are, were
-        ``segments_added`` and ``segments_dropped``; the ``deletions`` carried over to segments that
+        ``segments_added`` and ``segments_dropped``, and, of the latter, ``segments_foreign``, which
+        another writer had written or changed; the ``deletions`` carried over to segments that
         stayed (those that are pruned again leave deleted documents out, uncounted); the
         ``postings_before`` and ``postings`` of the segments added; ``reduction``, the share of all
         postings that is dropped now, beside the ``requested_reduction``; and ``bytes``.
@@ -81,8 +96,8 @@ def update_index(
     Raises
     ------
     TdvError
-        When the source or the TDVs are gone or others, the source went back to an older commit, or
-        somebody else wrote to ``pruned``: nothing is written then.
+        When the source or the TDVs are gone or others, the source has no documents, or went back to
+        an older commit: nothing is written then.
     """
     config = UpdateConfig.of(config, options)
     with _hold(pruned) as held:
@@ -101,20 +116,28 @@ def watch_index(
 ) -> None:
     """:func:`update_index` after each commit of the source, until Ctrl-C or SIGTERM.
 
-    ``on_update`` is given the report of each. Ends as well when ``max_drift`` is exceeded. The lock
-    of ``pruned`` is held all the time, so that no second one meets this one.
+    ``on_update`` is given the report of each. A commit that cannot be followed, or exceeds
+    ``max_drift``, changes nothing, and the next one is waited for: for the former the report has
+    ``updated``, ``exceeded`` and why it was ``refused``. The lock of ``pruned`` is held all the
+    time, so that no second one meets this one.
+
+    Raises :class:`TdvError` at the beginning, when ``pruned`` records no pruning to follow, its
+    source or its TDVs are gone, or another holds the lock.
     """
     config = UpdateConfig.of(config, options)
     with _hold(pruned) as held, suppress(KeyboardInterrupt):
         seen: object = None
-        sources = sources_of(held, index)
+        records, sources = records_of(held[0])[1], sources_of(held, index)
+        if not is_pruned_anew(held, records, values):
+            fields_of(held[0].index, records, values)
         while True:
             commits = [_last_commit(source) for source in sources]
             if commits != seen:
-                report = _update(held, index, values, config, progress)
+                try:
+                    report = _update(held, index, values, config, progress)
+                except TdvError as error:
+                    report = {"updated": False, "exceeded": False, "refused": str(error)}
                 on_update(report)
-                if report["exceeded"]:
-                    return
                 seen = commits
             check()  # a signal that came during a call of Java was only noted
             time.sleep(POLLED_SECONDS)
@@ -154,25 +177,26 @@ def _update(
         for one, source in zip(held, sources):
             commit = opened.enter_context(OpenCommit(source))
             states = [commit.state(value.vocabulary, progress) for value, _ in fields]
-            parts.append(Followed(one, *records_of(one), source, commit, commit.identity(), states))
+            since, identity = WrittenSince.of(one.index), commit.identity()
+            parts.append(Followed(one, *records_of(one), source, commit, identity, states, since))
         if anew is not None:  # the TDVs are of what is open now
             require_current(parts[0].source, fields[0][0].manifest["source"]["commit"])
         drifts = [
             Drift.of(value, [part.states[number] for part in parts], parts[0].identity["commit"])
             for number, (value, _) in enumerate(fields)
         ]
-        for (value, _), drift in zip(fields, drifts):
-            drift.refuse_another_index(parts[0].source, value.vocabulary.field)
         moved = max(drift.moved for drift in drifts)
         exceeded = config.max_drift is not None and moved > config.max_drift
         report = {"updated": False, "exceeded": exceeded, "drift": drifts[0].describe()}
         if exceeded:
             return report
+        for (value, _), drift in zip(fields, drifts):
+            drift.refuse_another_index(parts[0].source, value.vocabulary.field)
         made = []
         for part in parts:
             written: dict[str, Any] = {}
             with deferred():  # what is committed is described as well
-                if part.records[0].source_commit != part.identity["commit"]:
+                if part.is_behind:
                     written = _write(part, fields, anew, cores(config.threads), progress)
                     made.append(written)
                 _describe(part, written, anew)
@@ -196,6 +220,8 @@ def _write(
         told[f"{record.prefix}source_commit"] = part.identity["commit"]
         told[f"{record.prefix}learned_from"] = record.learned_from
     told[SOURCE_PATH] = part.source
+    if part.since.did:
+        _log.warning("%s: undone, as its source has it otherwise", part.since)
     is_at_home = os.path.realpath(part.source) == os.path.realpath(part.user_data[SOURCE_PATH])
     try:
         return part.commit.update(
@@ -244,8 +270,8 @@ def _sums(
     """The report of what was written, of all shards together."""
     if not made:
         return {}
-    names = ("segments", "segments_added", "segments_dropped", "deletions", "postings_before",
-             "postings")  # fmt: skip
+    names = ("segments", "segments_added", "segments_dropped", "segments_foreign", "deletions",
+             "postings_before", "postings")  # fmt: skip
     left = sum(one["postings_in_all"][record.field] for one in made)
     before = sum(
         one["postings_before"] + one["postings_before_of_stayed"][record.field] for one in made

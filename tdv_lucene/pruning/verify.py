@@ -14,6 +14,7 @@ from ..errors import TdvError, argument
 from ..indexes.shards.record import SHARDS, UPDATES, VALUES_FOLDER, shard_name, user_data_of_whole
 from ..indexes.shards.workers import open_workers
 from ..indexes.user_data import FieldRecord, read_records
+from ..indexes.written_since import WrittenSince
 from ..jvm import rewriter
 from ..jvm.index import identify, read_user_data, require_current
 from ..progress import Progress, silent
@@ -202,6 +203,8 @@ def prove_part(
     if "difference" in found:  # unless it is between one commit and the next
         require_current(pruned, commit)
         require_current(index, source["commit"])
+        if (since := WrittenSince.of(pruned)).did:
+            found["difference"]["remedy"] = f"{since}; run 'tdv-lucene update'"
     return {"equal": "difference" not in found, "postings": 0, **found}
 
 

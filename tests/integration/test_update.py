@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 from crash_check import digest
 from fuzz_histories import run_history
-from lucene_indexes import Doc, Layout, _document, delete_document, open_writer, write_index
+from lucene_indexes import Doc, change, open_writer, write_index
 from lucene_reading import check_index, open_reader
 from testing_jar import dump_index
 from tiny_collection import tiny_segments
@@ -66,23 +66,6 @@ def place(first: Path, tmp_path: Path) -> Path:
         shutil.copytree(first / name, tmp_path / name)
     prune_index(tmp_path / "source", tmp_path / "values", tmp_path / "pruned", reduction=0.3)
     return tmp_path
-
-
-def change(
-    source: Path, added: Sequence[Doc] = (), deleted: Sequence[str] = (), merge: int = 0
-) -> None:
-    """One commit."""
-    writer = open_writer(source)
-    for number, doc in enumerate(added):
-        writer.addDocument(_document(doc, 100 + number, Layout()))
-    for name in deleted:
-        delete_document(writer, name, Layout())
-    if merge:
-        policy = java_class("org.apache.lucene.index.TieredMergePolicy")()
-        writer.getConfig().setMergePolicy(policy)
-        writer.forceMerge(merge)
-    writer.commit()
-    writer.close()
 
 
 def assert_as_pruned_anew(place: Path) -> dict[str, Any]:
@@ -219,11 +202,6 @@ def _went_back(place: Path) -> None:
     (place / "older").rename(place / "source")
 
 
-def _documents_added(place: Path) -> None:
-    change(place / "pruned", [NEW])
-    change(place / "source", [NEW])
-
-
 def _of_another_version(place: Path) -> None:
     writer = open_writer(place / "pruned")
     with open_reader(place / "pruned") as reader:
@@ -245,7 +223,6 @@ def _other_values(place: Path) -> None:
         (_values_gone, "the TDVs that .*pruned was pruned with in 'contents' are gone"),
         (_other_values, "was not pruned in 'contents' with the TDVs in"),
         (_went_back, "the source went back to an older commit, or is another index"),
-        (_documents_added, "somebody added documents to it, or merged its segments"),
         (_of_another_version, "was pruned by tdv-lucene 0.0.1"),
     ],
 )
@@ -417,6 +394,73 @@ def test_watching_ends_though_the_signal_came_during_a_call_of_java(
     monkeypatch.setattr(update.time, "sleep", refuse)
     watch_index(place / "pruned", on_update=lambda report: interruption._asked.append(15))
     interruption.obey()
+
+
+def _refill(source: Path, done: int) -> None:
+    """The commits of a source that is indexed again, and the end of the watching."""
+    documents = [doc for segment in tiny_segments() for doc in segment]
+    if done == 0:
+        writer = open_writer(source)
+        writer.deleteAll()
+        writer.commit()
+        writer.close()
+    elif done == 1:  # of what was learned on, little
+        change(source, [Doc("half", ["filled"])])
+    elif done == 2:
+        change(source, [*documents, NEW], ["half"])
+    else:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("most", [None, 0.3])
+def test_watching_goes_on_after_what_it_refuses(
+    most: float | None, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[dict[str, Any]] = []
+    held: list[dict[str, Any]] = []
+
+    def waited(seconds: float) -> None:
+        held.append(dump_index(place / "pruned")["documents"])
+        _refill(place / "source", len(told) - 1)
+
+    monkeypatch.setattr(update.time, "sleep", waited)
+    watch_index(place / "pruned", on_update=told.append, max_drift=most)
+    assert [report["updated"] for report in told] == [False, False, False, True]
+    assert held[0] == held[1] == held[2] != held[3]
+    if most is None:
+        assert "no documents" in told[1]["refused"] and "refused" in told[2]
+    else:
+        assert all(report["exceeded"] for report in told[1:3])
+        assert told[1]["drift"]["moved"] == 1
+    assert_as_pruned_anew(place)
+
+
+def test_watching_refuses_at_once_what_no_commit_mends(place: Path) -> None:
+    shutil.rmtree(place / "values")
+    with pytest.raises(TdvError, match="the TDVs .* are gone"):
+        watch_index(place / "pruned", on_update=lambda report: pytest.fail("it began"))
+
+
+def test_a_source_without_documents_is_total_drift(place: Path) -> None:
+    _refill(place / "source", 0)
+    before = digest(place / "pruned")
+    with pytest.raises(TdvError, match=f"{place}/source holds no documents"):
+        update_index(place / "pruned")
+    report = update_index(place / "pruned", max_drift=0.9)
+    assert report["exceeded"] and report["drift"]["moved"] == 1 and report["drift"]["is_due"]
+    assert digest(place / "pruned") == before
+
+
+@pytest.mark.slow
+def test_the_command_prints_what_it_refuses_and_goes_on(
+    watching: subprocess.Popen[str], place: Path
+) -> None:
+    _refill(place / "source", 0)
+    assert "no documents" in json.loads(watching.stdout.readline())["refused"]
+    _refill(place / "source", 2)
+    assert json.loads(watching.stdout.readline())["updated"]
+    watching.send_signal(signal.SIGTERM)
+    assert watching.wait(30) == 0
 
 
 def test_unseen_terms_get_what_terms_like_them_have(first: Path) -> None:

@@ -17,10 +17,12 @@ SOURCE_PATH = f"{PREFIX}source_path"
 SOURCE_VERSION = f"{PREFIX}source_version"
 UPDATES = f"{PREFIX}updates"
 """How often an index has followed its source."""
+SEGMENTS = f"{PREFIX}segments"
+"""The segments that the record holds of, as Java writes and reads them."""
 
 SHARDS = f"{PREFIX}shards."
 """Of what a shard records of the whole."""
-_OF_ITS_OWN = ("source_commit", "source_path", "source_version", "updates", "reduction")
+_OF_ITS_OWN = ("source_commit", "source_path", "source_version", "updates", "reduction", "segments")
 """What each shard has for itself."""
 
 

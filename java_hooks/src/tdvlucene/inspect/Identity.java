@@ -19,6 +19,7 @@ import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
+import tdvlucene.common.WrittenSegments;
 
 /** What an index says of itself without a look at its postings and norms. */
 public final class Identity {
@@ -27,8 +28,8 @@ public final class Identity {
   /**
    * Opens the last commit of an index, which is held from now on.
    *
-   * <p>A JSON object: {@code commits}, of each shard what identifies it, and its user data; {@code
-   * fields} by name; bytes of {@code files} by extension; whether it is Anserini's.
+   * <p>A JSON object: {@code commits}, of each shard what identifies it, its user data, and what
+   * another writer did {@code since} they were written; {@code fields} by name; bytes of {@code files} by extension; whether it is Anserini's.
    */
   public static String open(Index index) throws IOException {
     index.hold();
@@ -37,6 +38,7 @@ public final class Identity {
       for (DirectoryReader shard : Indexes.shardsOf(reader)) {
         Map<String, Object> commit = of(shard);
         commit.put("user_data", new TreeMap<>(Indexes.userData(shard)));
+        commit.put("since", new WrittenSegments(Segments.commitOf(shard)).since());
         commits.add(commit);
       }
       Map<String, Object> found = new TreeMap<>();

@@ -53,12 +53,10 @@ record Origin(String segment, String deleted) {
         : id + "/" + hex(state);
   }
 
-  /** What a pruned segment says; null if it says nothing, for somebody else has written it. */
+  /** What a pruned segment says. */
   static Origin readFrom(SegmentInfo pruned) {
-    String segment = pruned.getAttribute(SEGMENT);
-    return segment == null
-        ? null
-        : new Origin(segment, Objects.toString(pruned.getAttribute(DELETED), ""));
+    return new Origin(
+        pruned.getAttribute(SEGMENT), Objects.toString(pruned.getAttribute(DELETED), ""));
   }
 
   void writeTo(SegmentInfo pruned) {

@@ -15,6 +15,7 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
@@ -26,6 +27,7 @@ import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
+import tdvlucene.common.WrittenSegments;
 import tdvlucene.rules.FirstPositions;
 import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
@@ -263,7 +265,9 @@ public class PruneJob extends Job {
       if (readers.length > 0) { // a shard may be empty
         writer.addIndexes(readers);
       }
-      writer.setLiveCommitData(userData(source).entrySet());
+      try (DirectoryReader written = DirectoryReader.open(writer)) {
+        writer.setLiveCommitData(userData(source, Segments.of(written)).entrySet());
+      }
       writer.commit();
       reportBytes(source, folder);
     }
@@ -291,8 +295,9 @@ public class PruneJob extends Job {
     return config;
   }
 
-  /** What the new commit says: what the source's does, and how it was pruned. */
-  final Map<String, String> userData(IndexReader source) throws IOException {
+  /** What the new commit says: what the source's does, and how these segments were pruned. */
+  final Map<String, String> userData(IndexReader source, Iterable<SegmentCommitInfo> written)
+      throws IOException {
     Map<String, String> all = new HashMap<>(Indexes.userData(source));
     // Of fields pruned earlier, what holds of them still is among what is put now.
     all.keySet().removeIf(key -> key.startsWith("tdv.") && !key.startsWith("tdv.fields."));
@@ -302,6 +307,7 @@ public class PruneJob extends Job {
     all.putAll(userData);
     // Of an index, the number of changes never falls: see UpdateJob.
     all.put(VERSION, Long.toString(Segments.commitOf(source).getVersion()));
+    all.put(WrittenSegments.RECORD, WrittenSegments.record(written));
     return all;
   }
 }

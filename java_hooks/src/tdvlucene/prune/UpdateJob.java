@@ -26,14 +26,17 @@ import tdvlucene.common.Index;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
+import tdvlucene.common.WrittenSegments;
 
 /**
  * Makes a pruned index follow its source, which has changed since.
  *
  * <p>Segments that the pruned index has already stay as they are; new ones are pruned and added,
  * those that the source has no more are dropped, and deletions since are carried over. Which
- * segment belongs to which says the {@link Origin} of each. The result is one new commit: until
- * then, and whatever fails before, the index is the old one. Readers of the old commit go on.
+ * segment belongs to which says the {@link Origin} of each. Segments that another writer added,
+ * merged or changed are dropped, too: all documents come from the source. The result is one new
+ * commit: until then, and whatever fails before, the index is the old one. Readers of the old
+ * commit go on.
  */
 public final class UpdateJob extends PruneJob {
   private IndexReader source;
@@ -60,9 +63,10 @@ public final class UpdateJob extends PruneJob {
   }
 
   /**
-   * JSON: as of {@link PruneJob}, of the segments added; how many there are, were added and dropped;
-   * the deletions carried over; by field the postings of the whole, and those that the segments that
-   * stayed were made of. Of segments that stayed, documents deleted since count.
+   * JSON: as of {@link PruneJob}, of the segments added; how many there are, were added and dropped,
+   * and of the latter were another writer's; the deletions carried over; by field the postings of
+   * the whole, and those that the segments that stayed were made of. Of segments that stayed,
+   * documents deleted since count.
    */
   @Override
   protected Object run() throws IOException {
@@ -89,6 +93,7 @@ public final class UpdateJob extends PruneJob {
     report.put("segments", made.size());
     report.put("segments_added", plan.added.size());
     report.put("segments_dropped", last.size() + plan.added.size() - made.size());
+    report.put("segments_foreign", plan.foreign);
     report.put("deletions", plan.deletions());
     Map<String, Object> postings = new TreeMap<>();
     Map<String, Object> before = new TreeMap<>();
@@ -115,17 +120,17 @@ public final class UpdateJob extends PruneJob {
 
   /** Finds the counterparts of the source's segments. */
   private UpdatePlan plan(SegmentInfos last) throws IOException {
-    Map<String, Deque<SegmentCommitInfo>> known = new HashMap<>();
-    for (SegmentCommitInfo segment : last) {
-      Origin origin = Origin.readFrom(segment.info);
-      if (origin == null) {
-        throw new UserException(
-            held.index + " holds a segment (" + segment.info.name + ") that was not pruned: "
-                + "somebody added documents to it, or merged its segments; prune the source again");
-      }
-      known.computeIfAbsent(origin.segment(), name -> new ArrayDeque<>()).add(segment);
-    }
     UpdatePlan plan = new UpdatePlan();
+    Map<String, Deque<SegmentCommitInfo>> known = new HashMap<>();
+    WrittenSegments written = new WrittenSegments(last);
+    for (SegmentCommitInfo segment : last) {
+      if (written.has(segment)) {
+        String origin = Origin.readFrom(segment.info).segment();
+        known.computeIfAbsent(origin, name -> new ArrayDeque<>()).add(segment);
+      } else {
+        plan.foreign++;
+      }
+    }
     String norms = requireNorms(source);
     for (Segment segment : Segment.of(source)) {
       Deque<SegmentCommitInfo> same = known.get(Origin.nameOf(segment.info, norms));
@@ -149,7 +154,7 @@ public final class UpdateJob extends PruneJob {
 
   /**
    * The documents of the counterpart that the source has deleted since; null where it lacks one
-   * that the source has: then somebody else deleted it, and the segment is pruned again.
+   * that the source has again, as after an undone soft deletion: the segment is pruned again.
    */
   private int[] deletable(Segment segment, SegmentCommitInfo counterpart) throws IOException {
     int count = counterpart.info.maxDoc();
@@ -199,7 +204,7 @@ public final class UpdateJob extends PruneJob {
     List<SegmentCommitInfo> ordered = plan.ordered(made);
     made.clear();
     made.addAll(ordered);
-    made.setUserData(userData(source), true);
+    made.setUserData(userData(source, made), true);
     return made;
   }
 

@@ -23,6 +23,9 @@ final class UpdatePlan {
   private final Map<String, int[]> deleted = new HashMap<>();
   boolean shared;
 
+  /** Segments that another writer has written, or changed. */
+  int foreign;
+
   void keep(Segment segment, SegmentCommitInfo counterpart, int[] documents) {
     stayed.add(segment);
     places.add(counterpart);

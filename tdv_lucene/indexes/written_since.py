@@ -1,0 +1,64 @@
+"""What another writer did to a pruned index: its user data speak for the segments they were written
+with, and Lucene hands them on to commits that have others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import argument
+
+
+@dataclass(frozen=True)
+class WrittenSince:
+    """What another writer made of a pruned folder, as ``tdvlucene.common.WrittenSegments`` has it.
+
+    Attributes
+    ----------
+    index
+        The folder.
+    did : str
+        ``"appended"``, ``"merged"`` or ``"changed"``.
+    segments, documents : int
+        Those that are not as they were written, and the documents of those that are new.
+    fewer : int
+        Documents that are gone.
+    """
+
+    index: str
+    did: str
+    segments: int
+    documents: int
+    fewer: int
+
+    @property
+    def mixes(self) -> bool:
+        """Whether documents that were not pruned are among the others."""
+        return self.did == "appended"
+
+    def __str__(self) -> str:
+        """Tell what was done, without what to do about it."""
+        deleted = f" and deleted {self.fewer:,} documents" if self.fewer else ""
+        segments = f"{self.segments:,} segment{'s' * (self.segments != 1)}"
+        holding = f"{segments} with {self.documents:,} documents"
+        return (
+            f"since {self.index} was pruned, another writer "
+            + {
+                "appended": f"added documents that were not pruned ({holding} are its own)",
+                "merged": f"merged segments ({holding} are its own){deleted}",
+                "changed": deleted.removeprefix(" and ") or f"changed doc values of {segments}",
+            }[self.did]
+        )
+
+    @property
+    def remedy(self) -> str:
+        """Say what to do about it."""
+        again = "'tdv-lucene update' makes it again what its source gives"
+        if self.mixes:
+            return f"add documents to its source instead; {again}"
+        if self.did == "merged":
+            return (
+                "'tdv-lucene verify' proves it still where documents kept their order; if not, "
+                f"{again}, and {argument('optimize')} prunes into one segment"
+            )
+        return again
