@@ -14,7 +14,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
@@ -100,7 +100,7 @@ class Output(Destination):
                 raise
         self._tell()
 
-    def write_manifest(self, content: dict[str, Any]) -> None:
+    def write_manifest(self, content: Mapping[str, Any]) -> None:
         """Describe the result; its files must all be written."""
         folder = self.path if self._aside is None else self._unfinished
         assert self.kind is not None  # what has none has no manifest

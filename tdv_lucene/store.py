@@ -56,7 +56,7 @@ def load_array(folder: str | os.PathLike[str], name: str, made_by: str) -> np.nd
 def write_manifest(
     folder: Path,
     kind: str,
-    content: dict[str, Any],
+    content: Mapping[str, Any],
     name: str = MANIFEST,
     known: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:

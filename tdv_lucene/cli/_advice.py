@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..pruning.reports import PruneReport
 from ..ranking import MODELS, NAMED_DEFAULTS, RankingFunction, ranking_function
 from ._options import percent
 
 
-def how_to_search(report: dict[str, Any]) -> str:
+def how_to_search(report: PruneReport) -> str:
     """How to search with other programs: by the model that was validated, and no other."""
     model, search = report["model"], report["search"]
     if model not in MODELS:  # any will do
@@ -28,7 +29,7 @@ def how_to_search(report: dict[str, Any]) -> str:
                 f"\nSearch it like any other index: {function.title} with {searcher.title()}'s "
                 f"default parameters ({told}) ranks as learned.{_beyond(report)}"
             )
-    if "baked" in report:
+    if report["baked"] is not None:
         return f"\nSearch it with {function.title}, {told}.{_beyond(report)}"
     return _to_be_told([function], search)
 
@@ -101,13 +102,18 @@ def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float
     )
 
 
-def _beyond(report: dict[str, Any]) -> str:
+def _beyond(report: PruneReport) -> str:
     """What is said where documents are too short, or too long, for their norm."""
-    norms = report.get("norms", {"beyond": 0})
-    if not norms["beyond"]:
+    norms = report["norms"]
+    if norms is None or not norms["beyond"]:
         return ""
     return (
         f"\n{norms['beyond']:,} documents are too short or too long for exact norms: their length "
         f"norm is off by {percent(norms['mean_off'])} on average and "
-        f"{percent(norms['largest_off'])} at most. A larger --scale helps short documents."
+        f"{percent(norms['largest_off'])} at most. "
+        + (
+            "A larger --scale helps short documents."
+            if report["tf"] == "scaled"
+            else "For short documents pass --search-as K1,B with a smaller K1 (1 - B)."
+        )
     )

@@ -7,9 +7,9 @@ import logging
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -34,6 +34,7 @@ QRELS_HELP = "Read judgements from a TREC qrels file, a name Pyserini knows, or 
 INDEX_HELP = "Read this Lucene index: a folder, or the name of a Pyserini prebuilt index."
 
 _log = logging.getLogger(__name__)
+_Result = TypeVar("_Result")
 
 
 def folder_of_index(given: str) -> str:
@@ -163,7 +164,7 @@ def named_folders(given: Sequence[str], flag: str) -> dict[str, str]:
     return found
 
 
-def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def run(stage: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
     """Call a stage function with a progress bar on stderr."""
     given = {name: value for name, value in kwargs.items() if value is not None}
     _log.info("%s %s", stage.__name__, dict([*enumerate(args), *given.items()]))
@@ -172,7 +173,7 @@ def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return stage(*args, progress=progress, **kwargs)
 
 
-def run_or_print(stage: Callable[..., Any], output: str, **kwargs: Any) -> Any:
+def run_or_print(stage: Callable[..., _Result], output: str, **kwargs: Any) -> _Result:
     """Call a stage function that writes the file ``output``; for ``-`` print what it writes."""
     if output != STDOUT:
         return run(stage, output=output, **kwargs)
@@ -184,7 +185,7 @@ def run_or_print(stage: Callable[..., Any], output: str, **kwargs: Any) -> Any:
     return result
 
 
-def show(result: dict[str, Any], as_json: bool, err: bool = False) -> None:
+def show(result: Mapping[str, Any], as_json: bool, err: bool = False) -> None:
     """Print a flat result: as JSON, or one ``name  value`` line an entry; ``err``: on stderr."""
     if as_json:
         click.echo(json.dumps(result, ensure_ascii=False), err=err)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from ..pruning.config import PruneConfig
+from ..pruning.reports import FieldReport, PruneReport
 from ..ranking import MODELS, ranking_function
 from . import _options as options
 from ._advice import how_to_search, said_of_log, what_to_expect
-
-_SHOWN = (
-    "output", "field", "analysis", "model", "learned_from", "tf", "unit", "scale", "reduction",
-    "postings_before", "postings", "terms_before", "terms", "documents_without_terms",
-    "deleted_left_out", "bytes_before", "bytes",
-)  # fmt: skip
 
 _AS_ASKED = 0.01  # thresholds are those of whole per cents
 
@@ -43,28 +39,57 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     if as_json:
         options.show(report, as_json)
         return
-    for field in (report, *report.get("fields", {}).values()):
-        shown = {name: field[name] for name in _SHOWN if name in field}
-        if not shown.get("deleted_left_out"):
-            shown.pop("deleted_left_out", None)
-        options.show({**shown, "reduction": _reduction(field)}, as_json)
-    if "chosen" not in report and "reduction" not in arguments:
+    options.show(_shown(report), as_json)
+    for field in report["fields"].values():
+        options.show(_of_field(field), as_json)
+    chosen = report["chosen"]
+    if chosen is None and arguments.get("reduction") is None:
         share = options.percent(report["requested_reduction"])
         is_peers = report["model"] not in MODELS
         used = "default reduction of peers" if is_peers else "recommended reduction"
         click.echo(f"\nUsed the {used}: {share} (pass --reduction for another)")
-    if "log" in report.get("chosen", {}):
-        click.echo(f"\n{said_of_log(report['chosen'])}")
+    if chosen is not None and "log" in chosen:
+        click.echo(f"\n{said_of_log(chosen)}")
     elif report["expected"]:
         click.echo(what_to_expect(report["expected"]))
-    elif "loss" in report.get("chosen", {}):
-        click.echo(_validated(report["chosen"]))
+    elif chosen is not None and "loss" in chosen:
+        click.echo(_validated(chosen))
     if report["fidelity"]:
         click.echo(_fidelity(report["model"], report["fidelity"]))
     click.echo(how_to_search(report))
 
 
-def _reduction(field: dict[str, Any]) -> str:
+def _shown(report: PruneReport) -> dict[str, Any]:
+    """The index, and its first field."""
+    deleted = report["deleted_left_out"]
+    return {
+        "output": report["output"],
+        "analysis": report["analysis"],
+        **_of_field(report),
+        **({"deleted_left_out": deleted} if deleted else {}),
+        "bytes_before": report["bytes_before"],
+        "bytes": report["bytes"],
+    }
+
+
+def _of_field(field: FieldReport) -> dict[str, Any]:
+    terms = {"terms_before": field["terms_before"], "terms": field["terms"]}
+    return {
+        "field": field["field"],
+        "model": field["model"],
+        "learned_from": field["learned_from"],
+        "tf": field["tf"],
+        "unit": field["unit"],
+        "scale": field["scale"],
+        "reduction": _reduction(field),
+        "postings_before": field["postings_before"],
+        "postings": field["postings"],
+        **(terms if field["terms"] is not None else {}),
+        "documents_without_terms": field["documents_without_terms"],
+    }
+
+
+def _reduction(field: FieldReport) -> str:
     """What was dropped, and where that is another share than was asked for: of an index that has
     changed since learning, of few postings, and by --min-doc-freq."""
     dropped, asked = field["reduction"], field["requested_reduction"]
@@ -74,7 +99,7 @@ def _reduction(field: dict[str, Any]) -> str:
     return f"{told} ({options.percent(asked)} asked for)"
 
 
-def _validated(chosen: dict[str, Any]) -> str:
+def _validated(chosen: Mapping[str, Any]) -> str:
     figures = ", ".join(
         f"{name} {value:.4f} (full-tuned {chosen['full'][name]:.4f})"
         for name, value in chosen["measures"].items()

@@ -10,8 +10,6 @@ from ..searching.config import TuneConfig
 from . import _options as options
 from ._advice import how_to_search
 
-_SHOWN = ("output", "field", "learned_from", "documents_with_terms", "bytes_before", "bytes")
-
 
 @options.command("tune", config=TuneConfig)
 @options.index_option
@@ -31,6 +29,14 @@ def command(as_json: bool, **arguments: Any) -> None:
     if as_json:
         options.show(report, as_json)
         return
-    shown = {name: report[name] for name in _SHOWN}
-    options.show({**shown, **{f"tuned {k}": v for k, v in report["baked"].items()}}, as_json)
+    shown = {
+        "output": report["output"],
+        "field": report["field"],
+        "learned_from": report["learned_from"],
+        "documents_with_terms": report["documents_with_terms"],
+        "bytes_before": report["bytes_before"],
+        "bytes": report["bytes"],
+    }
+    tuned = report["baked"] or {}
+    options.show({**shown, **{f"tuned {name}": value for name, value in tuned.items()}}, as_json)
     click.echo(how_to_search(report))

@@ -182,7 +182,7 @@ def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return these descriptions as the commit's user data.
 
     Entries of the first field, the one searched, are called ``tdv.*``, those of the others
-    ``tdv.fields.NAME.*``; nested names are joined by dots.
+    ``tdv.fields.NAME.*``; nested names are joined by dots. None is left out.
     """
     first, *others = described
     content = [(PREFIX, first), *((prefix_of(about["field"]), about) for about in others)]
@@ -207,5 +207,5 @@ def _flat(content: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for key, value in content.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{key}.")
-        else:
+        elif value is not None:
             yield prefix + key, value

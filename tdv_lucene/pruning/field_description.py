@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..indexes.shards.record import CHECKSUM, VALUES_FOLDER
-from ..ranking import ANSERINI_DEFAULTS, Baking
+from ..ranking import Baking
 from ..report.wording import counted
 from ..simulation.quantisation import LEAST_FREQUENCY
 from ..values.operating_point import OperatingPoint
@@ -18,6 +17,7 @@ from ..values.unvalidated import TUNE_RECIPE
 from ..version import __version__
 from .config import PruneConfig
 from .field_rule import checksum
+from .reports import FieldDescription
 from .search_target import SearchTarget, search_parameters
 
 TUNED = "k1 and b tuned"
@@ -31,7 +31,7 @@ def describe_field(
     source: Mapping[str, Any],
     target: SearchTarget,
     baking: Baking | None,
-) -> dict[str, Any]:
+) -> FieldDescription:
     """Return how a field was pruned, and how to search it; :func:`read_records` reads it again.
 
     Parameters
@@ -57,17 +57,19 @@ def describe_field(
         "tf": config.tf,
         "unit": "term" if point.cut is None else "posting",
         "scale": scale,
-        **({"least_freq": LEAST_FREQUENCY} if config.tf == "scaled" else {}),
-        **{name: values.parameters[name] for name in ANSERINI_DEFAULTS},
+        "least_freq": LEAST_FREQUENCY if config.tf == "scaled" else None,
+        "k1": values.parameters["k1"],
+        "b": values.parameters["b"],
+        "mu": values.parameters["mu"],
         "search": search_parameters(values, point.scale, target, baking),
-        **({} if baking is None else {"baked": baking.describe()}),
-        CHECKSUM: checksum(point),
+        "baked": None if baking is None else baking.describe(),
+        "values_sha256": checksum(point),
         "vocabulary_sha256": values.vocabulary.sha256,
         "source_commit": source["commit"],
         "requested_reduction": reduction,
         "min_doc_freq": config.min_doc_freq,
-        **({} if values.folder is None else {VALUES_FOLDER: values.folder}),
-        **({} if point.position_boost is None else {"lead": point.position_boost._asdict()}),
+        "values_folder": values.folder,
+        "lead": None if point.position_boost is None else point.position_boost._asdict(),
     }
 
 

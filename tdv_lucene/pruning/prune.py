@@ -18,6 +18,7 @@ from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .field_rule import load_fields
+from .reports import PruneReport
 from .shards import check_shards, prune_shards
 from .unjudged import values_without_judgements
 from .writing import Task, prune_part
@@ -32,7 +33,7 @@ def prune_index(
     others: Sequence[str | os.PathLike[str] | TermValues] = (),
     progress: Progress = silent,
     **options: Any,
-) -> dict[str, Any]:
+) -> PruneReport:
     """Prune a field of ``index`` and write the result as the new index ``output``.
 
     A posting's new frequency is max(1, rint(scale * tf * tdv)). Norms, statistics and term vectors
@@ -58,9 +59,9 @@ def prune_index(
 
     Returns
     -------
-    dict
-        Counts and bytes before and after, ``bytes`` with the manifest; the ``reduction`` reached;
-        the ``scale``; the ``lucene_version`` of the new index's format; ``chosen``, how
+    PruneReport
+        A dict of counts and bytes before and after, ``bytes`` with the manifest; the ``reduction``
+        reached; the ``scale``; the ``lucene_version`` of the new index's format; ``chosen``, how
         ``max_loss`` or ``max_bytes`` was met; ``expected``, without judgements, what other
         collections gained (see :meth:`..prior.prior.Prior.expected`); ``search``, the parameters to
         search it with; ``baked``, the k1 and b that its norms hold, and ``norms``, of how many
@@ -68,7 +69,8 @@ def prune_index(
         point, with the table of scales; ``fidelity``, how well this pruning's ranking agreed with
         real-valued scoring (overlap@10, RBO) and the estimated bytes of its posting lists, None if
         it was not tried at this reduction and scale; with ``others``, theirs under ``fields`` by
-        name. The same is in ``tdv-manifest.json``; the commit's user data has all but the counts.
+        name. What does not apply is None. The same is in ``tdv-manifest.json``; the commit's user
+        data has all but the counts.
 
     Raises
     ------
@@ -96,7 +98,7 @@ def write_pruned(
     others: Sequence[str | os.PathLike[str] | TermValues] = (),
     made_by: str = "prune",
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> PruneReport:
     """Do the work of :func:`prune_index`, for the command ``made_by``."""
     given = [v for v in (values, *others) if v is not None]
     index = named_by(index, config.id_field)
@@ -125,7 +127,8 @@ def write_pruned(
     if source.is_sharded:
         report = prune_shards(source, fields, given, whole, progress)
     else:
-        report = {"output": whole.output, **prune_part(index, fields, whole, progress)}
+        written = prune_part(index, fields, whole, progress)
+        report = {**written, "output": whole.output, "shards": []}
     if kept:  # not of what was refused
         fields[0].save(kept)
     return report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -28,6 +28,7 @@ from .config import PruneConfig
 from .drift import changed_field
 from .field_description import describe_field
 from .field_rule import point_at, rule_of
+from .reports import FieldDescription, FieldReport
 from .search_target import RECORDED, SearchTarget, baking_of, refuse_scale, scale_for
 
 _log = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ class Rewriting:
         return [changed_field(self.index, values, whole, is_part=is_part) for values in self.fields]
 
     @cached_property
-    def described(self) -> list[dict[str, Any]]:
+    def described(self) -> list[FieldDescription]:
         """How each field is pruned, in the words of the record."""
         return [
             describe_field(values, point, self.config, self.source, self.target, baking)
@@ -119,9 +120,7 @@ class Rewriting:
     @cached_property
     def target(self) -> SearchTarget:
         """Whose parameters it is written for: the searcher's that suits, unless one is named."""
-        if self.config.target.given:
-            return self.config.target
-        return SearchTarget(searcher_of(self.index, is_shard=self.shard is not None), False)
+        return target_of(self.index, self.config, is_shard=self.shard is not None)
 
     @cached_property
     def source(self) -> dict[str, Any]:
@@ -186,6 +185,16 @@ def _unit_of(values: TermValues, config: PruneConfig) -> str | None:
     return "term" if config.tf == "original" and values.posting_factors is not None else None
 
 
+def target_of(
+    index: str | os.PathLike[str], config: PruneConfig, *, is_shard: bool = False
+) -> SearchTarget:
+    """Return whose parameters ``index`` is written for: the one asked for, or the searcher's that
+    suits."""
+    if config.target.given:
+        return config.target
+    return SearchTarget(searcher_of(index, is_shard=is_shard), False)
+
+
 def refuse_without_norms(field: str, index: str | os.PathLike[str], config: PruneConfig) -> None:
     """Refuse to write k1 and b into norms that are not there, if that was asked for."""
     if config.target.given and config.target.name != RECORDED:
@@ -195,12 +204,11 @@ def refuse_without_norms(field: str, index: str | os.PathLike[str], config: Prun
         )
 
 
-def refuse_emptied(report: Mapping[str, Any]) -> None:
-    """Refuse what has no posting left of a field that had some; ``report`` as of
-    :func:`.writing.write_index`."""
-    for about in (report, *report.get("fields", {}).values()):
+def refuse_emptied(fields: Iterable[FieldReport]) -> None:
+    """Refuse what has no posting left of a field that had some."""
+    for about in fields:
         if about["postings_before"] and not about["postings"]:
-            raise TdvError(_emptied(about["field"], report["requested_reduction"]))
+            raise TdvError(_emptied(about["field"], about["requested_reduction"]))
 
 
 def _emptied(field: str, reduction: float | None) -> str:

@@ -24,14 +24,10 @@ from ..progress import Progress
 from ..source import Part, Source
 from ..values.term_values import KEPT_IN, TermValues
 from .config import PruneConfig
+from .reports import FieldReport, IndexReport, Norms, PruneReport
 from .rewriting import refuse_emptied, refuse_without_norms
 from .search_target import baking_of
 from .writing import Task, count_part, finished_part, prune_part
-
-_SUMMED = (
-    "postings_before", "postings", "tokens", "documents_with_terms", "documents_without_terms",
-    "segments", "deleted_left_out", "bytes_before", "bytes",
-)  # fmt: skip
 
 
 def check_shards(
@@ -82,7 +78,7 @@ def prune_shards(
     given: Sequence[Any],
     whole: Task,
     progress: Progress,
-) -> dict[str, Any]:
+) -> PruneReport:
     """Do with every shard what :func:`.writing.prune_part` does; the report has ``shards``, a row
     of each.
 
@@ -127,15 +123,24 @@ def prune_shards(
             prune_part, left, "prune shards", progress, lambda part: note_finished(out / part.name)
         )
     made = {**done, **dict(zip(left, reports))}
-    report = _report({part: made[part] for part in tasks}, done)
-    if whole.chosen:
-        report["chosen"] = whole.chosen
-    return {"output": str(out), **report, "source_commit": identity["commit"], "source": identity}
+    report = _report({part: made[part] for part in tasks})
+    shown = ("postings_before", "postings", "documents_without_terms", "bytes_before", "bytes")
+    return {
+        **report,
+        "chosen": whole.chosen,
+        "source_commit": identity["commit"],
+        "source": identity,
+        "output": str(out),
+        "shards": [
+            {"name": part.name, **{name: made[part][name] for name in shown}, "kept": part in done}
+            for part in tasks
+        ],
+    }
 
 
 def _look_at_place(
     folder: str, values: Sequence[str | TermValues], task: Task, source: Source
-) -> dict[str, Any] | None:
+) -> IndexReport | None:
     """In a worker: the report of what an earlier pruning has finished from the same; else None,
     where the shard may be written."""
     out = Path(task.output).parent
@@ -189,37 +194,51 @@ def _tidy(out: Path, source: Source) -> None:
             out.rmdir()
 
 
-def _report(rows: Mapping[Part, dict[str, Any]], kept: Mapping[Part, Any]) -> dict[str, Any]:
-    """Of the whole: what every shard says, the sums, and a row of each shard."""
-    first = next(iter(rows.values()))
-    own = ("kind", "format", "created", "versions", "files", "terms", "terms_before")
-    report = {name: value for name, value in first.items() if name not in own}
-    report |= _sums(list(rows.values()))
-    for field in report.get("fields", {}):
-        of_field = [row["fields"][field] for row in rows.values()]
-        report["fields"][field] = {**of_field[0], **_sums(of_field)}
-    refuse_emptied(report)
-    shown = ("postings_before", "postings", "documents_without_terms", "bytes_before", "bytes")
-    report["shards"] = [
-        {"name": part.name, **{key: row[key] for key in shown}, "kept": part in kept}
-        for part, row in rows.items()
-    ]
+def _report(rows: Mapping[Part, IndexReport]) -> IndexReport:
+    """Of the whole: what every shard says, and the sums."""
+    reports = list(rows.values())
+    first = reports[0]
+    fields = {name: _sum([one["fields"][name] for one in reports]) for name in first["fields"]}
+    report: IndexReport = {
+        **first,
+        **_sum(reports),
+        "fields": fields,
+        "segments": sum(one["segments"] for one in reports),
+        "deleted_left_out": sum(one["deleted_left_out"] for one in reports),
+        "bytes_before": sum(one["bytes_before"] for one in reports),
+        "bytes": sum(one["bytes"] for one in reports),
+    }
+    refuse_emptied([report, *fields.values()])
     return report
 
 
-def _sums(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    sums = {name: sum(row[name] for row in rows) for name in _SUMMED if name in rows[0]}
-    before = sums["postings_before"]
-    norms = [row["norms"] for row in rows if "norms" in row]
-    if norms:
-        beyond = sum(one["beyond"] for one in norms)
-        off = sum(one["beyond"] * one["mean_off"] for one in norms)
-        sums["norms"] = {
-            "beyond": beyond,
-            "mean_off": off / beyond if beyond else 0.0,
-            "largest_off": max(one["largest_off"] for one in norms),
-        }
-    return {**sums, "reduction": 1 - sums["postings"] / before if before else 0.0}
+def _sum(rows: Sequence[FieldReport]) -> FieldReport:
+    """One field in all shards."""
+    before, left = (sum(row[name] for row in rows) for name in ("postings_before", "postings"))
+    return {
+        **rows[0],
+        "reduction": 1 - left / before if before else 0.0,
+        "postings_before": before,
+        "postings": left,
+        "terms_before": None,
+        "terms": None,
+        "tokens": sum(row["tokens"] for row in rows),
+        "documents_with_terms": sum(row["documents_with_terms"] for row in rows),
+        "documents_without_terms": sum(row["documents_without_terms"] for row in rows),
+        "norms": _norms([row["norms"] for row in rows if row["norms"] is not None]),
+    }
+
+
+def _norms(rows: Sequence[Norms]) -> Norms | None:
+    if not rows:
+        return None
+    beyond = sum(one["beyond"] for one in rows)
+    off = sum(one["beyond"] * one["mean_off"] for one in rows)
+    return {
+        "beyond": beyond,
+        "mean_off": off / beyond if beyond else 0.0,
+        "largest_off": max(one["largest_off"] for one in rows),
+    }
 
 
 @contextlib.contextmanager

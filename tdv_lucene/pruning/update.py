@@ -257,8 +257,7 @@ def _describe(part: Followed, made: dict[str, Any], anew: Rewriting | None) -> N
     if not {name for name in listed if name.startswith("segments")} <= there or made:
         content = {k: v for k, v in manifest.items() if k not in ("kind", "format", "created")}
         if anew is not None and made:
-            about = report_of(anew, made)
-            content |= {name: about[name] for name in content.keys() & about.keys()}
+            content |= report_of(anew, made, folder)
         sizes = {"bytes_before": bytes_of(part.source), "bytes": bytes_of(folder)}
         content |= {"source": part.identity, **sizes}
         write_manifest(folder, KIND, content, MANIFEST, listed)

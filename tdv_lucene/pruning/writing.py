@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..arguments import cores, parse_bytes
 from ..errors import TdvError
@@ -27,6 +27,7 @@ from ..values.term_values import TermValues
 from .config import PruneConfig
 from .field_rule import load_fields
 from .reduction_choice import foreseen_bytes, reduction_within_bytes
+from .reports import FieldDescription, IndexReport, field_report
 from .rewriting import Rewriting, refuse_emptied
 
 KIND = "pruned-index"
@@ -78,7 +79,7 @@ def prune_part(
     values: Sequence[str | TermValues],
     task: Task,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> IndexReport:
     """Write a part of a source, or all of it, and return the report of it.
 
     Of a shard nothing is written that a worker finished which died before it could tell.
@@ -94,27 +95,26 @@ def prune_part(
     with place as folder:
         if task.config.max_bytes is None:
             report = write_index(rewriting, folder, progress)
-            if task.chosen:
-                report["chosen"] = task.chosen
+            report["chosen"] = task.chosen
         else:
             report = _write_within(rewriting, folder, progress)
         place.write_manifest(report)
     return report
 
 
-def finished_part(rewriting: Rewriting, place: Path) -> dict[str, Any] | None:
+def finished_part(rewriting: Rewriting, place: Path) -> IndexReport | None:
     """The report of the whole index in ``place``; None where it is not what would be written."""
     if not (place / MANIFEST).is_file():
         return None
-    with contextlib.suppress(TdvError, OSError, ValueError):
-        report: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
-        check_files(place, report, "tdv-lucene prune", digests_up_to=0)
+    with contextlib.suppress(TdvError, OSError, ValueError, KeyError):
+        manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        check_files(place, manifest, "tdv-lucene prune", digests_up_to=0)
         if rewriting.user_data.items() <= read_user_data(place).items():
-            return report
+            return cast(IndexReport, {name: manifest[name] for name in IndexReport.__annotations__})
     return None
 
 
-def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent) -> dict[str, Any]:
+def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent) -> IndexReport:
     """Write the index into ``folder`` (existing, empty) and return the report of it.
 
     Raises :class:`TdvError` when the index cannot be read or pruned, is locked, or has another
@@ -130,27 +130,30 @@ def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent)
         one_segment=config.optimize, is_shard=rewriting.shard is not None,
         has_changed=any(rewriting.states), progress=progress,
     )  # fmt: skip
-    report = report_of(rewriting, counts)
+    report = report_of(rewriting, counts, folder)
     if rewriting.shard is None:  # of a shard, nothing may be left
-        refuse_emptied(report)
-    return {**report, "bytes_before": bytes_of(rewriting.index), "bytes": bytes_of(folder)}
+        refuse_emptied([report, *report["fields"].values()])
+    return report
 
 
-def report_of(rewriting: Rewriting, counts: dict[str, Any]) -> dict[str, Any]:
-    """What was written, in the words of :func:`.prune.prune_index`; ``counts`` are Java's."""
+def report_of(rewriting: Rewriting, counts: Mapping[str, Any], folder: Path) -> IndexReport:
+    """Return what was written into ``folder``; ``counts`` are Java's."""
     first, *others = rewriting.described
-    for about in others:
-        counts["fields"][about["field"]] = {**about, **counts["fields"][about["field"]]}
-    before = counts["postings_before"]
     return {
-        **first,
-        "reduction": 1 - counts["postings"] / before if before else 0.0,
-        **counts,
+        **field_report(first, counts),
+        "fields": {
+            one["field"]: field_report(one, counts["fields"][one["field"]]) for one in others
+        },
+        "segments": counts["segments"],
+        "deleted_left_out": counts.get("deleted_left_out", 0),
+        "bytes_before": bytes_of(rewriting.index),
+        "bytes": bytes_of(folder),
         "lucene_version": written_lucene_version(),
         "analysis": rewriting.analysed[first["field"]].describe(),
         "validated": dict(rewriting.points[0].nearest),
         "fidelity": _fidelity(rewriting.points[0], first),
         "expected": _expected(rewriting.fields[0], first),
+        "chosen": None,
         "source": rewriting.source,
     }
 
@@ -179,12 +182,12 @@ def count_part(
     }
 
 
-def _write_within(rewriting: Rewriting, folder: Path, progress: Progress) -> dict[str, Any]:
+def _write_within(rewriting: Rewriting, folder: Path, progress: Progress) -> IndexReport:
     """Write the index of the smallest reduction that fits; return its report."""
     config = rewriting.config
     max_bytes = parse_bytes(config.max_bytes or 0)
     with ExitStack() as written:
-        there: dict[float, tuple[Path, dict[str, Any]]] = {}
+        there: dict[float, tuple[Path, IndexReport]] = {}
 
         def bytes_at(reduction: float) -> int:
             there.clear()
@@ -195,7 +198,7 @@ def _write_within(rewriting: Rewriting, folder: Path, progress: Progress) -> dic
             report = write_index(replace(rewriting, config=at), tried, progress)
             report["chosen"] = {"max_bytes": max_bytes, "reduction": reduction}
             there[reduction] = tried, report
-            return int(report["bytes"])
+            return report["bytes"]
 
         kinds = index_bytes(rewriting.index)
         fixed = sum(size for kind, size in kinds.items() if kind not in _SHRINKING)
@@ -213,7 +216,7 @@ def _write_within(rewriting: Rewriting, folder: Path, progress: Progress) -> dic
         return report
 
 
-def _expected(values: TermValues, made: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _expected(values: TermValues, made: FieldDescription) -> list[dict[str, Any]]:
     """What other collections gained that were pruned like this without judgements; empty if this
     was learned, or if none were."""
     if (made["unit"], made["tf"], made["min_doc_freq"]) != ("posting", "scaled", 1):
@@ -221,7 +224,7 @@ def _expected(values: TermValues, made: Mapping[str, Any]) -> list[dict[str, Any
     return gains_to_expect(values, made["requested_reduction"])
 
 
-def _fidelity(point: OperatingPoint, made: Mapping[str, Any]) -> dict[str, float] | None:
+def _fidelity(point: OperatingPoint, made: FieldDescription) -> dict[str, float] | None:
     """What was measured of exactly this pruning against real-valued scoring; None if nothing was.
 
     ``made`` is its description. The figures of a neighbouring point would be those of another

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import TdvError, argument
 from .registry import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, PARAMETERS, check_model
 
@@ -33,6 +35,21 @@ class Baking:
     def describe(self) -> dict[str, float]:
         """As an index records it; the average length is added when it has been counted."""
         return {"k1": self.held[0], "b": self.held[1]}
+
+    def mean_off(self, lengths: np.ndarray) -> float:
+        """Return how far off the length norms of documents are on average, as a share of them,
+        because no norm is below that of one token.
+
+        Parameters
+        ----------
+        lengths
+            Of documents in tokens, all above 0.
+        """
+        average = lengths.mean()
+        (k1, b), (searched_k1, searched_b) = self.held, self.searched
+        wanted = k1 * (1 - b + b * lengths / average)
+        least = searched_k1 * (1 - searched_b + searched_b / average)
+        return float(np.maximum(least / wanted - 1, 0).mean()) if wanted.all() else math.inf
 
 
 @dataclass(frozen=True, init=False)

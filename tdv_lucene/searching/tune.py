@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..errors import TdvError, argument
 from ..evaluation.chance import note_on_chance
 from ..evaluation.topics import (
     Qrels,
+    check_overlap,
     judged_queries,
     note_on_missing,
     read_qrels,
@@ -29,8 +32,9 @@ from ..prior.prior import Prior, settings_for
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
-from ..pruning.search_target import RECORDED
-from ..ranking import DEFAULT_MODEL, SearchParameters
+from ..pruning.reports import PruneReport
+from ..pruning.targets import RECORDED, target_of
+from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
 from ..source import Source
 from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
@@ -38,6 +42,10 @@ from .baseline_tuning import refuse_weights, tune_parameters
 from .config import TuneConfig
 
 _log = logging.getLogger(__name__)
+
+_MOST_OFF = 0.02
+"""How far off length norms may be on average, for want of norms below one token: as far as the
+rounding of norms to a byte makes them (standard deviation)."""
 
 
 def tune_index(
@@ -49,7 +57,7 @@ def tune_index(
     *,
     progress: Progress = silent,
     **options: Any,
-) -> dict[str, Any]:
+) -> PruneReport:
     """Write ``index`` again with tuned k1 and b in its norms, as the new index ``output``.
 
     Frequencies, positions, term vectors and all else stay. A searcher with the parameters of
@@ -60,6 +68,8 @@ def tune_index(
     topics, qrels
         To tune on, by the tuner of the baseline of :func:`tdv_lucene.compare_indexes`. Both None
         takes the parameters that other judged collections give this one, which needs no judgements.
+        The best are taken that norms can hold for the searcher, of which the shortest have one
+        token.
     config, options
         A :class:`TuneConfig`, or its options by name, as ``search_as="lucene"``. There is
         no ``"recorded"`` here.
@@ -73,7 +83,8 @@ def tune_index(
     ------
     TdvError
         As :func:`tdv_lucene.prune_index` and :func:`tdv_lucene.tune_parameters`; also when only
-        one of topics and qrels is given.
+        one of topics and qrels is given, the field has no norms, no relevant document is in the
+        index, or norms can hold none of the parameters for the searcher.
     """
     config = TuneConfig.of(config, options, topics=topics)
     if Source.of(index).is_sharded:
@@ -96,7 +107,15 @@ def tune_index(
     with Index.open(index, config.id_field) as opened:
         opened.require_prunable(field)
         refuse_weights(opened, field)
-        values = _tuned_values(opened, topics, qrels, config, progress)
+        if not opened.fields[field].has_norms:
+            raise TdvError(
+                f"{argument('field', field)} of {index} has no norms, which k1 and b are written "
+                "into: index it with norms, or search it with a k1 of its own and b 0"
+            )
+        searched = target_of(opened.searcher, copied).parameters(DEFAULT_MODEL)
+        assert searched is not None  # norms that are lengths were refused
+        held_for = searched["k1"], searched["b"]
+        values = _tuned_values(opened, topics, qrels, held_for, config, progress)
         return write_pruned(opened, values, output, copied, made_by="tune", progress=progress)
 
 
@@ -104,54 +123,82 @@ def _tuned_values(
     index: Index,
     topics: str | os.PathLike[str] | Mapping[str, str] | None,
     qrels: str | os.PathLike[str] | Qrels | None,
+    searched: tuple[float, float],
     config: TuneConfig,
     progress: Progress,
 ) -> TermValues:
-    """Return TDVs of 1, with the parameters that suit the judgements, or else the prior's."""
+    """Return TDVs of 1, with the parameters that suit the judgements, or else the prior's, of those
+    that norms can hold for a searcher with k1 and b as ``searched``."""
     field = config.field
-    tuned: SearchParameters | None = None
+    tried: list[dict[str, float]] = []
     about: dict[str, Any] = {}
     if topics is not None and qrels is not None:
         queries = topics if isinstance(topics, Mapping) else read_topics(topics, config.topic_field)
         judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
         analysed = analysis_of(index, field, config.analysis)
         check_query_terms(index, field, analysed, queries.values())
-        found, tried = tune_parameters(
+        relevant = relevant_documents(queries, judged)
+        known = known_documents(index, sorted(relevant))
+        check_overlap(queries, judged, known)
+        _, tried = tune_parameters(
             index, queries, judged, DEFAULT_MODEL, field=field, analysis=config.analysis,
             threads=config.threads, progress=progress,
         )  # fmt: skip
         are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
         files = f"{qrels} for {topics}" if are_named else "the qrels"
-        _warn_of_judgements(index, queries, judged, tried[0][OBJECTIVE], files)
-        tuned = SearchParameters(k1=found.k1, b=found.b)
+        grades = [judged[name] for name in judged_queries(queries, judged)]
+        documents, missing = index.documents, len(relevant) - len({*known})
+        for note in (
+            note_on_missing(missing, len(relevant), "the qrels", f"{index}"),
+            note_on_chance(tried[0][OBJECTIVE], grades, documents, f"{index}", files),
+        ):
+            if note:
+                _log.warning("%s", note)
         about = {"tuned_on": len(judged.keys() & queries.keys())}
     with open_matrix(index, field=field, positions=False, progress=progress) as matrix:
-        return in_memory(tuned_values(matrix, tuned, about) if tuned else _by_prior(matrix))
+        if not tried:
+            settings, about = _by_prior(matrix)
+            tried = [{"k1": settings.k1, "b": settings.b}]
+        best = _best_held(tried, matrix, searched)
+        return in_memory(tuned_values(matrix, best, about))
 
 
-def _warn_of_judgements(
-    index: Index,
-    queries: Mapping[str, str],
-    judged: Qrels,
-    untuned: float,
-    files: str,
-) -> None:
-    """Say where the index lacks relevant documents, or ranks them (``untuned``, its mean nDCG@5) by
-    chance only."""
-    relevant = relevant_documents(queries, judged)
-    missing = len(relevant) - len(set(known_documents(index, sorted(relevant))))
-    grades = [judged[name] for name in judged_queries(queries, judged)]
-    for note in (
-        note_on_missing(missing, len(relevant), "the qrels", f"{index}"),
-        note_on_chance(untuned, grades, index.documents, f"{index}", files),
-    ):
-        if note:
-            _log.warning("%s", note)
+def _best_held(
+    tried: Sequence[Mapping[str, float]],
+    matrix: TermDocumentMatrix,
+    searched: tuple[float, float],
+) -> SearchParameters:
+    """Return the best of the parameters tried that norms can hold for a searcher; say so where
+    others were better.
+
+    Raises :class:`TdvError` when norms can hold none of them.
+    """
+    lengths = np.asarray(matrix.doc_len)[np.asarray(matrix.doc_len) > 0]
+    bakings = [Baking((one["k1"], one["b"]), searched) for one in tried]
+    ranked = sorted(zip(tried, bakings), key=lambda one: -one[0].get(OBJECTIVE, 0.0))
+    best, baking = ranked[0]
+    held = [one for one, of in ranked if of.mean_off(lengths) <= _MOST_OFF]
+    if held[:1] != [best]:
+        problem = (
+            f"norms for a searcher with k1 {searched[0]:g} and b {searched[1]:g} cannot hold "
+            f"{_named(best)}: length norms would be off by {baking.mean_off(lengths):.0%} on "
+            "average"
+        )
+        remedy = f"{argument('search_as')} K1,B with a smaller K1 (1 - B) can hold them"
+        if not held:
+            raise TdvError(f"{problem}; {remedy}")
+        _log.warning(
+            "%s. Took the best that they can hold, %s; %s", problem, _named(held[0]), remedy
+        )
+    return SearchParameters(k1=held[0]["k1"], b=held[0]["b"])
 
 
-def _by_prior(matrix: TermDocumentMatrix) -> TermValues:
+def _named(choice: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in choice.items())
+
+
+def _by_prior(matrix: TermDocumentMatrix) -> tuple[SearchParameters, dict[str, Any]]:
     """The parameters that other judged collections give this one, without first positions."""
     prior = Prior.load()
     settings, differences = settings_for(prior, matrix, DEFAULT_MODEL, positions=False)
-    about = {"prior": {**prior.describe(), "unlike": differences}}
-    return tuned_values(matrix, settings.parameters, about)
+    return settings.parameters, {"prior": {**prior.describe(), "unlike": differences}}
