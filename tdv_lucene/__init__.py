@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .indexes.build import build_index as build_index
     from .indexes.config import BuildConfig as BuildConfig
     from .indexes.config import InspectConfig as InspectConfig
-    from .indexes.inspection import index_bytes as index_bytes
+    from .indexes.index import Index as Index
     from .indexes.inspection import inspect_index as inspect_index
     from .indexes.shards.finding import find_shards as find_shards
     from .jvm.analysis import analyze as analyze
@@ -77,7 +77,8 @@ _MODULES = {
     "evaluation.topics": "read_qrels read_topics",
     "indexes.build": "build_index",
     "indexes.config": "BuildConfig InspectConfig",
-    "indexes.inspection": "index_bytes inspect_index",
+    "indexes.index": "Index",
+    "indexes.inspection": "inspect_index",
     "indexes.shards.finding": "find_shards",
     "jvm.analysis": "analyze",
     "learning.config": "LearnConfig TermValuesConfig",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,6 +31,7 @@ FORMAT = 1
 LONGEST = 32
 """Bytes from which on unseen terms count as equally long."""
 
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError)
 _REMEDY = "prune the source again, or copy the whole folder of the index"
 
 
@@ -58,9 +60,10 @@ class FieldPlan:
         BM25's k1 and b that norms hold; None for norms that hold lengths.
     facts : mapping
         What the commit's user data say as well, see :func:`..pruning.planning.plan_field`.
-    measured : mapping
-        What learning measured of its operating points: ``points``, each with its ``reduction`` and
-        ``measures``, and ``full``, the measures of the full index.
+    learned : mapping
+        What learning measured: ``points``, each with its ``reduction`` and ``measures``, and
+        ``full``, the measures of the full index. On what: ``commit``, ``path``, ``documents`` (None
+        where that is not known), and the field's ``tokens``.
     """
 
     vocabulary: Vocabulary
@@ -72,7 +75,7 @@ class FieldPlan:
     unseen: np.ndarray
     norms: Baking | None
     facts: Mapping[str, Any]
-    measured: Mapping[str, Any]
+    learned: Mapping[str, Any]
 
     @property
     def field(self) -> str:
@@ -108,8 +111,10 @@ class FieldPlan:
 
     def record(self) -> dict[str, Any]:
         """What the commit's user data say of the field."""
-        baked = {} if self.norms is None else {"baked": self.norms.describe()}
-        return {**self.facts, "scale": self.scale or 1.0, **baked, "plan_sha256": self.sha256}
+        baked = None if self.norms is None else self.norms.describe()
+        return {
+            **self.facts, "scale": self.scale or 1.0, "baked": baked, "plan_sha256": self.sha256
+        }  # fmt: skip
 
     def _arrays(self) -> dict[str, np.ndarray]:
         arrays = {"doc_freq": self.doc_freq, "tdv": self.tdv, "unseen": self.unseen}
@@ -131,8 +136,8 @@ class FieldPlan:
         terms = self.vocabulary.terms
         lengths = np.diff(terms.indptr).astype(np.uint16)  # Lucene's longest term has 32,766
         arrays = self._arrays() | {"doc_freq": self.doc_freq.astype(np.int32)}
-        np.savez_compressed(file, terms=terms.data, lengths=lengths, **arrays)
-        told = {"facts": dict(self.facts), "measured": dict(self.measured)}
+        np.savez_compressed(file, terms=terms.data, lengths=lengths, **arrays)  # type: ignore[arg-type]
+        told = {"facts": dict(self.facts), "learned": dict(self.learned)}
         return {"field": self.field, **self._numbers(), **told}
 
     @classmethod
@@ -155,7 +160,7 @@ class FieldPlan:
             unseen=found["unseen"],
             norms=norms and Baking(tuple(norms["held"]), tuple(norms["searched"])),
             facts=saved["facts"],
-            measured=saved["measured"],
+            learned=saved["learned"],
         )
 
 
@@ -208,7 +213,7 @@ class Plan:
             raise TdvError(
                 f"{index} lacks its plan ({FOLDER}/{Path(error.filename).name}): {_REMEDY}"
             ) from error
-        except (OSError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, KeyError, TypeError, IndexError, *_BROKEN) as error:
             if isinstance(error, TdvError):
                 raise
             raise TdvError(f"the plan of {index} is damaged ({error}): {_REMEDY}") from error

@@ -23,13 +23,6 @@ _DRIFTED = 3
     help="Name the source index, if it was moved.  [default: the path that 'prune' recorded]",
 )
 @options.option(
-    "--tdv",
-    "values",
-    multiple=True,
-    metavar="FOLDER",
-    help="Name the TDVs it was pruned with, if they were moved.",
-)
-@options.option(
     "--watch", is_flag=True, help="Keep running, and update after each commit to the source."
 )
 def command(as_json: bool, watch: bool, **arguments: Any) -> None:

@@ -13,18 +13,16 @@ from . import _options as options
 @options.shards_option
 @options.scheduler_option
 @options.pruned_option("Check this index, which 'prune' wrote from --index.")
-@options.values_or_prior_option(
-    "Check against these TDVs, which 'prune' was given. Repeat for several fields.  [default: TDVs "
-    "from the built-in prior]"
-)
-def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
+def command(as_json: bool, **arguments: Any) -> None:
     """Check a pruned index against its source, posting by posting.
+
+    The index holds the plan by which it was pruned.
 
     If they differ, prints the first difference and exits with status 1.
     """
     from ..pruning.verify import verify_pruned
 
-    found = options.run(verify_pruned, **options.folders_of_fields(values), **arguments)
+    found = options.run(verify_pruned, **arguments)
     if as_json:
         options.show(found, as_json)
     elif found["equal"]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import TdvError, argument
 from ..evaluation.chance import note_on_chance
 from ..evaluation.topics import note_on_missing
 from ..indexes.analysis import analysis_of, refuse_different
@@ -72,7 +71,9 @@ class Compared:
         ]
         retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
         for name in others if retrieved else ():
-            missing = len(retrieved) - len(set(known_documents(self.systems[name].index, retrieved)))
+            missing = len(retrieved) - len(
+                set(known_documents(self.systems[name].index, retrieved))
+            )
             if missing:
                 notes.append(
                     f"'{name}' is of another collection than '{first}': it lacks {missing:,} of "

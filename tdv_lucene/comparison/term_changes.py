@@ -66,7 +66,7 @@ def measure_terms(pruned: Index, field: str) -> TermMeasure:
 
     Raises :class:`TdvError` when the plan cannot be read.
     """
-    plan = pruned.plan and pruned.plan.of(field)
+    plan = None if pruned.plan is None else pruned.plan.of(field)
     if plan is None:
         ratio = partial(frequency_ratio, pruned.record(field))
         return TermMeasure(ratio, "ratio", "the ratio of total frequencies after and before")
@@ -140,7 +140,8 @@ def trade_off(pruned: Index, field: str) -> dict[str, Any] | None:
 
     Raises :class:`TdvError` when the plan cannot be read.
     """
-    plan = pruned.plan and pruned.plan.of(field)
-    if plan is None or not plan.measured["points"]:
+    plan = None if pruned.plan is None else pruned.plan.of(field)
+    if plan is None or not plan.learned["points"]:
         return None
-    return {**plan.measured, "chosen": plan.facts["requested_reduction"]}
+    learned = {name: plan.learned[name] for name in ("points", "full")}
+    return {**learned, "chosen": plan.facts["requested_reduction"]}

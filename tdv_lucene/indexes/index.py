@@ -85,7 +85,7 @@ class Index(Located):
             if commit["since"]
         ]
         self._is_anserinis: bool = found["is_anserinis"]
-        self._deleted = sum(commit["deleted"] for commit in found["commits"])
+        self._deleted: int = sum(commit["deleted"] for commit in found["commits"])
         self._opened = opened
         self._norms: dict[str, str] = {}
         self.detected: dict[str, FieldAnalysis] = {}

@@ -13,6 +13,7 @@ from .config import InspectConfig
 from .index import Index
 from .written_since import WrittenSince
 
+
 def inspect_index(
     index: str | os.PathLike[str],
     config: InspectConfig | None = None,
@@ -96,9 +97,7 @@ def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:
     return [f"{shared:,} documents have the id of another: runs that name one twice are refused"]
 
 
-def _analyses(
-    index: Index, fields: Sequence[Mapping[str, Any]]
-) -> dict[str, dict[str, object]]:
+def _analyses(index: Index, fields: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, object]]:
     """Of the fields that queries can be put to."""
     searched = [
         field["name"]

@@ -44,9 +44,9 @@ def recorded_parameters(
 
     A pruned index records the model its TDVs were learned for and, with scaled frequencies, the
     parameters that go with the scale (k1 * s, mu * s). Any other index gets BM25, an impact index
-    its own function, and the defaults of its searcher (see :attr:`.index.Index.searcher`). Anserini's are
-    k1 0.9, b 0.4, mu 1000 and min_idf 0, Lucene's k1 1.2, b 0.75 and mu 2000. Arguments given here
-    take precedence.
+    its own function, and the defaults of its searcher (see :attr:`.index.Index.searcher`).
+    Anserini's are k1 0.9, b 0.4, mu 1000 and min_idf 0, Lucene's k1 1.2, b 0.75 and mu 2000.
+    Arguments given here take precedence.
 
     Raises :class:`TdvError` when there is no such index or model, the model does not suit the field
     or has no such parameter, a value is out of its range, or the index was pruned for a model that

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import TdvError
-from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, SearchParameters
+from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS
 from .shards.record import CHECKSUM, PREFIX, SEGMENTS
 
 OTHERS = f"{PREFIX}fields."
@@ -102,15 +102,18 @@ class FieldRecord:
         return None if asked is None else float(asked)
 
     @property
-    def baked(self) -> tuple[float, float, float] | None:
-        """BM25's (k1, b) that the norms hold, and the average length they were made for; None where
-        norms are lengths.
-        """
-        names = ("baked.k1", "baked.b", "baked.average_length")
+    def baked(self) -> tuple[float, float] | None:
+        """BM25's (k1, b) that the norms hold; None where norms are lengths."""
+        names = ("baked.k1", "baked.b")
         if not all(name in self.content for name in names):
             return None
-        k1, b, average_length = (float(self.content[name]) for name in names)
-        return k1, b, average_length
+        k1, b = (float(self.content[name]) for name in names)
+        return k1, b
+
+    @property
+    def average_length(self) -> float:
+        """What norms that hold k1 and b were made for: tokens of a document that has any."""
+        return float(self.content["baked.average_length"])
 
     def parameters(
         self, model: str, usual: Mapping[str, float] = ANSERINI_DEFAULTS

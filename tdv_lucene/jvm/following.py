@@ -14,10 +14,11 @@ import numpy as np
 
 from ..arrays import load_array
 from ..errors import TdvError
+from ..plan import FieldPlan
 from ..progress import Progress, silent
-from ..vocabulary import ByteStrings, Vocabulary
+from ..vocabulary import ByteStrings
 from ._jobs import JavaObject, java_class, java_index, java_path, run_job
-from .rewriter import FieldValues, open_table, run_on_fields
+from .rewriter import open_table, run_on_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +70,11 @@ class HeldIndex(JavaObject):
 
 
 def field_state(
-    index: str | os.PathLike[str], vocabulary: Vocabulary, progress: Progress = silent
+    index: str | os.PathLike[str], plan: FieldPlan, progress: Progress = silent
 ) -> FieldState:
-    """What the field's dictionary has, beside this vocabulary."""
-    none = FieldValues(vocabulary, np.zeros(len(vocabulary), np.float32), None)
-    with open_table(none) as table, tempfile.TemporaryDirectory(prefix="tdv-lucene-") as at:
-        field = vocabulary.field
-        job = java_class("tdvlucene.prune.UnseenTerms")(java_index(index), field, table, at)
+    """What the field's dictionary has, beside the vocabulary of a plan."""
+    with open_table(plan) as table, tempfile.TemporaryDirectory(prefix="tdv-lucene-") as at:
+        job = java_class("tdvlucene.prune.UnseenTerms")(java_index(index), plan.field, table, at)
         counts = json.loads(run_job(job, progress))
         names = ("doc_freq", "terms", "terms_indptr", "places", "unseen_doc_freq")
         found = {name: np.array(load_array(Path(at) / f"{name}.npy")) for name in names}
@@ -91,7 +90,7 @@ def field_state(
 def follow(
     index: str | os.PathLike[str],
     held: HeldIndex,
-    fields: Sequence[FieldValues],
+    fields: Sequence[FieldPlan],
     *,
     threads: int,
     user_data: Mapping[str, str],

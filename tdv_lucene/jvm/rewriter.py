@@ -7,65 +7,21 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..plan import FieldPlan
 from ..progress import Progress, silent
-from ..ranking import Baking
 from ..store import save_array
-from ..vocabulary import Vocabulary
 from ._jobs import JavaObject, java_class, java_index, java_path, run_job
-
-
-@dataclass(frozen=True, eq=False)
-class FieldValues:
-    """What is done with one field.
-
-    Attributes
-    ----------
-    vocabulary : Vocabulary of V terms
-        Of the field, in the index that is rewritten: all its terms, and no others.
-    tdv : float32[V]
-        Finite, not negative; a term with 0 is dropped.
-    scale : float or None
-        Frequencies become max(1, rint(scale * tf * tdv)), and positions are dropped; None keeps
-        both.
-    least_saturation : float32[V] or None
-        A term's postings with a smaller tf / (tf + K_d) are dropped as well.
-    length_norm : (fixed, per token)
-        K_d is the first, plus the second times the document's length.
-    saturation_factors : float32[P] or None
-        The first-position boost of tf in that saturation, as ``position_factors`` is in what is
-        stored. Needs a field with positions.
-    position_factors : float32[P] or None
-        The first-position boost: what tf is multiplied by, by the term's first position; the last
-        factor also serves all later positions. Needs a field with positions. None for no boost.
-    weight_factors : float32[W] or None
-        What tf, the weight of an impact index, is multiplied by in place of ``position_factors``,
-        by the weight itself; the last factor also serves all larger ones.
-    baking : Baking or None
-        BM25's parameters that norms are to hold; None for norms that hold lengths. Needs a field
-        with norms.
-    """
-
-    vocabulary: Vocabulary
-    tdv: np.ndarray
-    scale: float | None
-    least_saturation: np.ndarray | None = None
-    length_norm: tuple[float, float] | None = None
-    saturation_factors: np.ndarray | None = None
-    position_factors: np.ndarray | None = None
-    weight_factors: np.ndarray | None = None
-    baking: Baking | None = None
 
 
 def rewrite_index(
     index: str | os.PathLike[str],
     folder: str | os.PathLike[str],
-    fields: Sequence[FieldValues],
+    fields: Sequence[FieldPlan],
     *,
     threads: int,
     user_data: Mapping[str, str],
@@ -106,7 +62,8 @@ def rewrite_index(
     dict
         ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
         ``documents_with_terms``, ``documents_without_terms``, ``segments``: of live documents;
-        ``deleted_left_out``, all others. ``norms``, where k1 and b are written into them: how many
+        ``deleted_left_out``, all others; the ``bytes_before`` and ``bytes`` of the files, unless
+        nothing is written. ``norms``, where k1 and b are written into them: how many
         documents are ``beyond`` what a norm can hold, and the ``mean_off`` and ``largest_off`` of
         their K, as shares of it. Of every field but the first, by name under ``fields``.
     """
@@ -129,7 +86,7 @@ def rewrite_index(
 def prove_pruned(
     index: str | os.PathLike[str],
     pruned: str | os.PathLike[str],
-    fields: Sequence[FieldValues],
+    fields: Sequence[FieldPlan],
     *,
     threads: int,
     is_shard: bool = False,
@@ -158,48 +115,50 @@ def prove_pruned(
     return run_on_fields(job, fields, progress)
 
 
-def run_on_fields(job: Any, fields: Sequence[FieldValues], progress: Progress) -> dict[str, Any]:
-    """Tell a job its fields, run it, and return what it tells."""
+def run_on_fields(job: Any, fields: Sequence[FieldPlan], progress: Progress) -> dict[str, Any]:
+    """Tell a job the plans of its fields, run it, and return what it tells."""
     with ExitStack() as tables:
-        for values in fields:
-            table = tables.enter_context(open_table(values))
-            job.addField(values.vocabulary.field, table, _rule(table, values))
-            if values.baking is not None:
+        for plan in fields:
+            table = tables.enter_context(open_table(plan))
+            job.addField(plan.field, table, _rule(table, plan))
+            if plan.norms is not None:
                 new_parameters = java_class("tdvlucene.common.BakedNorms$Parameters")
-                held = new_parameters(*map(float, values.baking.held))
-                searched = new_parameters(*map(float, values.baking.searched))
-                job.bake(held, searched, float(values.baking.average_length or 0))
+                held = new_parameters(*map(float, plan.norms.held))
+                searched = new_parameters(*map(float, plan.norms.searched))
+                job.bake(held, searched, float(plan.norms.average_length or 0))
         return json.loads(run_job(job, progress))
 
 
 @contextmanager
-def open_table(values: FieldValues) -> Iterator[Any]:
-    """The ``TermTable`` of the values."""
-    terms = values.vocabulary.terms
+def open_table(plan: FieldPlan) -> Iterator[Any]:
+    """The ``TermTable`` of a plan, mapped from a temporary folder."""
+    terms, boost, cut = plan.vocabulary.terms, plan.boost, plan.cut
     arrays = {
         "terms": (terms.data, "u1"),
         "terms_indptr": (terms.indptr, "<i8"),
-        "tdv": (values.tdv, "<f4"),
-        "first_position_boost": (values.position_factors, "<f4"),
-        "weight_boost": (values.weight_factors, "<f4"),
-        "least_saturation": (values.least_saturation, "<f4"),
-        "saturation_boost": (values.saturation_factors, "<f4"),
+        "tdv": (plan.tdv, "<f4"),
     }
+    if boost is not None:
+        name = "first_position_boost" if boost.reads_positions else "weight_boost"
+        arrays[name] = boost.factors, "<f4"
+    if cut is not None:
+        arrays["least_saturation"] = cut.least, "<f4"
+        if cut.position_boost is not None:
+            arrays["saturation_boost"] = cut.position_boost.factors, "<f4"
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         for name, (array, dtype) in arrays.items():
-            if array is not None:
-                save_array(Path(folder) / f"{name}.npy", np.ascontiguousarray(array, dtype))
+            save_array(Path(folder) / f"{name}.npy", np.ascontiguousarray(array, dtype))
         with JavaObject("tdvlucene.rules.TermTable", folder) as table:
             yield table.java
 
 
-def _rule(table: Any, values: FieldValues) -> Any:
-    if values.scale is None:
+def _rule(table: Any, plan: FieldPlan) -> Any:
+    if plan.scale is None:
         rule = java_class("tdvlucene.rules.UnscaledRule")(table)
     else:
-        rule = java_class("tdvlucene.rules.ScaledRule")(table, float(values.scale))
-    if values.least_saturation is None or values.length_norm is None:
+        rule = java_class("tdvlucene.rules.ScaledRule")(table, float(plan.scale))
+    if plan.cut is None:
         return rule
     return java_class("tdvlucene.rules.SaturationRule")(
-        rule, table, *map(float, values.length_norm)
+        rule, table, *map(float, plan.cut.length_norm)
     )

@@ -135,7 +135,7 @@ def _describe(index: Index, field: str) -> str:
     found = recorded_parameters(index, field=field)
     values = found.values()
     if record.baked is not None:  # the norms hold them, and lengths here are sums
-        values = {"k1": record.baked[0], "b": record.baked[1]}
+        values = dict(zip(("k1", "b"), record.baked))
     told = ", ".join(f"{name} {value:g}" for name, value in values.items())
     return f"{text}; pruned by it, with {record.tf} frequencies: rank by {found.model}, {told}"
 

@@ -21,6 +21,7 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
+from ..indexes.index import Index
 from ..learning.recipes import DefaultRecipe
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress

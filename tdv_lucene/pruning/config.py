@@ -12,13 +12,13 @@ from ..errors import TdvError, argument
 from ..options import Effect, Named, OfField, Overwrite, Threads, option
 
 if TYPE_CHECKING:
-    from .search_target import SearchTarget
+    from .targets import SearchTarget
 
 _DROPPED, _WRITTEN = "What is dropped", "What is written"
 
 
 def _target(search_as: str | None, name: str = "search_as") -> SearchTarget:
-    from .search_target import SearchTarget  # imports NumPy, which --help does without
+    from .targets import SearchTarget  # imports NumPy, which --help does without
 
     return SearchTarget.of(search_as)
 
@@ -92,10 +92,6 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         "1. boost: of terms that first occur early, else 1.",
         metavar="auto|NUMBER", group=_WRITTEN,
     )  # fmt: skip
-    save_values: str | os.PathLike[str] | None = option(
-        None, "Save the prior's TDVs for 'update', 'explain' and 'compare'.",
-        metavar="FOLDER", group=_WRITTEN,
-    )  # fmt: skip
     optimize: bool = option(
         False, "Merge into one segment.  [default: as many as the source]", group=_WRITTEN
     )
@@ -103,7 +99,6 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     EFFECTS = (
         Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
         Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
-        Effect(("save_values",), "values", "TDVs that are given need not be saved", only=(None,)),
         Effect(("queries",), "values", "TDVs have been measured, or learned", only=(None,)),
         Effect(("expect",), "values", "TDVs say how much they recommend to drop", only=(None,)),
         Effect(("expect",), "queries", "they say what people ask", only=(None,)),

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..jvm.following import FieldState, OpenCommit
-from ..values.term_values import TermValues
+from ..indexes.index import Index
+from ..indexes.shards.record import ShardRecord
+from ..jvm.following import FieldState, field_state
+from ..plan import FieldPlan, Plan
 
 _log = logging.getLogger(__name__)
 
@@ -54,23 +56,21 @@ class Drift:
     mean_length_learned: float
 
     @classmethod
-    def of(
-        cls, values: TermValues, states: Sequence[FieldState], commit: str | None = None
-    ) -> Drift:
+    def of(cls, plan: FieldPlan, states: Sequence[FieldState], commit: str | None = None) -> Drift:
         """Measure it; ``states`` are those of all shards, at this ``commit``.
 
         Of the commit that was learned on, nothing has moved. Its deleted documents would say that
         something has: learning did not count them.
         """
-        source, total = values.manifest.get("source", {}), float(np.sum(values.total_term_freq))
-        if commit is not None and source.get("commit") == commit:
-            documents = int(source["documents"])
+        learned_on, total = plan.learned, float(plan.learned["tokens"])
+        if commit is not None and learned_on["commit"] == commit:
+            documents = int(learned_on["documents"])
             length = total / max(documents, 1)
             return cls(documents, length, 0.0, 0, 0.0, documents, length)
-        before = np.asarray(values.doc_freq, np.float64)
+        before = np.asarray(plan.doc_freq, np.float64)
         now = np.sum([state.doc_freq for state in states], axis=0)
         documents = sum(state.documents for state in states)
-        learned = int(source.get("documents", documents))
+        learned = documents if learned_on["documents"] is None else int(learned_on["documents"])
         counted = [(state.doc_count, state.tokens, state.postings) for state in states]
         doc_count, tokens, postings = (max(sum(counts), 1) for counts in zip(*counted))
         both = np.minimum(before / max(before.sum(), 1), now / postings).sum()
@@ -126,33 +126,32 @@ class Drift:
             )
 
 
-def changed_field(
-    index: str | os.PathLike[str], values: TermValues, commit: str | None, *, is_part: bool = False
-) -> FieldState | None:
-    """Return what became of a field since its TDVs were learned; None where they were learned on
-    this ``commit``, or do not say on which: then the vocabulary must be theirs.
+def planned_for(
+    index: Index, plan: Plan, shard: ShardRecord | None = None
+) -> tuple[list[FieldPlan], bool]:
+    """Return the plans of the fields as they apply to an index, or to a ``shard`` of one, which may
+    have changed since its TDVs were learned; and whether any has.
+
+    Terms that learning has not seen are kept whole.
 
     Raises :class:`TdvError` when it is not the same index any more.
-
-    Parameters
-    ----------
-    commit
-        Of the index, or of the whole it is a shard of; None if it is known to have changed.
-    is_part
-        It is a shard: how far it is from the whole that was learned on says nothing.
     """
-    learned_on = values.manifest.get("source", {})
-    if commit is not None and learned_on.get("commit") in (None, commit):
-        return None
-    with OpenCommit(index) as opened:
-        state = opened.state(values.vocabulary)
-    if not is_part:
-        drift, field = Drift.of(values, [state]), values.vocabulary.field
-        drift.refuse_another_index(index, field)
-        learned = str(learned_on.get("path", index))
-        moved_far = drift.is_due and os.path.realpath(learned) != os.path.realpath(index)
-        _log.warning(
-            "the TDVs of '%s' were learned on another commit (%s) than that of %s: %s%s",
-            field, learned, index, drift, _ANOTHER if moved_far else "",
-        )  # fmt: skip
-    return state
+    commit = index.commit if shard is None else shard.source_commit
+    planned, has_changed = [], False
+    for field in plan.fields:
+        learned_on = field.learned["commit"]
+        if learned_on in (None, commit):
+            planned.append(field)
+            continue
+        state, has_changed = field_state(index, field), True
+        planned.append(field.with_unseen(state.places, state.unseen))
+        if shard is None:  # how far a shard is from the whole says nothing
+            drift = Drift.of(field, [state])
+            drift.refuse_another_index(index, field.field)
+            path = field.learned["path"] or str(index)
+            moved_far = drift.is_due and os.path.realpath(path) != os.path.realpath(index)
+            _log.warning(
+                "the TDVs of '%s' were learned on another commit (%s) than that of %s: %s%s",
+                field.field, path, index, drift, _ANOTHER if moved_far else "",
+            )  # fmt: skip
+    return planned, has_changed

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..arguments import parse_bytes
 from ..errors import TdvError, argument
-from ..jvm.index import identify
-from ..output import Output
+from ..indexes.index import Index
+from ..learning.config import LearnConfig
+from ..plan import FieldPlan, Plan
+from ..prior.alone import gains_to_expect, in_memory, prior_values_of_index
 from ..progress import Progress, silent
-from ..source import Source, named_by
-from ..values.losses import loss_of, most_loss_of, point_within_loss
-from ..values.term_values import KIND as VALUES
+from ..source import ID_FIELD, Source
+from ..values.operating_point import CORRECTED_AT, OperatingPoint
 from ..values.term_values import TermValues
 from .config import PruneConfig
-from .field_rule import load_fields
+from .planning import Reduction, plan_field
 from .reports import PruneReport
 from .shards import check_shards, prune_shards
-from .unjudged import values_without_judgements
-from .writing import Task, prune_part
+from .sizes import foreseen_bytes
+from .targets import SearchTarget, target_of
+from .writing import Task, write_index, write_within
 
 
 def prune_index(
@@ -39,7 +43,7 @@ def prune_index(
     A posting's new frequency is max(1, rint(scale * tf * tdv)). Norms, statistics and term vectors
     are made to fit. Stored fields, doc values, points, other fields and the order of documents stay
     as they are. Deleted documents are left out, soft-deleted ones too. ``index`` is only
-    read.
+    read. What decided is written beside Lucene's files, see :mod:`..plan`.
 
     Parameters
     ----------
@@ -60,17 +64,16 @@ def prune_index(
     Returns
     -------
     PruneReport
-        A dict of counts and bytes before and after, ``bytes`` with the manifest; the ``reduction``
-        reached; the ``scale``; the ``lucene_version`` of the new index's format; ``chosen``, how
-        ``max_loss`` or ``max_bytes`` was met; ``expected``, without judgements, what other
-        collections gained (see :meth:`..prior.prior.Prior.expected`); ``search``, the parameters to
-        search it with; ``baked``, the k1 and b that its norms hold, and ``norms``, of how many
-        documents no norm can hold them; ``validated``, what was measured at the nearest learned
-        point, with the table of scales; ``fidelity``, how well this pruning's ranking agreed with
-        real-valued scoring (overlap@10, RBO) and the estimated bytes of its posting lists, None if
-        it was not tried at this reduction and scale; with ``others``, theirs under ``fields`` by
-        name. What does not apply is None. The same is in ``tdv-manifest.json``; the commit's user
-        data has all but the counts.
+        A dict of counts and bytes before and after; the ``reduction`` reached; the ``scale``; the
+        ``lucene_version`` of the new index's format; ``chosen``, how ``max_loss`` or ``max_bytes``
+        was met; ``expected``, without judgements, what other collections gained (see
+        :meth:`..prior.prior.Prior.expected`); ``search``, the parameters to search it with;
+        ``baked``, the k1 and b that its norms hold, and ``norms``, of how many documents no norm
+        can hold them; ``validated``, what was measured at the nearest learned point, with the table
+        of scales; ``fidelity``, how well this pruning's ranking agreed with real-valued scoring
+        (overlap@10, RBO) and the estimated bytes of its posting lists, None if it was not tried at
+        this reduction and scale; with ``others``, theirs under ``fields`` by name. What does not
+        apply is None. The same is in ``tdv-manifest.json``.
 
     Raises
     ------
@@ -101,71 +104,153 @@ def write_pruned(
 ) -> PruneReport:
     """Do the work of :func:`prune_index`, for the command ``made_by``."""
     given = [v for v in (values, *others) if v is not None]
-    index = named_by(index, config.id_field)
-    source, whole = Source.of(index), Task(os.path.abspath(output), config, made_by)
-    place = (
-        check_shards(source, Path(whole.output), given, config)
-        if source.is_sharded
-        else whole.place([index, *given])
-    )
-    kept = config.save_values and Output(
-        config.save_values,
-        VALUES,
-        inputs=[index, place],
-        overwrite=config.overwrite,
-        option="save_values",
-        made_by="prune",
-    )
-    if not source.resources:
-        identify(index)  # before anything is made: Java starts, and the index can be read
-    if values is None:
-        made = values_without_judgements(index, config, progress)
-        given.insert(0, replace(made, folder=str(kept.path)) if kept else made)
-    fields = load_fields(given)
-    _refuse_several_fields(fields, config)
-    whole = _at_loss(whole, fields[0])
+    source, task = Source.of(index), Task(os.path.abspath(output), config, made_by)
     if source.is_sharded:
-        report = prune_shards(source, fields, given, whole, progress)
-    else:
-        written = prune_part(index, fields, whole, progress)
-        report = {**written, "output": whole.output, "shards": []}
-    if kept:  # not of what was refused
-        fields[0].save(kept)
-    return report
+        check_shards(source, Path(task.output), given, config)
+        if values is None:
+            with Index.open(source) as whole:
+                given.insert(0, _values_without_judgements(whole, config, progress))
+        fields = _fields(given, config)
+        plan, told = decide(fields, config, target_of("anserini", config), None)
+        return prune_shards(source, plan, _told_to(task, None, fields, told), progress)
+    place = task.place([index, *given])
+    with Index.open(index, config.id_field) as opened:
+        if values is None:
+            given.insert(0, _values_without_judgements(opened, config, progress))
+        fields = _fields(given, config)
+        at = partial(decide, fields, config, target_of(opened.searcher, config), opened)
+        if config.max_bytes is None:
+            plan, told = at()
+            task = _told_to(task, opened, fields, told)
+            with place as folder:
+                report = write_index(opened, plan, task, folder, progress)
+                place.write_manifest(report)
+        else:
+            is_foreseen, limit = config.tf == "scaled", parse_bytes(config.max_bytes)
+            foreseen = foreseen_bytes(fields[0].points, config.fixed_scale) if is_foreseen else None
+            task = _told_to(task, opened, fields, {})
+            with place as folder:
+                report = write_within(opened, at, task, limit, folder, foreseen, progress)
+                place.write_manifest(report)
+    return {**report, "output": task.output, "shards": []}
 
 
-def _at_loss(task: Task, values: TermValues) -> Task:
-    """The task with the reduction that was asked for by a loss, and what was found out of it."""
-    config, log = task.config, values.manifest.get("log")
-    max_loss, measure = config.max_loss, values.measure
-    if log and (config.reduction, max_loss, config.max_bytes) == (None, None, None):
-        max_loss, points = log["max_loss"], values.points
-        point = next(p for p in points if p["reduction"] == values.recommended_reduction)
-    elif max_loss is None:
-        return task
-    else:
-        point = dict(point_within_loss(values.points, max_loss, measure))
-    chosen = {
-        **({"log": log, "difference": point["difference"]} if log else {}),
-        "max_loss": max_loss,
-        "measure": measure,
-        "loss": loss_of(point, measure),
-        "loss_at_most": most_loss_of(point, measure),
-        "measures": dict(point["measures"]),
-        "full": dict(point["full"]),
-        "reduction": point["reduction"],
+def _told_to(
+    task: Task, index: Index | None, fields: Sequence[TermValues], told: Mapping[str, Any]
+) -> Task:
+    """Return the task with what is known of its TDVs; an ``id_field`` that names documents was
+    asked for here, or when they were learned."""
+    sources = [values.manifest.get("source", {}) for values in fields]
+    if index is not None:
+        sources.insert(0, index.identity)
+    manifests = {values.vocabulary.field: values.manifest for values in fields}
+    return replace(
+        task,
+        named_by=next((source[ID_FIELD] for source in sources if ID_FIELD in source), None),
+        learned_analyses={f: m["analysis"] for f, m in manifests.items() if "analysis" in m},
+        told=told,
+    )
+
+
+def decide(
+    fields: Sequence[TermValues],
+    config: PruneConfig,
+    target: SearchTarget,
+    index: Index | None,
+    share: float | None = None,
+) -> tuple[Plan, dict[str, Any]]:
+    """Return the plan of an index, and what the report tells of the field that is searched (see
+    :class:`.writing.Task`).
+
+    Parameters
+    ----------
+    index
+        None for shards, whose norms are seen when they are counted.
+    share
+        The reduction to plan for; None for the one asked for, found or recommended.
+    """
+    plans, told = [], dict[str, Any]()
+    for values in fields:
+        reduction = Reduction.of(values, config) if share is None else Reduction(share)
+        known = None if index is None else index.fields.get(values.vocabulary.field)
+        has_norms = index is None or (known is not None and known.has_norms)
+        plan, point = plan_field(
+            values, reduction.share, config, target, has_norms=has_norms, what=f"{index}"
+        )
+        told = told or _told(values, point, plan, reduction, config)
+        plans.append(plan)
+    return Plan(plans), told
+
+
+def _told(
+    values: TermValues,
+    point: OperatingPoint,
+    plan: FieldPlan,
+    reduction: Reduction,
+    config: PruneConfig,
+) -> dict[str, Any]:
+    is_plain = config.min_doc_freq == 1 and config.tf == "scaled"
+    by_posting = is_plain and plan.facts["unit"] == "posting"
+    return {
+        "validated": dict(point.nearest),
+        "fidelity": _fidelity(point.nearest, plan) if is_plain else None,
+        "expected": gains_to_expect(values, reduction.share) if by_posting else [],
+        "chosen": reduction.chosen,
     }
-    config = replace(config, reduction=point["reduction"], max_loss=None)
-    return replace(task, config=config, chosen=chosen)
 
 
-def _refuse_several_fields(given: Sequence[TermValues], config: PruneConfig) -> None:
-    """Refuse options that are defined for one field only."""
-    fields = [values.vocabulary.field for values in given]
+def _fidelity(nearest: Mapping[str, Any], plan: FieldPlan) -> dict[str, float] | None:
+    """Return what was measured of exactly this pruning against real-valued scoring; None if nothing
+    was: the figures of a neighbouring point would be those of another index."""
+    asked = plan.facts["requested_reduction"], plan.facts["unit"]
+    if asked != (nearest["reduction"], nearest.get("unit", "term")):
+        return None
+    names = ("overlap_at_10", "rbo_at_10", "posting_bytes")
+    for entry in nearest["scales"]:
+        if entry["scale"] == plan.scale and set(names) <= set(entry):
+            return {name: entry[name] for name in names}
+    return None
+
+
+def _fields(
+    given: Sequence[str | os.PathLike[str] | TermValues], config: PruneConfig
+) -> list[TermValues]:
+    """Load what is given as folders; each must be of another field.
+
+    Raises :class:`TdvError` when a folder cannot be read, two are of one field, or there are
+    several and an option is defined for one only.
+    """
+    fields = [v if isinstance(v, TermValues) else TermValues.load(v) for v in given]
+    names = [values.vocabulary.field for values in fields]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise TdvError(f"two sets of TDVs for the field '{twice[0]}': give one for each field")
     for_one = ("max_loss", "max_bytes")
     named = [argument(name) for name in for_one if getattr(config, name) is not None]
     if len(fields) > 1 and named:
         raise TdvError(
-            f"{' and '.join(named)} is for one field, got TDVs of {', '.join(fields)}: "
+            f"{' and '.join(named)} is for one field, got TDVs of {', '.join(names)}: "
             f"prune by {argument('reduction')}, or one field after the other"
         )
+    return fields
+
+
+def _values_without_judgements(index: Index, config: PruneConfig, progress: Progress) -> TermValues:
+    """Return the prior's TDVs of a field, the same for the same index and options; those for a
+    query log have operating points measured by it (see :mod:`..learning.by_log`).
+
+    Only scaled frequencies can apply a first-position boost. The idf is corrected for the postings
+    dropped at the reduction asked for, or at the prior's own; at many if a size is to be met.
+    """
+    lead = config.tf == "scaled"
+    if config.queries is None:
+        return prior_values_of_index(
+            index, field=config.field, lead=lead, expect=config.expect,
+            reductions=(config.reduction,) if config.max_bytes is None else CORRECTED_AT,
+            progress=progress,
+        )  # fmt: skip
+    from ..learning.from_index import values_from_index  # with all that learns
+
+    learning = LearnConfig(field=config.field, lead=lead, **config.asked_analysis)
+    with values_from_index(index, config.queries, None, learning, progress) as values:
+        return in_memory(values)

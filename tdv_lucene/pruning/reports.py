@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 
 class FieldDescription(TypedDict):
-    """How a field is pruned, in the words its index records (see :mod:`.field_description`)."""
+    """How a field is pruned, as the commit's user data say (:meth:`..plan.FieldPlan.record`)."""
 
     version: str
     field: str
@@ -19,18 +19,11 @@ class FieldDescription(TypedDict):
     tf: str
     unit: str
     scale: float
-    least_freq: int | None
-    k1: float
-    b: float
-    mu: float
     search: Mapping[str, float]
     baked: Mapping[str, float] | None
-    values_sha256: str
-    vocabulary_sha256: str
+    plan_sha256: str
     source_commit: str
     requested_reduction: float
-    min_doc_freq: int
-    values_folder: str | None
     lead: Mapping[str, Any] | None
 
 

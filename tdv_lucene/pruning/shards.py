@@ -1,8 +1,8 @@
 """An index in shards, pruned: each shard by a worker, with what is of the whole.
 
-The values, and with them the thresholds, the scale and the average length, are those of the whole.
-``OUT/NAME`` is written for each shard ``NAME``, in one rename when it is whole. So a pruning that
-was interrupted goes on where it stopped: what is there and was made of the same is kept.
+The plan, and with it thresholds, scale and average lengths, is that of the whole. ``OUT/NAME`` is
+written for each shard ``NAME``, in one rename when it is whole. So a pruning that was interrupted
+goes on where it stopped: what is there and was made of the same is kept.
 """
 
 from __future__ import annotations
@@ -16,27 +16,26 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError, argument
+from ..indexes.index import Index
 from ..indexes.shards.record import ShardRecord
 from ..indexes.shards.survey import survey_shards
 from ..indexes.shards.workers import Workers, open_workers
 from ..output import Output, note_finished, remove_abandoned
+from ..plan import Plan
 from ..progress import Progress
 from ..source import Part, Source
-from ..values.term_values import KEPT_IN, TermValues
 from .config import PruneConfig
+from .planning import with_average_lengths
 from .reports import FieldReport, IndexReport, Norms, PruneReport
-from .rewriting import refuse_emptied, refuse_without_norms
-from .search_target import baking_of
-from .writing import Task, count_part, finished_part, prune_part
+from .writing import Task, count_tokens, finished_part, refuse_emptied, write_index
 
 
-def check_shards(
-    source: Source, out: Path, given: Sequence[Any], config: PruneConfig
-) -> Output | Path:
-    """Return the place of the whole, before any work.
+def check_shards(source: Source, out: Path, given: Sequence[Any], config: PruneConfig) -> None:
+    """See whether shards can be pruned into ``out``, before any work.
 
     Raises :class:`TdvError` when it cannot be made, or holds what is none of these shards; for
-    ``max_bytes``, which is for one folder.
+    ``max_bytes``, which is for one folder; where TDVs would be made of shards that are not seen
+    here.
     """
     if config.max_bytes is not None:
         raise TdvError(
@@ -50,17 +49,21 @@ def check_shards(
                 f"two shards are named '{name}', and each is pruned to a folder of its name: "
                 "rename one of them"
             )
-    if source.resources:  # workers look at their places
-        refuse_without_values(source, given)
-        return out
-    return _check_place(out, source, given)
+    if not source.resources:  # else workers look at their places
+        _check_place(out, source, given)
+    elif not given:
+        raise TdvError(
+            f"{source} lie where only workers see them, and TDVs are made of all postings here: "
+            f"pass {argument('values')}, or name folders that are seen here"
+        )
 
 
-def _check_place(out: Path, source: Source, given: Sequence[Any]) -> Output | Path:
-    """May ``out`` be made, or is it there with results of an earlier pruning, or nothing, in it?
-    For all that is in it will be searched."""
+def _check_place(out: Path, source: Source, given: Sequence[Any]) -> None:
+    """See whether ``out`` may be made, or is there with results of an earlier pruning, or nothing,
+    in it: all that is in it will be searched."""
     if not out.is_dir():
-        return Output(out, None, inputs=[source, *given])
+        Output(out, None, inputs=[source, *given])
+        return
     names = [part.name for part in source.parts]
     hidden = (".tdv-lucene-", *(f".{name[:100]}." for name in names))
     for entry in sorted(out.iterdir()):
@@ -69,25 +72,16 @@ def _check_place(out: Path, source: Source, given: Sequence[Any]) -> Output | Pa
                 f"{out} holds '{entry.name}', and that is none of these shards: choose another "
                 f"{argument('output')}, a folder for these pruned shards alone"
             )
-    return out
 
 
-def prune_shards(
-    source: Source,
-    fields: Sequence[TermValues],
-    given: Sequence[Any],
-    whole: Task,
-    progress: Progress,
-) -> PruneReport:
-    """Do with every shard what :func:`.writing.prune_part` does; the report has ``shards``, a row
+def prune_shards(source: Source, plan: Plan, whole: Task, progress: Progress) -> PruneReport:
+    """Do with every shard what :func:`.writing.write_index` does; the report has ``shards``, a row
     of each.
 
     Raises :class:`TdvError` also when the shards are not one index.
 
     Parameters
     ----------
-    given
-        The TDVs as they were given: those that are folders already need not be written for workers.
     whole
         What is done with all of them; its output holds theirs.
     """
@@ -96,38 +90,37 @@ def prune_shards(
     with contextlib.ExitStack() as opened:
         folder = out if out.is_dir() else out.parent
         workers = opened.enter_context(open_workers(source, folder))
-        identity = survey_shards(workers, source, fields[0].vocabulary.field, progress)
+        identity = survey_shards(workers, source, plan.fields[0].field, progress)
         if not source.resources:  # else their next pruning tidies up
             opened.callback(_tidy, out, source)
-            out.mkdir(exist_ok=True)  # for the values
-        values = opened.enter_context(values_for_workers(workers, source, fields, given, out))
+            out.mkdir(exist_ok=True)  # for the plan
         config = replace(whole.config, threads=whole.config.threads or workers.threads)
-        shards = {
-            part: ShardRecord(part.name, number, count, identity["commit"], config.optimize)
-            for number, part in enumerate(source.parts, 1)
-        }
         tasks = {
             part: replace(
-                whole, output=str(out / part.name), config=config, chosen=None, shard=shard
+                whole,
+                output=str(out / part.name),
+                config=config,
+                told={**whole.told, "chosen": None},
+                shard=ShardRecord(part.name, number, count, identity["commit"], config.optimize),
             )
-            for part, shard in shards.items()
+            for number, part in enumerate(source.parts, 1)
         }
-        lengths = _average_lengths(workers, source, fields, values, tasks, progress)
-        for part, shard in shards.items():
-            tasks[part] = replace(tasks[part], shard=replace(shard, average_lengths=lengths))
-        looks = {part: (values[part], task, source) for part, task in tasks.items()}
+        plan = _with_lengths(workers, source, plan, tasks, out, progress)
+        sent = opened.enter_context(sent_to_workers(workers, source, plan, out))
+        looks = {part: (sent[part], task, source) for part, task in tasks.items()}
         told = workers.each(_look_at_place, looks, "look at outputs", progress)
         done = {part: report for part, report in zip(tasks, told) if report is not None}
-        left = {part: (values[part], task) for part, task in tasks.items() if part not in done}
+        left = {part: (sent[part], task) for part, task in tasks.items() if part not in done}
         reports = workers.each(
-            prune_part, left, "prune shards", progress, lambda part: note_finished(out / part.name)
-        )
+            _prune_shard, left, "prune shards", progress,
+            lambda part: note_finished(out / part.name),
+        )  # fmt: skip
     made = {**done, **dict(zip(left, reports))}
-    report = _report({part: made[part] for part in tasks})
+    report = _report([made[part] for part in tasks])
     shown = ("postings_before", "postings", "documents_without_terms", "bytes_before", "bytes")
     return {
         **report,
-        "chosen": whole.chosen,
+        "chosen": whole.told["chosen"],
         "source_commit": identity["commit"],
         "source": identity,
         "output": str(out),
@@ -138,51 +131,69 @@ def prune_shards(
     }
 
 
-def _look_at_place(
-    folder: str, values: Sequence[str | TermValues], task: Task, source: Source
-) -> IndexReport | None:
-    """In a worker: the report of what an earlier pruning has finished from the same; else None,
-    where the shard may be written."""
+def _prune_shard(folder: str, plan: str | Plan, task: Task) -> IndexReport:
+    """In a worker: write a shard. One that a worker finished before it died is not written
+    again."""
+    planned = loaded(plan)
+    with Index.open(folder) as index:
+        report = finished_part(index, planned, task)
+        if report is None:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(os.path.dirname(task.output))  # on the worker's own disk
+            place = task.place([index])
+            with place as unfinished:
+                report = write_index(index, planned, task, unfinished)
+                place.write_manifest(report)
+        return report
+
+
+def _look_at_place(folder: str, plan: str | Plan, task: Task, source: Source) -> IndexReport | None:
+    """In a worker: return the report of what an earlier pruning has finished from the same; else
+    None, where the shard may be written."""
     out = Path(task.output).parent
-    _check_place(out, source, values)
-    report = finished_part(task.rewriting(folder, values), Path(task.output))
+    _check_place(out, source, ())
+    with Index.open(folder) as index:
+        report = finished_part(index, loaded(plan), task)
     if report is None and out.is_dir():
-        task.place([source, *values])
+        task.place([source])
     return report
 
 
-def _average_lengths(
+def _with_lengths(
     workers: Workers,
     source: Source,
-    fields: Sequence[TermValues],
-    values: Mapping[Part, Any],
+    plan: Plan,
     tasks: Mapping[Part, Task],
+    beside: Path,
     progress: Progress,
-) -> tuple[tuple[str, float], ...]:
-    """What norms are made for: average lengths of the whole by field, counted by all shards.
+) -> Plan:
+    """Return the plan with the average lengths of the whole that norms are made for.
 
     A searcher computes BM25's length norm with the average of the whole. So before any shard is
-    written all of them are counted, in a fifth of the time that writing takes.
+    written all of them are counted, in a fifth of the time that writing takes. Fields that have no
+    norms in any shard hold none.
     """
-    plan = next(iter(tasks.values())).rewriting(source.parts[0].folder, fields)
-    baked = [
-        one.vocabulary.field
-        for one, at in zip(plan.fields, plan.points)
-        if baking_of(one, at.scale, plan.target) is not None
-    ]
+    baked = [field for field in plan.fields if field.norms is not None]
     if not baked:
-        return ()
-    counted = {part: (values[part], task) for part, task in tasks.items()}
-    counts = workers.each(count_part, counted, "count tokens", progress)
-    averages = []
+        return plan
+    with sent_to_workers(workers, source, plan, beside) as sent:
+        counted = {part: (sent[part], task) for part, task in tasks.items()}
+        counts = workers.each(_count_shard, counted, "count tokens", progress)
+    lengths, target = {}, next(iter(tasks.values())).config.target
     for field in baked:
-        of_field = [count[field] for count in counts]
+        of_field = [count[field.field] for count in counts]
         if any(one["has_norms"] for one in of_field):
             tokens, documents = (sum(c[what] for c in of_field) for what in ("tokens", "documents"))
-            averages.append((field, tokens / documents if documents else 1.0))
+            lengths[field.field] = tokens / documents if documents else 1.0
         else:
-            refuse_without_norms(field, source, plan.config)
-    return tuple(averages)
+            target.refuse_lack_of_norms(field.field, f"{source}")
+    return with_average_lengths(plan, lengths)
+
+
+def _count_shard(folder: str, plan: str | Plan, task: Task) -> dict[str, dict[str, Any]]:
+    """In a worker."""
+    with Index.open(folder) as index:
+        return count_tokens(index, loaded(plan), task)
 
 
 def _tidy(out: Path, source: Source) -> None:
@@ -194,9 +205,8 @@ def _tidy(out: Path, source: Source) -> None:
             out.rmdir()
 
 
-def _report(rows: Mapping[Part, IndexReport]) -> IndexReport:
+def _report(reports: Sequence[IndexReport]) -> IndexReport:
     """Of the whole: what every shard says, and the sums."""
-    reports = list(rows.values())
     first = reports[0]
     fields = {name: _sum([one["fields"][name] for one in reports]) for name in first["fields"]}
     report: IndexReport = {
@@ -242,36 +252,21 @@ def _norms(rows: Sequence[Norms]) -> Norms | None:
 
 
 @contextlib.contextmanager
-def values_for_workers(
-    workers: Workers,
-    source: Source,
-    fields: Sequence[TermValues],
-    given: Sequence[Any],
-    beside: Path,
+def sent_to_workers(
+    workers: Workers, source: Source, plan: Plan, beside: Path
 ) -> Iterator[dict[Part, Any]]:
-    """The values for each shard, as arguments of what is done with it: folders that exist already
-    or, for the while, in the folder ``beside``, which workers see; where they see none of ours, the
-    values themselves, which travel to each disk's workers once.
+    """Yield the plan for each shard, as an argument of what is done with it: for the while a folder
+    in ``beside``, which workers see; where they see none of ours, the plan itself, which travels to
+    each disk's workers once. See :func:`loaded`.
     """
     if source.resources:
-        yield workers.send(fields, source)
+        yield workers.send(plan, source)
         return
-    with contextlib.ExitStack() as made:
-        folders = []
-        for values, one in zip(fields, given):
-            if isinstance(one, TermValues):
-                place = tempfile.TemporaryDirectory(prefix=".tdv-lucene-values-", dir=beside)
-                one = Path(made.enter_context(place)) / "values"
-                about = {**values.manifest, KEPT_IN: values.folder}
-                replace(values, manifest=about).save(one)
-            folders.append(os.path.abspath(one))
-        yield dict.fromkeys(source.parts, folders)
+    with tempfile.TemporaryDirectory(prefix=".tdv-lucene-plan-", dir=beside) as folder:
+        plan.save(folder)
+        yield dict.fromkeys(source.parts, folder)
 
 
-def refuse_without_values(source: Source, given: Sequence[Any]) -> None:
-    """Raise :class:`TdvError` where TDVs would be made of shards that are not seen here."""
-    if not given:
-        raise TdvError(
-            f"{source} lie where only workers see them, and TDVs are made of all postings here: "
-            f"pass {argument('values')}, or name folders that are seen here"
-        )
+def loaded(plan: str | Plan) -> Plan:
+    """In a worker: return the plan that was sent."""
+    return plan if isinstance(plan, Plan) else Plan.load(plan, {})

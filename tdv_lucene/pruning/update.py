@@ -8,37 +8,26 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..arguments import cores
-from ..errors import TdvError, free_space
+from ..errors import TdvError, argument, free_space
 from ..indexes.analysis import RECORD as ANALYSIS
-from ..indexes.inspection import bytes_of
-from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
-from ..indexes.user_data import FieldRecord
-from ..indexes.written_since import WrittenSince
+from ..indexes.index import Index
+from ..indexes.shards.record import PREFIX, SEGMENTS, SOURCE_PATH, SOURCE_VERSION, UPDATES
+from ..indexes.user_data import FieldRecord, read_records
 from ..interruption import check, deferred
-from ..jvm.following import HeldIndex, OpenCommit
-from ..jvm.index import require_current
+from ..jvm.following import FieldState, HeldIndex, field_state, follow
+from ..plan import FieldPlan, Plan
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
 from ..store import write_manifest
-from ..values.operating_point import OperatingPoint
-from ..values.term_values import TermValues
+from ..version import __version__
 from .config import UpdateConfig
 from .drift import Drift
-from .field_rule import recorded_baking, rule_of
-from .followed import (
-    Followed,
-    fields_of,
-    is_pruned_anew,
-    pruned_anew,
-    records_of,
-    sources_of,
-)
-from .rewriting import Rewriting
-from .writing import KIND, MANIFEST, report_of
+from .writing import KIND, MANIFEST
 
 _log = logging.getLogger(__name__)
 
@@ -51,24 +40,20 @@ def update_index(
     config: UpdateConfig | None = None,
     *,
     index: str | os.PathLike[str] | None = None,
-    values: Sequence[str | os.PathLike[str] | TermValues] = (),
     progress: Progress = silent,
     **options: Any,
 ) -> dict[str, Any]:
-    """Make a pruned index what pruning its source's last commit with the same TDVs gives.
+    """Make a pruned index what pruning its source's last commit by the same plan gives.
 
     Segments that ``pruned`` has already stay as they are. New ones are pruned and added, those
     that the source has no more are dropped, and deletions are carried over. The result is one new
     commit of ``pruned``: whoever has it open goes on, and sees the new state after a refresh. Until
     then, and if anything fails, it is as it was.
 
-    Thresholds, parameters and the average length that norms are made for stay those of the pruning.
-    Terms that learning has not seen are kept whole (see :mod:`..values.unseen_terms`). An index
-    that was pruned without judgements, and whose TDVs were not kept (``save_values``), is pruned
-    again as a whole instead, with the prior's TDVs of today.
-
-    What another writer added to ``pruned``, merged or deleted there is undone, with a warning: its
-    documents come from the source alone.
+    The plan stays: TDVs, thresholds, parameters, and the average length that norms are made for.
+    Terms that learning has not seen are kept whole (see :func:`..plan.kinds_of`). What another
+    writer added to ``pruned``, merged or deleted there is undone, with a warning: its documents
+    come from the source alone.
 
     Parameters
     ----------
@@ -76,8 +61,6 @@ def update_index(
         What :func:`.prune.prune_index` wrote: a folder, or shards.
     index
         Where the source is now, if it was moved. A writer may have it open.
-    values
-        Where the TDVs are now, if they were moved: those of every field that was pruned.
     config, options
         A :class:`.config.UpdateConfig`, or its options by name, as ``max_drift=0.1``.
 
@@ -96,12 +79,12 @@ def update_index(
     Raises
     ------
     TdvError
-        When the source or the TDVs are gone or others, the source has no documents, or went back to
+        When the source or the plan is gone or another, the source has no documents, or went back to
         an older commit: nothing is written then.
     """
     config = UpdateConfig.of(config, options)
     with _hold(pruned) as held:
-        return _update(held, index, values, config, progress)
+        return _update(held, index, config, progress)
 
 
 def watch_index(
@@ -109,7 +92,6 @@ def watch_index(
     config: UpdateConfig | None = None,
     *,
     index: str | os.PathLike[str] | None = None,
-    values: Sequence[str | os.PathLike[str] | TermValues] = (),
     on_update: Callable[[dict[str, Any]], None] = lambda report: None,
     progress: Progress = silent,
     **options: Any,
@@ -121,20 +103,20 @@ def watch_index(
     ``updated``, ``exceeded`` and why it was ``refused``. The lock of ``pruned`` is held all the
     time, so that no second one meets this one.
 
-    Raises :class:`TdvError` at the beginning, when ``pruned`` records no pruning to follow, its
-    source or its TDVs are gone, or another holds the lock.
+    Raises :class:`TdvError` at the beginning, when ``pruned`` has no plan to follow, its source is
+    gone, or another holds the lock.
     """
     config = UpdateConfig.of(config, options)
     with _hold(pruned) as held, suppress(KeyboardInterrupt):
         seen: object = None
-        records, sources = records_of(held[0])[1], sources_of(held, index)
-        if not is_pruned_anew(held, records, values):
-            fields_of(held[0].index, records, values)
+        for folder in held:
+            _read(folder)
+        sources = _sources(held, index)
         while True:
             commits = [_last_commit(source) for source in sources]
             if commits != seen:
                 try:
-                    report = _update(held, index, values, config, progress)
+                    report = _update(held, index, config, progress)
                 except TdvError as error:
                     report = {"updated": False, "exceeded": False, "refused": str(error)}
                 on_update(report)
@@ -158,75 +140,122 @@ def _hold(pruned: str | os.PathLike[str]) -> Iterator[list[HeldIndex]]:
         yield [opened.enter_context(HeldIndex(folder)) for folder in folders]
 
 
+@dataclass(frozen=True, eq=False)
+class _Recorded:
+    """What a pruned folder says of itself."""
+
+    user_data: dict[str, str]
+    records: list[FieldRecord]
+    plan: Plan
+    foreign: str
+    """What another writer did to it; empty for nothing."""
+
+
+def _read(held: HeldIndex) -> _Recorded:
+    """Read what a folder records; refuse what cannot be followed."""
+    with Index.open(held.index, mixed=True) as pruned:
+        records, plan = read_records(pruned, pruned.user_data), pruned.plan
+        version = records[0].version
+        if version != __version__ or not {SOURCE_VERSION, SEGMENTS} <= pruned.user_data.keys():
+            raise TdvError(
+                f"{held.index} was pruned by tdv-lucene {version}, and this is {__version__}: each "
+                "updates only what it has pruned itself; prune the source again"
+            )
+        assert plan is not None  # or there were no records
+        foreign = "; ".join(f"{since}" for since in pruned.since)
+        return _Recorded(pruned.user_data, records, plan, foreign)
+
+
+def _sources(held: Sequence[HeldIndex], index: str | os.PathLike[str] | None) -> list[str]:
+    """The source of each pruned folder."""
+    recorded = [_read(one).user_data[SOURCE_PATH] for one in held]
+    if index is not None:
+        folders = [os.path.abspath(folder) for folder in Source.of(index).folders_here]
+        by_name = {os.path.basename(folder): folder for folder in folders}
+        if len(held) == len(folders) == 1:
+            recorded = folders
+        else:
+            recorded = [by_name.get(os.path.basename(path), path) for path in recorded]
+    for one, source in zip(held, recorded):
+        if not os.path.isdir(source):
+            raise TdvError(
+                f"the source of {one.index} is gone: there is no {source}; if it was moved, pass "
+                f"{argument('index')}"
+            )
+    return recorded
+
+
+@dataclass(frozen=True, eq=False)
+class _Followed:
+    """A pruned folder, what it records, and the commit of its source to follow."""
+
+    held: HeldIndex
+    recorded: _Recorded
+    source: Index
+    states: list[FieldState]
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is not what its source's commit gives, or another writer wrote to it."""
+        commit = self.recorded.records[0].source_commit
+        return commit != self.source.commit or bool(self.recorded.foreign)
+
+
 def _update(
     held: Sequence[HeldIndex],
     index: str | os.PathLike[str] | None,
-    values: Sequence[str | os.PathLike[str] | TermValues],
     config: UpdateConfig,
     progress: Progress,
 ) -> dict[str, Any]:
     with ExitStack() as opened:
-        records, sources = records_of(held[0])[1], sources_of(held, index)
-        anew = pruned_anew(held, sources, records, values, progress)
-        fields = (
-            fields_of(held[0].index, records, values)
-            if anew is None
-            else list(zip(anew.fields, anew.points))
-        )
         parts = []
-        for one, source in zip(held, sources):
-            commit = opened.enter_context(OpenCommit(source))
-            states = [commit.state(value.vocabulary, progress) for value, _ in fields]
-            since, identity = WrittenSince.of(one.index), commit.identity()
-            parts.append(Followed(one, *records_of(one), source, commit, identity, states, since))
-        if anew is not None:  # the TDVs are of what is open now
-            require_current(parts[0].source, fields[0][0].manifest["source"]["commit"])
+        for one, folder in zip(held, _sources(held, index)):
+            recorded = _read(one)
+            source = opened.enter_context(Index.open(folder, recorded.user_data.get(ID_FIELD)))
+            states = [field_state(source, plan, progress) for plan in recorded.plan.fields]
+            parts.append(_Followed(one, recorded, source, states))
+        fields = parts[0].recorded.plan.fields
         drifts = [
-            Drift.of(value, [part.states[number] for part in parts], parts[0].identity["commit"])
-            for number, (value, _) in enumerate(fields)
+            Drift.of(plan, [part.states[number] for part in parts], parts[0].source.commit)
+            for number, plan in enumerate(fields)
         ]
         moved = max(drift.moved for drift in drifts)
         exceeded = config.max_drift is not None and moved > config.max_drift
         report = {"updated": False, "exceeded": exceeded, "drift": drifts[0].describe()}
         if exceeded:
             return report
-        for (value, _), drift in zip(fields, drifts):
-            drift.refuse_another_index(parts[0].source, value.vocabulary.field)
+        for plan, drift in zip(fields, drifts):
+            drift.refuse_another_index(parts[0].source, plan.field)
         made = []
         for part in parts:
-            written: dict[str, Any] = {}
             with deferred():  # what is committed is described as well
+                written = None
                 if part.is_behind:
-                    written = _write(part, fields, anew, cores(config.threads), progress)
+                    written = _write(part, cores(config.threads), progress)
                     made.append(written)
-                _describe(part, written, anew)
-    return {**report, **_sums(made, parts, records[0])}
+                _describe(part, written)
+        return {**report, **_sums(made, parts)}
 
 
-def _write(
-    part: Followed,
-    fields: Sequence[tuple[TermValues, OperatingPoint]],
-    anew: Rewriting | None,
-    threads: int,
-    progress: Progress,
-) -> dict[str, Any]:
-    bakings = map(recorded_baking, part.records) if anew is None else anew.bakings
-    rules = [
-        rule_of(values, point, baking, state)
-        for (values, point), baking, state in zip(fields, bakings, part.states)
+def _write(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
+    recorded = part.recorded
+    fields = [
+        _with_average(plan.with_unseen(state.places, state.unseen), record)
+        for plan, state, record in zip(recorded.plan.fields, part.states, recorded.records)
     ]
-    told = _kept(part, fields) if anew is None else anew.user_data
-    for record in part.records:
-        told[f"{record.prefix}source_commit"] = part.identity["commit"]
-        told[f"{record.prefix}learned_from"] = record.learned_from
-    told[SOURCE_PATH] = part.source
-    if part.since.did:
-        _log.warning("%s: undone, as its source has it otherwise", part.since)
-    is_at_home = os.path.realpath(part.source) == os.path.realpath(part.user_data[SOURCE_PATH])
+    ours = PREFIX, ANALYSIS, ID_FIELD  # all else is the source's
+    told = {key: value for key, value in recorded.user_data.items() if key.startswith(ours)}
+    for record in recorded.records:
+        told[f"{record.prefix}source_commit"] = part.source.commit
+    told[UPDATES] = str(int(told.get(UPDATES, 0)) + 1)
+    before, told[SOURCE_PATH] = told[SOURCE_PATH], os.path.abspath(part.source)
+    if recorded.foreign:
+        _log.warning("%s: undone, as its source has it otherwise", recorded.foreign)
     try:
-        return part.commit.update(
-            part.held, rules, threads=threads, user_data=told, is_at_home=is_at_home,
-            is_anew=anew is not None, progress=progress,
+        return follow(
+            part.source, part.held, fields, threads=threads, user_data=told,
+            is_at_home=os.path.realpath(part.source) == os.path.realpath(before),
+            progress=progress,
         )  # fmt: skip
     except OSError as error:
         raise TdvError(
@@ -235,17 +264,14 @@ def _write(
         ) from error
 
 
-def _kept(part: Followed, fields: Sequence[tuple[TermValues, OperatingPoint]]) -> dict[str, str]:
-    """What the last commit says of how it was pruned; all else is the source's."""
-    ours = PREFIX, ANALYSIS, ID_FIELD
-    told = {key: value for key, value in part.user_data.items() if key.startswith(ours)}
-    for record, (values, _) in zip(part.records, fields):
-        if values.folder is not None:
-            told[record.prefix + VALUES_FOLDER] = values.folder
-    return {**told, UPDATES: str(int(part.user_data.get(UPDATES, 0)) + 1)}
+def _with_average(plan: FieldPlan, record: FieldRecord) -> FieldPlan:
+    """The plan with the average length that its norms were made for."""
+    if plan.norms is None:
+        return plan
+    return replace(plan, norms=replace(plan.norms, average_length=record.average_length))
 
 
-def _describe(part: Followed, made: dict[str, Any], anew: Rewriting | None) -> None:
+def _describe(part: _Followed, written: dict[str, Any] | None) -> None:
     """Bring the manifest up to date, if it is not; an update that was killed may not have."""
     folder = Path(part.held.index)
     try:
@@ -254,21 +280,18 @@ def _describe(part: Followed, made: dict[str, Any], anew: Rewriting | None) -> N
     except (OSError, ValueError, KeyError):
         return  # there was none: a copy of Lucene's files alone
     there = {path.name for path in folder.iterdir() if path.is_file()}
-    if not {name for name in listed if name.startswith("segments")} <= there or made:
+    if written or not {name for name in listed if name.startswith("segments")} <= there:
         content = {k: v for k, v in manifest.items() if k not in ("kind", "format", "created")}
-        if anew is not None and made:
-            content |= report_of(anew, made, folder)
-        sizes = {"bytes_before": bytes_of(part.source), "bytes": bytes_of(folder)}
-        content |= {"source": part.identity, **sizes}
+        sizes = {"bytes_before": part.source.bytes, "bytes": _bytes_of(folder)}
+        content |= {"source": part.source.identity, **sizes}
         write_manifest(folder, KIND, content, MANIFEST, listed)
 
 
-def _sums(
-    made: Sequence[dict[str, Any]], parts: Sequence[Followed], record: FieldRecord
-) -> dict[str, Any]:
+def _sums(made: Sequence[dict[str, Any]], parts: Sequence[_Followed]) -> dict[str, Any]:
     """The report of what was written, of all shards together."""
     if not made:
         return {}
+    record = parts[0].recorded.records[0]
     names = ("segments", "segments_added", "segments_dropped", "segments_foreign", "deletions",
              "postings_before", "postings")  # fmt: skip
     left = sum(one["postings_in_all"][record.field] for one in made)
@@ -280,5 +303,10 @@ def _sums(
         **{name: sum(one[name] for one in made) for name in names},
         "reduction": 1 - left / before if before else 0.0,
         "requested_reduction": record.requested_reduction,
-        "bytes": sum(bytes_of(part.held.index) for part in parts),
+        "bytes": sum(_bytes_of(part.held.index) for part in parts),
     }
+
+
+def _bytes_of(folder: str | os.PathLike[str]) -> int:
+    with Index.open(folder) as index:
+        return index.bytes

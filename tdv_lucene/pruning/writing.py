@@ -1,55 +1,61 @@
-"""An index, or a shard, written as it was decided: in this process, or in a worker."""
+"""An index, or a shard, written by its plan: in this process, or in a worker."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from ..arguments import cores, parse_bytes
+from ..arguments import cores
 from ..errors import TdvError
-from ..indexes.inspection import bytes_of, index_bytes
+from ..indexes.field_analysis import FieldAnalysis
+from ..indexes.index import Index
 from ..indexes.shards.record import ShardRecord
 from ..jvm import rewriter
-from ..jvm.index import read_user_data, written_lucene_version
+from ..jvm.index import written_lucene_version
 from ..output import Output
-from ..prior.alone import gains_to_expect
+from ..plan import Plan
 from ..progress import Progress, silent
 from ..store import check_files
-from ..values.operating_point import OperatingPoint
-from ..values.term_values import TermValues
 from .config import PruneConfig
-from .field_rule import load_fields
-from .reduction_choice import foreseen_bytes, reduction_within_bytes
-from .reports import FieldDescription, IndexReport, field_report
-from .rewriting import Rewriting, refuse_emptied
+from .drift import planned_for
+from .planning import analyses_of, emptied, user_data_of_plan
+from .reports import FieldDescription, FieldReport, IndexReport, field_report
+from .sizes import reduction_within_bytes
 
 KIND = "pruned-index"
 MANIFEST = "tdv-manifest.json"
 """Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
 
 _SHRINKING = ("postings", "positions", "dictionary", "vectors")
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Task:
-    """How a part is pruned, beside its TDVs: small, for it travels.
+    """How a part is written, beside its plan: small, for it travels.
 
     Attributes
     ----------
     output : str
         The place of the result.
     config : PruneConfig
-        Its reduction is what is written, unless ``max_bytes`` is given.
     made_by : str
-    chosen : mapping
-        How the reduction was found out, for the report.
+        The command.
+    named_by : str or None
+        The field that names documents, if one was asked for.
+    learned_analyses : mapping
+        Field -> how it was analysed, as its TDVs say; those that say nothing are left out.
+    told : mapping
+        What the report says of the field that is searched: ``validated``, ``fidelity``,
+        ``expected`` and ``chosen``.
     shard : ShardRecord or None
         If the part is a shard: of what.
     """
@@ -57,7 +63,9 @@ class Task:
     output: str
     config: PruneConfig
     made_by: str = "prune"
-    chosen: Mapping[str, Any] | None = None
+    named_by: str | None = None
+    learned_analyses: Mapping[str, Any] = field(default_factory=dict)
+    told: Mapping[str, Any] = field(default_factory=dict)
     shard: ShardRecord | None = None
 
     def place(self, inputs: Sequence[Any]) -> Output:
@@ -67,125 +75,142 @@ class Task:
             made_by=self.made_by,
         )  # fmt: skip
 
-    def rewriting(
-        self, index: str | os.PathLike[str], values: Sequence[str | TermValues]
-    ) -> Rewriting:
-        """What is made of a part with these values, or those in these folders."""
-        return Rewriting(index, load_fields(values), self.config, self.shard)
+    def analyses(self, index: Index, plan: Plan) -> dict[str, FieldAnalysis]:
+        """How each field was analysed."""
+        fields = [one.field for one in plan.fields]
+        return analyses_of(index, fields, self.config.analysis, self.learned_analyses)
+
+    def user_data(
+        self, index: Index, plan: Plan, analysed: Mapping[str, FieldAnalysis]
+    ) -> dict[str, str]:
+        """What the commit of the result says."""
+        return user_data_of_plan(index, plan, analysed, self.named_by, self.shard)
 
 
-def prune_part(
-    index: str | os.PathLike[str],
-    values: Sequence[str | TermValues],
-    task: Task,
-    progress: Progress = silent,
-) -> IndexReport:
-    """Write a part of a source, or all of it, and return the report of it.
-
-    Of a shard nothing is written that a worker finished which died before it could tell.
-    """
-    rewriting = task.rewriting(index, values)
-    if task.shard is not None:
-        report = finished_part(rewriting, Path(task.output))
-        if report is not None:
-            return report
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(os.path.dirname(task.output))  # on the worker's own disk
-    place = task.place([index, *values])
-    with place as folder:
-        if task.config.max_bytes is None:
-            report = write_index(rewriting, folder, progress)
-            report["chosen"] = task.chosen
-        else:
-            report = _write_within(rewriting, folder, progress)
-        place.write_manifest(report)
-    return report
-
-
-def finished_part(rewriting: Rewriting, place: Path) -> IndexReport | None:
-    """The report of the whole index in ``place``; None where it is not what would be written."""
-    if not (place / MANIFEST).is_file():
+def finished_part(index: Index, plan: Plan, task: Task) -> IndexReport | None:
+    """Return the report of the index in the task's place; None where it is not what would be
+    written."""
+    made = Path(task.output)
+    if not (made / MANIFEST).is_file():
         return None
     with contextlib.suppress(TdvError, OSError, ValueError, KeyError):
-        manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
-        check_files(place, manifest, "tdv-lucene prune", digests_up_to=0)
-        if rewriting.user_data.items() <= read_user_data(place).items():
-            return cast(IndexReport, {name: manifest[name] for name in IndexReport.__annotations__})
+        manifest = json.loads((made / MANIFEST).read_text(encoding="utf-8"))
+        check_files(made, manifest, "tdv-lucene prune", digests_up_to=0)
+        wanted = task.user_data(index, plan, task.analyses(index, plan))
+        with Index.open(made) as found:
+            if wanted.items() <= found.user_data.items():
+                names = IndexReport.__annotations__
+                return cast(IndexReport, {name: manifest[name] for name in names})
     return None
 
 
-def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent) -> IndexReport:
-    """Write the index into ``folder`` (existing, empty) and return the report of it.
+def write_index(
+    index: Index, plan: Plan, task: Task, folder: Path, progress: Progress = silent
+) -> IndexReport:
+    """Write the index and its plan into ``folder`` (existing, empty); return the report of it.
 
-    Raises :class:`TdvError` when the index cannot be read or pruned, is locked, or has another
-    vocabulary.
+    Raises :class:`TdvError` when the index cannot be pruned, is locked, or has another vocabulary.
     """
-    rewriting.refuse_empty()
     written = written_lucene_version()
-    rewriting.warn(written)
-    config = rewriting.config
+    if index.identity["lucene_version"].split(".")[:2] != written.split(".")[:2]:
+        _log.warning(
+            "%s was written by Lucene %s, the new index will be in the format of the installed "
+            "Lucene %s: a Pyserini with an older Lucene cannot read it",
+            index, index.identity["lucene_version"], written,
+        )  # fmt: skip
+    config, shard = task.config, task.shard
+    today, has_changed = planned_for(index, plan, shard)
+    analysed = task.analyses(index, plan)
     counts = rewriter.rewrite_index(
-        rewriting.index, folder, rewriting.rules,
-        threads=cores(config.threads), user_data=rewriting.user_data,
-        one_segment=config.optimize, is_shard=rewriting.shard is not None,
-        has_changed=any(rewriting.states), progress=progress,
+        index, folder, today,
+        threads=cores(config.threads), user_data=task.user_data(index, plan, analysed),
+        one_segment=config.optimize, is_shard=shard is not None, has_changed=has_changed,
+        progress=progress,
     )  # fmt: skip
-    report = report_of(rewriting, counts, folder)
-    if rewriting.shard is None:  # of a shard, nothing may be left
+    plan.save(folder)
+    report = report_of(index, plan, analysed, counts, task.told)
+    if shard is None:  # of a shard, nothing may be left
         refuse_emptied([report, *report["fields"].values()])
     return report
 
 
-def report_of(rewriting: Rewriting, counts: Mapping[str, Any], folder: Path) -> IndexReport:
-    """Return what was written into ``folder``; ``counts`` are Java's."""
-    first, *others = rewriting.described
+def report_of(
+    index: Index,
+    plan: Plan,
+    analysed: Mapping[str, FieldAnalysis],
+    counts: Mapping[str, Any],
+    told: Mapping[str, Any],
+) -> IndexReport:
+    """Return what was written; ``counts`` are Java's, and ``told`` as :class:`Task` has it."""
+    first, *others = [
+        cast(FieldDescription, {**one.record(), "source_commit": index.commit})
+        for one in plan.fields
+    ]
+    fields = {one["field"]: field_report(one, counts["fields"][one["field"]]) for one in others}
     return {
         **field_report(first, counts),
-        "fields": {
-            one["field"]: field_report(one, counts["fields"][one["field"]]) for one in others
-        },
+        "fields": fields,
         "segments": counts["segments"],
         "deleted_left_out": counts.get("deleted_left_out", 0),
-        "bytes_before": bytes_of(rewriting.index),
-        "bytes": bytes_of(folder),
+        "bytes_before": counts["bytes_before"],
+        "bytes": counts["bytes"],
         "lucene_version": written_lucene_version(),
-        "analysis": rewriting.analysed[first["field"]].describe(),
-        "validated": dict(rewriting.points[0].nearest),
-        "fidelity": _fidelity(rewriting.points[0], first),
-        "expected": _expected(rewriting.fields[0], first),
-        "chosen": None,
-        "source": rewriting.source,
+        "analysis": analysed[first["field"]].describe(),
+        "validated": told["validated"],
+        "fidelity": told["fidelity"],
+        "expected": told["expected"],
+        "chosen": told["chosen"],
+        "source": index.identity,
     }
 
 
-def count_part(
-    index: str | os.PathLike[str], values: Sequence[str | TermValues], task: Task
-) -> dict[str, dict[str, Any]]:
-    """Of each field its ``tokens`` and ``documents`` with terms after pruning, and whether it
+def refuse_emptied(fields: Iterable[FieldReport]) -> None:
+    """Refuse what has no posting left of a field that had some."""
+    for about in fields:
+        if about["postings_before"] and not about["postings"]:
+            raise emptied(about["field"], about["requested_reduction"])
+
+
+def count_tokens(index: Index, plan: Plan, task: Task) -> dict[str, dict[str, Any]]:
+    """Return each field's ``tokens`` and ``documents`` with terms after pruning, and whether it
     ``has_norms``. Writes nothing.
     """
-    rewriting = task.rewriting(index, values)
+    today, has_changed = planned_for(index, plan, task.shard)
     counts = rewriter.rewrite_index(
-        index, os.devnull, rewriting.rules, user_data={}, counts_only=True,
+        index, os.devnull, today, user_data={}, counts_only=True,
         threads=cores(task.config.threads), is_shard=task.shard is not None,
-        has_changed=any(rewriting.states),
+        has_changed=has_changed,
     )  # fmt: skip
-    names = [values.vocabulary.field for values in rewriting.fields]
+    names = [one.field for one in plan.fields]
     found = {names[0]: counts, **counts.get("fields", {})}
     return {
         name: {
             "tokens": found[name]["tokens"],
             "documents": found[name]["documents_with_terms"],
-            "has_norms": rewriter.has_norms(index, name),
+            "has_norms": name in index.fields and index.fields[name].has_norms,
         }
         for name in names
     }
 
 
-def _write_within(rewriting: Rewriting, folder: Path, progress: Progress) -> IndexReport:
-    """Write the index of the smallest reduction that fits; return its report."""
-    config = rewriting.config
-    max_bytes = parse_bytes(config.max_bytes or 0)
+def write_within(
+    index: Index,
+    decide: Callable[[float], tuple[Plan, dict[str, Any]]],
+    task: Task,
+    max_bytes: int,
+    folder: Path,
+    foreseen: Callable[[float], float] | None,
+    progress: Progress,
+) -> IndexReport:
+    """Write the index of the smallest reduction that fits into ``folder``; return its report.
+
+    Parameters
+    ----------
+    decide
+        From a reduction to the plan, and what the report tells of it.
+    foreseen
+        From a reduction to predicted bytes; None if nothing was predicted.
+    """
     with ExitStack() as written:
         there: dict[float, tuple[Path, IndexReport]] = {}
 
@@ -194,17 +219,14 @@ def _write_within(rewriting: Rewriting, folder: Path, progress: Progress) -> Ind
             written.close()  # one beside the output at a time
             beside = tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=folder.parent)
             tried = Path(written.enter_context(beside))
-            at = replace(config, reduction=reduction, max_bytes=None)
-            report = write_index(replace(rewriting, config=at), tried, progress)
-            report["chosen"] = {"max_bytes": max_bytes, "reduction": reduction}
+            plan, told = decide(reduction)
+            told["chosen"] = {"max_bytes": max_bytes, "reduction": reduction}
+            report = write_index(index, plan, replace(task, told=told), tried, progress)
             there[reduction] = tried, report
-            return report["bytes"]
+            return int(report["bytes"])
 
-        kinds = index_bytes(rewriting.index)
+        kinds = index.bytes_by_kind
         fixed = sum(size for kind, size in kinds.items() if kind not in _SHRINKING)
-        foreseen = None
-        if config.tf == "scaled":
-            foreseen = foreseen_bytes(rewriting.fields[0].points, config.fixed_scale)
         reduction = reduction_within_bytes(
             bytes_at, max_bytes, fixed_bytes=fixed, foreseen=foreseen
         )
@@ -214,29 +236,3 @@ def _write_within(rewriting: Rewriting, folder: Path, progress: Progress) -> Ind
         for file in tried.iterdir():
             file.rename(folder / file.name)
         return report
-
-
-def _expected(values: TermValues, made: FieldDescription) -> list[dict[str, Any]]:
-    """What other collections gained that were pruned like this without judgements; empty if this
-    was learned, or if none were."""
-    if (made["unit"], made["tf"], made["min_doc_freq"]) != ("posting", "scaled", 1):
-        return []
-    return gains_to_expect(values, made["requested_reduction"])
-
-
-def _fidelity(point: OperatingPoint, made: FieldDescription) -> dict[str, float] | None:
-    """What was measured of exactly this pruning against real-valued scoring; None if nothing was.
-
-    ``made`` is its description. The figures of a neighbouring point would be those of another
-    index.
-    """
-    nearest = point.nearest
-    measured = (made["requested_reduction"], made["unit"], 1, "scaled")
-    of_point = (nearest["reduction"], nearest.get("unit", "term"), made["min_doc_freq"], made["tf"])
-    if measured != of_point:
-        return None
-    names = ("overlap_at_10", "rbo_at_10", "posting_bytes")
-    for entry in nearest["scales"]:
-        if entry["scale"] == point.scale and set(names) <= set(entry):
-            return {name: entry[name] for name in names}
-    return None

@@ -3,13 +3,13 @@
 First positions: titles and first sentences say what a text is about. A frequency tf whose term
 first occurs at position p (from 0) counts as tf (1 + boost / (1 + p / span)^2).
 
-Powers of weights: the weights of an impact index were made for an index that keeps every posting.
-BM25's saturate early, others have long tails, or weigh some words too much everywhere. A weight w of
-a term whose mean weight is m counts as (w / m)^power (m / unit)^across unit. With ``power`` above 1
-a term's large weights count for more, which undoes a saturation: it is to an impact index what k1
-is to BM25. ``across`` below 1 brings terms together. It comes in two factors. That of a posting,
-(w / unit)^(power - 1), is written into its frequency; that of a term, (m / unit)^(across - power),
-is a part of its TDV.
+Powers of weights: an impact index has weights that were made for an index that keeps every posting.
+BM25's saturate early, others have long tails, or weigh some words too much everywhere. A weight w
+of a term whose mean weight is m counts as (w / m)^power (m / unit)^across unit. With ``power``
+above 1 a term's large weights count for more, which undoes a saturation: it is to an impact index
+what k1 is to BM25. ``across`` below 1 brings terms together. It comes in two factors. That of a
+posting, (w / unit)^(power - 1), is written into its frequency; that of a term,
+(m / unit)^(across - power), is a part of its TDV.
 """
 
 from __future__ import annotations
@@ -51,8 +51,10 @@ class FirstPositionBoost(NamedTuple):
         """Return the boost that is ``factor`` times as large and reaches as many times as far."""
         return FirstPositionBoost(factor * self.boost, factor * self.span)
 
-    reads_positions = True
-    """Whether the factors are by first position; else by the weight itself."""
+    @property
+    def reads_positions(self) -> bool:
+        """Whether the factors are by first position; else by the weight itself."""
+        return True
 
     @property
     def largest_factor(self) -> float:
@@ -93,7 +95,10 @@ class WeightPower(NamedTuple):
         mean = np.maximum(total_term_freq, 1) / np.maximum(doc_freq, 1)
         return np.asarray((mean / self.unit) ** (self.across - self.power), np.float32)
 
-    reads_positions = False
+    @property
+    def reads_positions(self) -> bool:
+        """Whether the factors are by first position; else by the weight itself."""
+        return False
 
     @property
     @lru_cache(maxsize=256)  # noqa: B019 - of three numbers

@@ -2,7 +2,7 @@
 
 A posting's saturation is tf / (tf + K_d), with the length norm K_d = k1 (1 - b + b |d| / avgdl). It
 is the part of a BM25 score that is the posting's own. Lengths are those before pruning, as norms
-tell them, so that the rewriter need not count. Frequencies have a first-position boost of their own.
+tell them, so that the rewriter need not count. Frequencies have a boost of their own.
 """
 
 from __future__ import annotations

@@ -65,7 +65,6 @@ class FarShards:
     searcher = "anserini"
     """As of an :class:`..indexes.index.Index`."""
 
-
     def __init__(
         self, workers: Workers, source: Source, field: str, looks: Sequence[_Look]
     ) -> None:

@@ -96,14 +96,14 @@ def search_index(
 
         opening = open_far_shards(source, queries, field, config.analysis, progress)
     with opening as opened:
-        is_here = isinstance(opened, Index)
-        analysed = analysis_of(opened, field, config.analysis) if is_here else opened.analysed
+        if isinstance(opened, Index):
+            analysed = analysis_of(opened, field, config.analysis)
+        else:
+            analysed = opened.analysed
         queries = searchable_topics(queries, field, analysed.analysis)
-        if is_here:  # its dictionary, too
+        if isinstance(opened, Index):  # with its dictionary
             check_query_terms(opened, field, analysed, queries.values())
-        parameters = recorded_parameters(
-            opened, config.model, field=field, **config.parameters
-        )
+        parameters = recorded_parameters(opened, config.model, field=field, **config.parameters)
         warn_of_another_search(opened, parameters, opened.record(field))
         asked: dict[str, float] = {}
         if config.query_terms is not None:
@@ -116,7 +116,7 @@ def search_index(
             more=asked, progress=progress,
         )  # fmt: skip
         if len(found.summary["queries_without_hits"]) == len(queries):
-            if is_here:
+            if isinstance(opened, Index):
                 note = note_on_nothing_found(opened, field, analysed, queries.values())
             else:
                 note = nothing_found(field, source)
@@ -158,22 +158,23 @@ def search_with(
     """
     if tag is None:
         tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
-    far = None if isinstance(index, Index) else index
     kept: list[Run] = []
     found: dict[str, Any] = {"hits": 0, "queries_without_hits": []}
     with place as unfinished:
         require_run_names(queries, tag)
         opened: AbstractContextManager[Callable[..., Hits]]
-        if far is None:
+        if isinstance(index, Index):
+            shards = 1
             opened = open_searched(
                 index, make_similarity(parameters), field, analysis=analysed.analysis,
                 threads=cores(threads), feedback=feedback, progress=progress,
             )  # fmt: skip
         else:
-            opened = nullcontext(partial(far.find, parameters, threads=threads))
+            shards = index.shards
+            opened = nullcontext(partial(index.find, parameters, threads=threads))
         with opened as find:
             # Each shard sends its own best hits.
-            at_once = max(1, HITS_AT_ONCE // (hits * (far.shards if far else 1)))
+            at_once = max(1, HITS_AT_ONCE // (hits * shards))
             for some, best in _find_in_batches(find, queries, hits, at_once, progress):
                 told, printed = append_run(best, some, unfinished, tag)
                 found = {name: before + told[name] for name, before in found.items()}

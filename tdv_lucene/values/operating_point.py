@@ -26,8 +26,8 @@ class OperatingPoint:
     ----------
     tdv : float32[V]
         Finite, not negative; exactly 0 for a term that is dropped.
-    scale : float or None
-        The index stores max(1, rint(scale * tf * tdv)); None means that frequencies are kept.
+    scale : float
+        What suits the ranking: an index stores max(1, rint(scale * tf * tdv)).
     cut : PostingCut or None
         Which postings are dropped besides those of terms with a TDV of 0; None for no others.
     reduction : float
@@ -41,7 +41,7 @@ class OperatingPoint:
     """
 
     tdv: np.ndarray
-    scale: float | None
+    scale: float
     cut: PostingCut | None
     reduction: float
     nearest: Mapping[str, Any]

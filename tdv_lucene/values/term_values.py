@@ -7,7 +7,6 @@ A :class:`TermValues` holds a TDV for every term and the order in which terms ar
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +31,6 @@ from .operating_point import OperatingPoint
 _log = logging.getLogger(__name__)
 
 KIND = "term-values"
-KEPT_IN = "kept_in"
-"""In the manifest of a passing copy: the folder of the original, if it has one."""
 _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "weights", "priority")
@@ -68,8 +65,6 @@ class TermValues:
         where there is no such rule.
     posting_factors : float32[F, V] or None
         The rule's ``factors``.
-    folder : str or None
-        Where they were read from, or are kept; None for those in memory only.
     """
 
     vocabulary: Vocabulary
@@ -80,7 +75,6 @@ class TermValues:
     manifest: Mapping[str, Any]
     posting_priority: np.ndarray | None = None
     posting_factors: np.ndarray | None = None
-    folder: str | None = None
 
     def __post_init__(self) -> None:
         arrays = {name: getattr(self, name) for name in (*_ARRAYS, *_OPTIONAL)}
@@ -198,49 +192,29 @@ class TermValues:
                 f"the index has {vocabulary_sha256[:12]}): run 'tdv-lucene learn' on this index"
             )
 
-    def at_reduction(
-        self,
-        reduction: float | None = None,
-        *,
-        scale: float | None = None,
-        original_tf: bool = False,
-        unit: str | None = None,
-    ) -> OperatingPoint:
+    def at_reduction(self, reduction: float, *, unit: str | None = None) -> OperatingPoint:
         """Return the TDVs that drop about ``reduction`` of the field's postings.
 
         Terms are dropped in order of ``priority`` (see :func:`.dropped_terms.drop_terms`), single
         postings by ``posting_priority`` as well (see :class:`.dropped_postings.PostingRule`). Terms
         with a learned TDV of 0 are always dropped, so a small ``reduction`` may be exceeded: see
-        ``OperatingPoint.reduction``. :mod:`..simulation.quantisation` says what frequencies
-        become at a scale.
+        ``OperatingPoint.reduction``.
 
         Parameters
         ----------
         reduction
-            Within [0, 1); None for what the recipe recommends.
-        scale
-            What frequencies are multiplied by, above 0; None for the point's own.
-        original_tf
-            Frequencies will be kept.
+            Within [0, 1).
         unit
             What is dropped, ``"term"`` or ``"posting"``; None for what the recipe recommends.
         """
-        if reduction is None:
-            reduction = self.recommended_reduction
         checked_share(reduction)
-        if scale is not None and not scale > 0:
-            raise TdvError(f"{argument('scale')} must be above 0, got {scale}: try 4")
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
-        if original_tf:
-            scale = None
-        elif scale is None:
-            scale = point["scale"]
-        rule = self._rule_of(unit)
+        rule, scale = self._rule_of(unit), float(point["scale"])
         if rule is not None:
             tdv, cut = rule.drop(self.weights, self.priority, self.doc_freq, reduction)
             return OperatingPoint(tdv, scale, cut, reduction, point, self.position_boost)
-        tdv, removed = drop_terms(self.weights, self.priority, self.doc_freq, reduction)
-        return OperatingPoint(tdv, scale, None, removed, point, self.position_boost)
+        tdv, dropped = drop_terms(self.weights, self.priority, self.doc_freq, reduction)
+        return OperatingPoint(tdv, scale, None, dropped, point, self.position_boost)
 
     def _rule_of(self, unit: str | None) -> PostingRule | None:
         """Return the rule for single postings, None for whole terms."""
@@ -293,5 +267,4 @@ class TermValues:
         _log.info(
             "read values of %d terms of '%s' from %s", len(vocabulary), vocabulary.field, path
         )
-        folder = manifest.pop(KEPT_IN, os.path.abspath(path))
-        return cls(vocabulary, manifest=manifest, folder=folder, **arrays)
+        return cls(vocabulary, manifest=manifest, **arrays)

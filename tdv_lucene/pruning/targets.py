@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from ..ranking import (
     ranking_function,
 )
 from ..values.term_values import TermValues
+
+if TYPE_CHECKING:  # which imports this
+    from .config import PruneConfig
 
 RECORDED = "recorded"
 """No target: norms are lengths, and the searcher must be told the parameters."""
@@ -114,15 +117,28 @@ class SearchTarget:
             )
         return dict(zip(names, self.numbers))
 
+    def refuse_lack_of_norms(self, field: str, what: str) -> None:
+        """Raise :class:`TdvError` if it was asked for and k1 and b cannot be written into the norms
+        of a field of ``what``, for it has none."""
+        if self.given and self.name != RECORDED:
+            raise TdvError(
+                f"the field '{field}' of {what} has no norms to write k1 and b into: "
+                f"leave out {argument('search_as')}"
+            )
+
+
+def target_of(searcher: str, config: PruneConfig) -> SearchTarget:
+    """Return whose parameters an index is written for: those asked for, or the ``searcher``'s that
+    it is searched with (:attr:`..indexes.index.Index.searcher`)."""
+    return config.target if config.target.given else SearchTarget(searcher, False)
+
 
 def _function(values: TermValues) -> RankingFunction:
     """The ranking function that an index is written for; TDVs of no model get the default's."""
     return ranking_function(values.model if values.model in MODELS else DEFAULT_MODEL)
 
 
-def scale_for(
-    values: TermValues, scale: float, target: SearchTarget, reduction: float | None
-) -> float:
+def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction: float) -> float:
     """The scale that suits the target, where none was asked for.
 
     Parameters
@@ -190,14 +206,10 @@ def search_parameters(
     return {**found, **searched} if is_held else found
 
 
-def _share_of_bytes(
-    values: TermValues, reduction: float | None, scale: float, other: float
-) -> float:
+def _share_of_bytes(values: TermValues, reduction: float, scale: float, other: float) -> float:
     """Predicted bytes at the ``other`` scale, as a share of those at ``scale``; infinite if
     learning did not measure any.
     """
-    if reduction is None:
-        reduction = values.recommended_reduction
     points = [point for point in values.points if point.get("scales")]
     if not points:
         return math.inf
