@@ -139,7 +139,7 @@ def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]
     See :meth:`.prior.Prior.expected`. Empty where TDVs are not those of this version's prior.
     """
     about, prior = values.manifest.get("prior", {}), Prior.load()
-    if about.get("sha256") != prior.sha256:
+    if about.get("sha256") != prior.sha256 or "mean_length" not in about:  # learned from it
         return []
     positions = about["lead"] and values.manifest["positions"]
     return prior.expected(values.manifest["model"], positions, about["mean_length"], reduction)
