@@ -126,7 +126,7 @@ TRIED_ELSEWHERE = {
 
 OF_INPUTS = {
     "scheduler", "matrix", "memory", "language", "stemmer", "stopwords", "pretokenized", "analyzer",
-    "field", "id_field", "topic_field", "overwrite", "as_json", "plot",
+    "field", "id_field", "topic_field", "topic_reader", "overwrite", "as_json", "plot",
 }  # fmt: skip
 """What says how inputs are read and where results go. It is over before, or begins after, what
 makes the bases of a command different: with the first of those that have the same files it is seen
