@@ -37,7 +37,9 @@ _BREAKS = "br|div|hr|li|p"
 _INLINE = f"{_BREAKS}|a|b|em|font|i|small|span|strong|sub|sup|tt|u"
 _SGML = re.DOTALL | re.IGNORECASE | re.MULTILINE
 _TOPIC = re.compile(r"<(top|topic|query|doc|qapairs)(?=[\s>])([^<>]*)>(?:(.*?)</\1\s*>)?", _SGML)
-_ID_ATTRIBUTE = re.compile(r"""\b(?:id|num|number|topic_id)\s*=\s*["']?([^"'<>]*)""", _SGML)
+_ID_ATTRIBUTE = re.compile(
+    r"""\b(?:id|num|number|topic_id)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""", _SGML
+)
 _TAG = re.compile(r"<[/!?]?(?:[a-z]{2}-)?([a-z][\w-]*)[^<>]*>", _SGML)
 _BREAK = re.compile(rf"</?(?:{_BREAKS})\b[^<>]*>|<[a-z][^<>]*/>", _SGML)
 _PAIR = re.compile(r"<([a-z][\w-]*)(?=[\s>])[^<>]*>(.*?)</\1\s*>", _SGML)
@@ -106,12 +108,12 @@ def _json(text: str, path: Path) -> _Topics:
             raise TdvError(f"{where}: not JSON ({error})") from error
         for nth, topic in enumerate(found if is_array else [found], 1):
             where = f"{path}, topic {nth}" if is_array else where
-            if not isinstance(topic, dict):
-                raise TdvError(f"{where}: expected an object such as {{'id': '1', 'title': 'x'}}")
-            for turn in topic.get("turn") or ():
-                yield where, {**turn, "id": f"{topic.get('number')}_{turn.get('number')}"}
-            if "turn" not in topic:
-                yield where, topic
+            turns = topic.get("turn") if isinstance(topic, dict) else None
+            for each in turns if turns and isinstance(turns, list) else [topic]:
+                if not isinstance(each, dict):
+                    raise TdvError(f"{where}: expected objects such as {{'id': '1', 'title': 'x'}}")
+                qid = f"{topic.get('number')}_{each.get('number')}"
+                yield where, each if each is topic else {**each, "id": qid}
 
 
 def _repeated(vector: dict[str, Any], where: str) -> str:
@@ -147,8 +149,8 @@ def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:
         further += more not in (None, "")
         yield where, {"id": qid.strip(), "title": query.strip()}
     if further:
-        _log.warning("%d lines of %s have columns after the query, which are not used, as Anserini "
-                     "does not", further, path)  # fmt: skip
+        _log.warning("columns after the query are not used (as in Anserini): %s has "
+                     "them in %d lines", path, further)  # fmt: skip
 
 
 def _markup(text: str, path: Path) -> _Topics:
@@ -162,7 +164,7 @@ def _markup(text: str, path: Path) -> _Topics:
         if body is None or re.search(rf"<{name}[\s>]", body, _SGML):
             raise TdvError(f"{where}: this <{name}> is not closed by </{name}>")
         _refuse_text(text[end : topic.start()], f"before {where}")
-        fields = {"id": "".join(_ID_ATTRIBUTE.findall(attributes)[:1]).strip()}
+        fields = {"id": "".join(_ID_ATTRIBUTE.findall(attributes)[:1]).strip("\"' ")}
         for field, value in _fields(body):
             if fields.get(field) and value and field in _NAMES:
                 raise TdvError(f"{where}: this topic has a <{field}> twice, or in two languages")

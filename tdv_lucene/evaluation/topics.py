@@ -136,8 +136,9 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     width = 4
     for number, line in lines(_read_text(path, "qrels")):
         where, columns = f"{path}, line {number}", line.split()
-        judges = len(columns) == width and _NUMBER.fullmatch(columns[-1]) and columns[0] != "#"
-        if line.startswith("#") and not judges:
+        if line.startswith("#") and (
+            len(columns) != width or columns[0] == "#" or not _NUMBER.fullmatch(columns[-1])
+        ):
             continue
         if columns == _BEIR and not qrels:
             width = 3

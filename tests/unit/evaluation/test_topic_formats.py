@@ -81,6 +81,11 @@ def test_clef():
         read(CLEF.replace("<DE-desc>", "<EN-title>Pesticides</EN-title>\n<DE-desc>"))
 
 
+@pytest.mark.parametrize("number", ["number=7 type=x", "lang='de' id = '7'", 'topic_id="7"'])
+def test_ids_in_attributes(number):
+    assert read(f"<topic {number}><title>a</title></topic>") == {"7": "a"}
+
+
 def test_topics_that_are_the_query_themselves():
     text = '<topics>\n<topic number="1">\nA man of <b>45</b> years.\n</topic>\n</topics>'
     assert read(text) == {"1": "A man of 45 years."}
@@ -107,6 +112,8 @@ TREC = "<top>\n<num>1\n<title>a\n</top>\n"
         ("1:one\n2:3:two\n", "line 2: .*'2:3:two'"),
         ('[{"id": 1, "title": "a"}, 3]', "topic 2"),
         ('[{"id": 1, "title": "a"}, {"id": 2}]', "topic 2: no text"),
+        ('[{"id": 1, "turn": [{"number": 1, "title": "a"}, 3]}]', "topic 1"),
+        ('[{"number": 1, "turn": 5}]', "topic 1: no text .*turn"),
         ('[{"number": 1, "turn": [{"number": 1}]}]', "topic 1: no text"),
     ],
 )

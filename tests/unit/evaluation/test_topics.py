@@ -58,7 +58,7 @@ def write(folder: Path, text: str, name: str = "file.txt") -> Path:
 def test_tsv_keeps_order_and_its_third_column_is_no_query(tmp_path, caplog):
     path = write(tmp_path, "\ufeffb\tsecond  query\r\n\r\na\tfirst\tquery\r\n")
     assert list(read_topics(path).items()) == [("b", "second  query"), ("a", "first")]
-    assert f"1 lines of {path}" in caplog.text
+    assert f"{path} has them in 1 lines" in caplog.text
 
 
 def test_gzipped_tsv(tmp_path):
@@ -169,7 +169,7 @@ def test_json_lines(tmp_path, name):
         ('{"id": "1"}', "line 2: no text .*has id"),
         ('{"title": "x"}', "line 2: no id .*has title"),
         ('{"id": "1", "title": 3}', "line 2: no text"),
-        ('["1", "x"]', "line 2: expected an object"),
+        ('["1", "x"]', "line 2: expected objects"),
         ('{"id": "1", ', "line 2: not JSON"),
         ('{"id": "0", "title": "x"}', "line 2: query id '0' occurs twice"),
         ('{"id": "a b", "title": "x"}', "line 2: query id 'a b' holds a space"),
