@@ -118,7 +118,6 @@ def _json(text: str, path: Path) -> _Topics:
 
 def _repeated(vector: dict[str, Any], where: str) -> str:
     """Repeat each term of a topic that gives weights as often as it weighs."""
-    terms = []
     for term, weight in vector.items():
         is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
         if not (is_number and 0 <= weight <= LARGEST_WEIGHT and weight == int(weight)):
@@ -131,8 +130,7 @@ def _repeated(vector: dict[str, Any], where: str) -> str:
                 f"{where}: the term '{term[:60]}' is empty or holds a blank: impact indexes have "
                 "no such term"
             )
-        terms += [term] * int(weight)
-    return " ".join(terms)
+    return " ".join(term for term, weight in vector.items() for _ in range(int(weight)))
 
 
 def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:

@@ -227,21 +227,21 @@ def _is_file(path: Path, what: str) -> bool:
 
 def _read_text(path: Path, what: str) -> str:
     named = f"{what} {path}"
-    if os.fspath(path) == STDIN:
-        if sys.stdin is None:
-            raise TdvError("standard input is closed, and should hold the topics: name a file")
-        named, content = "topics on standard input", sys.stdin.buffer.read()
-    else:
-        try:
-            content = path.read_bytes()
-            if content.startswith(_GZIPPED):  # whatever its name
-                content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise TdvError(f"cannot read the {named}: {error}") from error
     try:
+        if os.fspath(path) == STDIN:
+            named = f"{what} on standard input"
+            if sys.stdin is None:
+                raise TdvError("standard input is closed, and should hold the topics: name a file")
+            content = sys.stdin.buffer.read()
+        else:
+            content = path.read_bytes()
+        if content.startswith(_GZIPPED):  # whatever its name
+            content = gzip.decompress(content)
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TdvError(f"the {named} are not UTF-8 (byte {error.start}): convert them") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise TdvError(f"cannot read the {named}: {error}") from error
 
 
 def _grade(text: str, where: str) -> int:
