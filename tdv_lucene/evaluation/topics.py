@@ -177,7 +177,8 @@ def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
     if not topics.keys() & qrels.keys():
         raise TdvError(
             f"topics and qrels share no query (topics: {_some(topics)}; qrels: {_some(qrels)}): "
-            "they must use the same ids"
+            "they must use the same ids. For topics such as MB01 and qrels that say 1, read by "
+            f"{argument('topic_reader', 'Microblog')}, which keeps the number only"
         )
     judged = [qid for qid in topics if any(grade > 0 for grade in qrels.get(qid, {}).values())]
     if not judged:
