@@ -265,6 +265,10 @@ class TopicField(Config):
         "title", "Use this part of each TREC topic or JSON line as the query.",
         choices=("title", "desc", "narr"), group=INPUT,
     )  # fmt: skip
+    topic_reader: str | None = option(
+        None, "Read topics with Anserini's class NAMETopicReader.  [default: by their content]",
+        metavar="NAME", group=INPUT,
+    )  # fmt: skip
 
 
 class Seed(Config):

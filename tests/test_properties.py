@@ -89,8 +89,6 @@ def test_topics_are_read_as_written(tmp_path_factory, topics):
     path = tmp_path_factory.mktemp("topics") / "topics.tsv"
     text = "".join(f"{qid}\t{query}\n" for qid, query in topics.items())
     path.write_text(text, encoding="utf-8")
-    if "<top>" in text.lower():
-        return
     assert read_topics(path) == topics
 
 

@@ -127,7 +127,7 @@ def read_inputs(
     def read(pairs: Sequence[FilePair]) -> list[QuerySet]:
         return [
             replace(one, topics=searchable_topics(one.topics, *how))
-            for one in read_query_sets(pairs, config.topic_field)
+            for one in read_query_sets(pairs, config.topic_field, config.topic_reader)
         ]
 
     query_sets = read(queries)

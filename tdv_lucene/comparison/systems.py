@@ -68,12 +68,13 @@ class QuerySet:
         topics: str | os.PathLike[str],
         qrels: str | os.PathLike[str],
         topic_field: str = "title",
+        topic_reader: str | None = None,
     ) -> QuerySet:
         """Read both files; the label is the topics' file name without its ending."""
         named = without_prefix(topics) or topics
         label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(named).name)
         label = {"": "queries", STDIN: "stdin"}.get(label, label)
-        texts = read_topics(topics, topic_field)
+        texts = read_topics(topics, topic_field, topic_reader)
         return cls(label, texts, read_qrels(qrels), f"{qrels} for {topics}")
 
     def check(self, index: Index) -> tuple[int, int]:
@@ -111,12 +112,14 @@ class Results:
 
 
 def read_query_sets(
-    pairs: Sequence[tuple[str | os.PathLike[str], str | os.PathLike[str]]], topic_field: str
+    pairs: Sequence[tuple[str | os.PathLike[str], str | os.PathLike[str]]],
+    topic_field: str,
+    topic_reader: str | None = None,
 ) -> list[QuerySet]:
     """Read (topics, qrels) pairs; labels that occur twice are numbered."""
     sets: list[QuerySet] = []
     for number, (topics, qrels) in enumerate(pairs, 1):
-        read = QuerySet.read(topics, qrels, topic_field)
+        read = QuerySet.read(topics, qrels, topic_field, topic_reader)
         if read.label in {other.label for other in sets}:
             read = replace(read, label=f"{read.label}-{number}")
         sets.append(read)

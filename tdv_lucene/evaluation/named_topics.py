@@ -24,28 +24,22 @@ def without_prefix(name: str | os.PathLike[str]) -> str | None:
 
 
 def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
-    """Query id -> text of a data set of ir_datasets.
-
-    ``keys`` are the names that the part of a topic may have there, in order of preference.
+    """Query id -> text under the first of ``keys`` that a query of a data set has.
 
     Raises :class:`TdvError` when ir_datasets is not installed, has no such data set, the data set
     has no queries or they are not stored yet, or a query has no text.
     """
     topics = {}
     for query in _read(identifier, "queries"):
-        texts = (getattr(query, key, None) for key in keys)
-        text = " ".join(next((text for text in texts if text), "").split())
-        if not text:
+        text = next(filter(None, (getattr(query, key, None) for key in keys)), "")
+        topics[query.query_id] = " ".join(text.split())
+        if not topics[query.query_id]:
             raise TdvError(f"{PREFIXES[0]}{identifier}: query '{query.query_id}' has no {keys[0]}")
-        topics[query.query_id] = text
     return topics
 
 
 def dataset_qrels(identifier: str) -> dict[str, dict[str, int]]:
-    """Query id -> document id -> grade of a data set of ir_datasets.
-
-    Raises :class:`TdvError` as :func:`dataset_topics`.
-    """
+    """Query id -> document id -> grade. Raises :class:`TdvError` as :func:`dataset_topics`."""
     qrels: dict[str, dict[str, int]] = {}
     for judgement in _read(identifier, "qrels"):
         qrels.setdefault(judgement.query_id, {})[judgement.doc_id] = int(judgement.relevance)
@@ -91,12 +85,11 @@ def _without_network() -> Iterator[None]:
     def refuse(self: Any) -> Any:
         raise OSError("not in its cache")
 
-    kinds = [getattr(download, name) for name in _DOWNLOADS if hasattr(download, name)]
-    streams = [kind.stream for kind in kinds]
+    streams = {kind: kind.stream for name in _DOWNLOADS if (kind := getattr(download, name, None))}
     try:
-        for kind in kinds:
+        for kind in streams:
             kind.stream = refuse
         yield
     finally:
-        for kind, stream in zip(kinds, streams):
+        for kind, stream in streams.items():
             kind.stream = stream

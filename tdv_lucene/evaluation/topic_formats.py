@@ -1,45 +1,86 @@
-"""The formats that files of topics have: TSV, TREC and JSON lines."""
+"""The formats of topics: lines, JSON and markup. Each reader accounts for all of a file, or fails.
+
+Anserini's readers are only called by name, for most drop text in silence: Trec's a title up to its
+colon, and a topic of which ``<top>`` or ``<num>`` begins no line; Web's what follows a second
+colon. Ids become integers (041 is 41), and ``<i>`` and ``&amp;`` stay in queries.
+"""
 
 from __future__ import annotations
 
+import html
 import json
+import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_plus
 
 from ..errors import TdvError, argument
 
-TOPIC_FIELDS = {"title": ("title", "text", "query"), "desc": ("desc", "description"),
+_log = logging.getLogger(__name__)
+
+TOPIC_FIELDS = {"title": ("title", "text", "query", "content", "raw_utterance", "question"),
+                "desc": ("desc", "description", "question"),
                 "narr": ("narr", "narrative")}  # fmt: skip
-"""Parts of a topic that can be the query, and what JSON and Anserini call them."""
+"""Parts of a topic that can be the query, and what JSON, markup and Anserini call them."""
 
 VECTOR = "vector"
 """What JSON calls the weights of a topic's terms, in place of its text."""
 LARGEST_WEIGHT = 10_000
 """More would be asked for by many megabytes of text."""
 
-_ID_KEYS = ("id", "qid", "query_id", "_id")
-_TOP = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<(num|title|desc|narr)>(.*?)(?=<[a-z/]+>|\Z)", re.DOTALL | re.IGNORECASE)
-_LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
+_ID_KEYS = ("id", "qid", "query_id", "_id", "question_id", "num", "number", "identifier", "docno")
+_NAMES = {*_ID_KEYS, *TOPIC_FIELDS["title"], *TOPIC_FIELDS["desc"], *TOPIC_FIELDS["narr"]}
+_BREAKS = "br|div|hr|li|p"
+_INLINE = f"{_BREAKS}|a|b|em|font|i|small|span|strong|sub|sup|tt|u"
+_SGML = re.DOTALL | re.IGNORECASE | re.MULTILINE
+_TOPIC = re.compile(r"<(top|topic|query|doc|qapairs)(?=[\s>])([^<>]*)>(?:(.*?)</\1\s*>)?", _SGML)
+_ID_ATTRIBUTE = re.compile(
+    r"""\b(?:id|num|number|topic_id)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""", _SGML
+)
+_TAG = re.compile(r"<[/!?]?(?:[a-z]{2}-)?([a-z][\w-]*)[^<>]*>", _SGML)
+_BREAK = re.compile(rf"</?(?:{_BREAKS})\b[^<>]*>|<[a-z][^<>]*/>", _SGML)
+_PAIR = re.compile(r"<([a-z][\w-]*)(?=[\s>])[^<>]*>(.*?)</\1\s*>", _SGML)
+_FIELD = re.compile(rf"^[ \t]*(?=<(?!(?:{_INLINE})\b)[a-z])|(?=<(?:num|title|desc|narr)>)", _SGML)
+_LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", _SGML)
+_LINES = [
+    re.compile(r"([^\t]+)\t([^\t]+)(\t.*)?"),
+    re.compile(r"(\d+):(?!\d+:)([^\t]+)()"),
+    re.compile(r"(?=(\S+))enwiki:(\S+)()"),
+]
+"""Id, query and what is not used: of TSV, Anserini's Web and TREC CAR."""
+
+_Topics = Iterator[tuple[str, Mapping[str, Any]]]
+"""Where a topic stands, and its fields."""
 
 
-def form_of(text: str, path: Path) -> Callable[[str, Path, str], Iterator[tuple[str, str, str]]]:
-    """What reads these topics: as they are named, or begin."""
-    if "<top>" in text[:10_000].lower():
-        return _trec_topics
-    if ".tsv" in path.suffixes:
-        return _tsv
-    first = text.lstrip().partition("\n")[0]
-    return _json_topics if ".jsonl" in path.suffixes or _is_object(first) else _tsv
+def form_of(text: str, path: Path) -> Callable[[str, Path], _Topics]:
+    """Return the reader of this text: by its first line, or as JSON by the file's name."""
+    first = next((line.strip() for _, line in lines(text)), "")
+    if {".json", ".jsonl"} & set(path.suffixes) or _is(dict, first) or _is(list, text):
+        return _json
+    if first.startswith("<") and not re.match(r"\S+\t+[^<\s]", first):
+        return _markup
+    return partial(_lines, next((form for form in _LINES if form.fullmatch(first)), _LINES[0]))
 
 
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
+def query_of(topic: Mapping[str, Any], topic_field: str, where: str) -> tuple[str, str]:
+    """Return id and query of a topic.
+
+    Raises :class:`TdvError` when a topic at ``where`` lacks either.
+    """
+    found = {key: value for key, value in topic.items() if value not in (None, "")}
+    keys = (VECTOR, *TOPIC_FIELDS[topic_field])
+    qid, query = (next((found[key] for key in of if key in found), None) for of in (_ID_KEYS, keys))
+    if isinstance(query, dict):
+        query = _repeated(query, where)
+    if not isinstance(qid, (str, int)) or not isinstance(query, str) or not query.strip():
+        part = f"text for {argument('topic_field', topic_field)} ({', '.join(keys)})"
+        missing = part if isinstance(qid, (str, int)) else f"id ({', '.join(_ID_KEYS)})"
+        raise TdvError(f"{where}: no {missing}; this topic has {', '.join(found) or 'nothing'}")
+    return str(qid), query
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
@@ -49,33 +90,34 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _json_topics(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:
-    for number, line in lines(text):
+def _is(kind: type, text: str) -> bool:
+    try:
+        return text.lstrip()[:1] in ("{", "[") and isinstance(json.loads(text), kind)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _json(text: str, path: Path) -> _Topics:
+    """Yield objects, one a line or in an array, and CAsT's conversations turn by turn."""
+    is_array = text.lstrip().startswith("[")
+    for number, line in [(1, text)] if is_array else lines(text):
         where = f"{path}, line {number}"
         try:
-            topic = json.loads(line)
-        except ValueError as error:
+            found = json.loads(line)
+        except (ValueError, RecursionError) as error:
             raise TdvError(f"{where}: not JSON ({error})") from error
-        if not isinstance(topic, dict):
-            raise TdvError(f"{where}: expected an object such as {{'id': '1', 'title': 'text'}}")
-        qid, query = (
-            next((topic[key] for key in keys if topic.get(key) not in (None, "")), None)
-            for keys in (_ID_KEYS, (VECTOR, *TOPIC_FIELDS[topic_field]))
-        )
-        if isinstance(query, dict):
-            query = _repeated(query, where)
-        texts = ", ".join((*TOPIC_FIELDS[topic_field], VECTOR))
-        if not isinstance(qid, (str, int)) or not isinstance(query, str) or not query.strip():
-            raise TdvError(
-                f"{where}: expected an id ({', '.join(_ID_KEYS)}) and a text ({texts}), found "
-                f"{', '.join(topic) or 'nothing'}"
-            )
-        yield where, str(qid), query
+        for nth, topic in enumerate(found if is_array else [found], 1):
+            where = f"{path}, topic {nth}" if is_array else where
+            turns = topic.get("turn") if isinstance(topic, dict) else None
+            for each in turns if turns and isinstance(turns, list) else [topic]:
+                if not isinstance(each, dict):
+                    raise TdvError(f"{where}: expected objects such as {{'id': '1', 'title': 'x'}}")
+                qid = f"{topic.get('number')}_{each.get('number')}"
+                yield where, each if each is topic else {**each, "id": qid}
 
 
 def _repeated(vector: dict[str, Any], where: str) -> str:
-    """The text of a topic that gives each term a weight: terms, repeated as often."""
-    terms = []
+    """Repeat each term of a topic that gives weights as often as it weighs."""
     for term, weight in vector.items():
         is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
         if not (is_number and 0 <= weight <= LARGEST_WEIGHT and weight == int(weight)):
@@ -88,34 +130,80 @@ def _repeated(vector: dict[str, Any], where: str) -> str:
                 f"{where}: the term '{term[:60]}' is empty or holds a blank: impact indexes have "
                 "no such term"
             )
-        terms += [term] * int(weight)
-    return " ".join(terms)
+    return " ".join(term for term, weight in vector.items() for _ in range(int(weight)))
 
 
-def _tsv(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:
-    if topic_field != "title":
-        raise TdvError(
-            f"{path} has 'qid<TAB>text' lines, which have no {argument('topic_field', topic_field)}"
-        )
+def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:
+    further = 0
     for number, line in lines(text):
-        where = f"{path}, line {number}"
-        qid, _, query = line.partition("\t")
-        qid, query = qid.strip(), query.strip()
-        if not query:
-            why = "no tab" if "\t" not in line else f"no text after the query id '{qid[:60]}'"
-            raise TdvError(f"{where}: {why} in '{line.strip()[:60]}': write 'qid<TAB>text'")
-        if not qid:
-            raise TdvError(f"{where}: no query id before the tab: write 'qid<TAB>text'")
-        yield where, qid, query
+        where, found = f"{path}, line {number}", form.fullmatch(line.strip())
+        if not found:
+            raise TdvError(
+                f"{where}: no id and query in '{line.strip()[:60]}': write 'qid<TAB>text', or name "
+                f"the form by {argument('topic_reader')}"
+            )
+        qid, query, more = found.groups()
+        query = unquote_plus(query) if form is _LINES[2] else query
+        further += more not in (None, "")
+        yield where, {"id": qid.strip(), "title": query.strip()}
+    if further:
+        _log.warning("columns after the query are not used (as in Anserini): %s has "
+                     "them in %d lines", path, further)  # fmt: skip
 
 
-def _trec_topics(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:
-    if len(re.findall("<top>", text, re.IGNORECASE)) != len(_TOP.findall(text)):
-        raise TdvError(f"{path}: a <top> is not closed by </top>")
-    for block in _TOP.finditer(text):
-        where = f"{path}, line {text.count(chr(10), 0, block.start()) + 1}"
-        fields = {tag.lower(): _LABEL.sub("", value, 1) for tag, value in _TAG.findall(block[1])}
-        qid, query = (" ".join(fields.get(tag, "").split()) for tag in ("num", topic_field))
-        if not qid or not query:
-            raise TdvError(f"{where}: this <top> has no <{topic_field if qid else 'num'}> text")
-        yield where, str(int(qid)) if qid.isdecimal() else qid, query
+def _markup(text: str, path: Path) -> _Topics:
+    """Yield the topics of TREC, FIRE, CLEF or NTCIR, in SGML or XML."""
+    text = re.sub(r"<!\[CDATA\[(.*?)\]\]>", lambda data: html.escape(data[1]), text, flags=_SGML)
+    text = re.sub("<!--.*?-->", lambda comment: "\n" * comment[0].count("\n"), text, flags=_SGML)
+    end = 0
+    for topic in _TOPIC.finditer(text):
+        where = f"{path}, line {text.count(chr(10), 0, topic.start()) + 1}"
+        name, attributes, body = topic.groups()
+        if body is None or re.search(rf"<{name}[\s>]", body, _SGML):
+            raise TdvError(f"{where}: this <{name}> is not closed by </{name}>")
+        _refuse_text(text[end : topic.start()], f"before {where}")
+        fields = {"id": "".join(_ID_ATTRIBUTE.findall(attributes)[:1]).strip("\"' ")}
+        for field, value in _fields(body):
+            if fields.get(field) and value and field in _NAMES:
+                raise TdvError(f"{where}: this topic has a <{field}> twice, or in two languages")
+            fields[field] = fields.get(field) or value
+        rest = fields.pop("")
+        if fields.keys() <= {*_ID_KEYS}:
+            fields["text"] = rest
+        else:
+            _refuse_text(rest, where)
+        yield where, fields
+        end = topic.end()
+    _refuse_text(text[end:], f"the end of {path}")
+
+
+def _refuse_text(text: str, where: str) -> None:
+    if unknown := " ".join(_TAG.sub("", text).split()):
+        raise TdvError(
+            f"{where}: '{unknown[:60]}' is in no part of a topic, such as <title>text</title>"
+        )
+
+
+def _fields(body: str) -> Iterator[tuple[str, str]]:
+    """Yield name and text of a topic's parts, with or without end tags; without a name the rest."""
+    rest, at = "", 0
+    while tag := _TAG.search(body, at):
+        rest, at = rest + body[at : tag.start()], tag.end()
+        name = tag[1].lower()
+        is_within = name not in _NAMES and _TAG.sub("", rest.rpartition("\n")[2]).strip()
+        if is_within or not _FIELD.match(tag[0]) or tag[0].endswith("/>"):
+            rest += tag[0]
+            continue
+        own_end = re.compile(f"</{re.escape(tag[0][1:-1].split()[0])}\\s*>", _SGML)
+        end = own_end.search(body, at) or _FIELD.search(body, at)
+        yield name, _plain(_LABEL.sub("", body[at : end.start() if end else None], 1))
+        at = end.end() if end else len(body)
+    yield "", _plain(rest + body[at:])
+
+
+def _plain(text: str) -> str:
+    """Return a text without breaks and pairs of tags. What only looks like a tag stays."""
+    text = _BREAK.sub(" ", text)
+    while (without := _PAIR.sub(r"\2", text)) != text:
+        text = without
+    return " ".join(re.sub(r"&#?\w+;", lambda entity: html.unescape(entity[0]), text).split())

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import html
 import json
+import logging
 import os
+import re
 import sys
 import tarfile
+import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
+from urllib.parse import unquote_plus
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ._jobs import java_class
 from ._start import start
+
+_log = logging.getLogger(__name__)
 
 _READING = "io.anserini.search.topicreader"
 
@@ -80,6 +88,49 @@ def read_named_topics(name: str, keys: Sequence[str]) -> dict[str, str]:
     if not texts:
         raise TdvError(f"the topics '{name}' have no {keys[0]} to search with: pass a topics file")
     return texts
+
+
+def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield ``path`` and the fields of each topic, as Anserini's reader of this name has them.
+
+    Warn of words in ``text``, the content of ``path``, that it left out.
+
+    Raises :class:`TdvError` when Anserini has no such reader, or it fails.
+    """
+    start()
+    from jnius import JavaException
+
+    try:
+        java = java_class(f"{_READING}.{reader}TopicReader")
+    except JavaException as error:
+        raise TdvError(
+            f"Anserini has no {argument('topic_reader', reader)}: give a name such as Trec, Cacm "
+            "or PrioritizedWeb, for one of its classes that are called NAMETopicReader"
+        ) from error
+    with tempfile.NamedTemporaryFile() as copy:  # unpacked, in UTF-8
+        copy.write(text.encode())
+        copy.flush()
+        try:
+            file = java_class("java.io.File")(copy.name)
+            read = json.loads(java_class("tdvlucene.common.Json").of(java(file.toPath()).read()))
+        except JavaException as error:
+            raise TdvError(
+                f"Anserini's {reader}TopicReader cannot read {path}: {error.innermessage or error}"
+            ) from error
+    taken = Counter(_words(" ".join(" ".join((qid, *read[qid].values())) for qid in read or ())))
+    left = [word for word, number in Counter(_words(text)).items() if number > taken[word]]
+    if left and text.lstrip()[:1] not in ("{", "["):
+        _log.warning("%sTopicReader left out words of %s: %s", reader, path, ", ".join(left[:10]))
+    for qid, fields in (read or {}).items():
+        yield f"{path}", {"id": qid, **fields}
+
+
+def _words(text: str) -> list[str]:
+    """Words and numbers of a text, without its tags and their labels, in their order."""
+    plain = re.sub(
+        r"<[^<>]*>|(Number|Topic|Description|Narrative)\s*:", " ", html.unescape(unquote_plus(text))
+    )
+    return [word.lstrip("0") or "0" for word in re.findall(r"\w+", plain)]
 
 
 def find_named_qrels(name: str) -> Path:

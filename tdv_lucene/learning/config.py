@@ -143,8 +143,8 @@ class LearnConfig(
 
     EFFECTS = (
         Effect(
-            ("topics", "qrels", "topic_field", "id_field", *Analysed.OPTIONS, "vectors",
-             "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
+            ("topics", "qrels", "topic_field", "topic_reader", "id_field", *Analysed.OPTIONS,
+             "vectors", "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
              "memory", "plot"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,),
         ),

@@ -187,7 +187,7 @@ def _read_questions(
     from ..indexes.queries import searchable_topics
     from ..jvm.analysis import analyze_topics
 
-    texts = read_topics(topics, config.topic_field)
+    texts = read_topics(topics, config.topic_field, config.topic_reader)
     judged = None if qrels is None else read_qrels(qrels)
     texts = drawn(texts, config.seed) if judged is None else texts
     texts = searchable_topics(texts, config.field, analysis)

@@ -48,4 +48,6 @@ class TuneConfig(TopicField, Analysed, OfField, Threads, Named, Overwrite):
         "(Anserini, Pyserini).  lucene: k1 1.2, b 0.75 (Lucene, Solr, Elasticsearch, OpenSearch).  "
         "K1,B: your own.  [default: anserini if documents have a stored 'id', else lucene]"
     )
-    EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", unless=(None,)),)
+    EFFECTS = (
+        Effect(("topic_field", "topic_reader"), "topics", "no topics are read", unless=(None,)),
+    )

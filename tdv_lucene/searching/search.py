@@ -85,7 +85,7 @@ def search_index(
     queries = (
         checked_topics(topics)
         if isinstance(topics, Mapping)
-        else read_topics(topics, config.topic_field)
+        else read_topics(topics, config.topic_field, config.topic_reader)
     )
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")

@@ -133,7 +133,11 @@ def _tuned_values(
     tried: list[dict[str, float]] = []
     about: dict[str, Any] = {}
     if topics is not None and qrels is not None:
-        queries = topics if isinstance(topics, Mapping) else read_topics(topics, config.topic_field)
+        queries = (
+            topics
+            if isinstance(topics, Mapping)
+            else read_topics(topics, config.topic_field, config.topic_reader)
+        )
         judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
         analysed = analysis_of(index, field, config.analysis)
         check_query_terms(index, field, analysed, queries.values())

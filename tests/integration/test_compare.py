@@ -533,7 +533,7 @@ def test_a_query_opens_to_both_rankings_and_closes(compared, tmp_path):
         ({"index": "/nowhere"}, "no such index"),
         ({"pruned": "/nowhere"}, "no such index"),
         ({"topics": "/nowhere.tsv"}, "no such topics file"),
-        ({"topics": "1\n"}, "line 1: no tab in '1': write 'qid<TAB>text'"),
+        ({"topics": "1\n"}, "line 1: .*'1': write 'qid<TAB>text'"),
         ({"topics": ""}, "holds no topic"),
         ({"topics": "else\twords\n"}, "topics and qrels share no query"),
         ({"qrels": ""}, "holds no judgement"),

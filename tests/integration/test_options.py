@@ -92,7 +92,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
     "stopwords": ("none",), "tag": ("x",), "threads": ("2",),
-    "topics": ("{topics}",),
+    "topic_reader": ("TsvInt",), "topics": ("{topics}",),
     "train_qrels": ("{qrels}",), "train_topics": ("{topics}",), "tune_qrels": ("{qrels}",),
     "tune_topics": ("{topics} --tune-qrels {qrels}",), "values": ("{values}",),
     "vectors": ("{words}",),
@@ -118,7 +118,7 @@ SAME = {
 
 OF_INPUTS = {
     "scheduler", "matrix", "memory", "language", "stemmer", "stopwords", "pretokenized", "analyzer",
-    "field", "id_field", "topic_field", "overwrite", "as_json", "plot",
+    "field", "id_field", "topic_field", "topic_reader", "overwrite", "as_json", "plot",
 }  # fmt: skip
 """What says how inputs are read and where results go. It is over before, or begins after, what
 makes the bases of a command different: with the first of those that have the same files it is seen
@@ -128,7 +128,7 @@ _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
     r"goes with one|tuning needs|go into its norms|needs reductions that 'learn' has measured|"
     r"is for (bm25|an index in one folder)|was given: leave it out|another field names? |"
-    r"ranks by weights"
+    r"ranks by weights|TopicReader cannot read"
 )
 _TOLD = (
     "postings",

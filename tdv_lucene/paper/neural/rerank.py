@@ -55,7 +55,10 @@ def train_ranker(
     require_equinox()
     read = [index, topics, qrels, chosen.vectors, matrix]
     place = Output(output, KIND, inputs=read, overwrite=chosen.overwrite)
-    texts, judgements = read_topics(topics, chosen.topic_field), read_qrels(qrels)
+    texts, judgements = (
+        read_topics(topics, chosen.topic_field, chosen.topic_reader),
+        read_qrels(qrels),
+    )
     from ...jvm.analysis import analyze_topics
     from .config import NeuralConfig
     from .rankers import count_parameters
@@ -136,7 +139,7 @@ def rerank_run(
         output, RUN, is_folder=False, inputs=read, overwrite=config.overwrite,
         made_by="paper rerank",
     )  # fmt: skip
-    texts = read_topics(topics, config.topic_field)
+    texts = read_topics(topics, config.topic_field, config.topic_reader)
     from ...jvm.analysis import analyze_topics
     from .reading import Reader
     from .runs import Reranking, format_run, number_documents, read_rankings

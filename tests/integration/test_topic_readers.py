@@ -1,0 +1,74 @@
+"""Topics of each format, against Anserini's own readers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.evaluation.topics import read_topics
+from tests.topic_files import FORMATS, write_topics
+
+pytestmark = pytest.mark.jvm
+WORDS = ["boundary", "layer", "flow", "naïve", "Übermut", "हिन्दी", "字", "𝄞", "3.5", "AT&T", "x-y"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_generated_files_are_read_as_by_anserini(form, tmp_path):
+    """What Anserini reads right: no colon, no markup, no leading zero, nothing on further lines."""
+    random = np.random.default_rng(7)
+    words = [word for word in WORDS if form != "Covid" or "&" not in word]
+    numbers = random.permutation(5000)[:40] + 1
+    topics = [
+        (str(number), *(" ".join(random.choice(words, random.integers(3, 9))) for _ in range(3)))
+        for number in numbers
+    ]
+    topics[0] = (topics[0][0], f"titles of {numbers[0]}", *topics[0][2:])
+    path = tmp_path / "topics"
+    path.write_text(write_topics(form, topics), encoding="utf-8")
+    reader = form.partition(" ")[0]
+    for field in ("title", "desc") if reader in ("Trec", "JsonString", "Ntcir") else ("title",):
+        found = {qid.removeprefix("MB"): query for qid, query in read_topics(path, field).items()}
+        told = read_topics(path, field, reader)
+        assert found == {qid: " ".join(query.split()) for qid, query in told.items()}
+        if form != "Car":
+            at = 1 if field == "title" else 2
+            assert found == {topic[0]: topic[at] for topic in topics}
+
+
+def test_what_a_reader_of_anserini_left_out_is_told(tmp_path, caplog):
+    path = tmp_path / "topics"
+    path.write_text(write_topics("Trec", [("7", "BBC World Service: cuts", "a", "b")]))
+    assert read_topics(path) == {"7": "BBC World Service: cuts"}
+    assert not caplog.text
+    assert read_topics(path, topic_reader="Trec") == {"7": "cuts"}
+    assert "BBC, World, Service" in caplog.text
+
+
+def test_readers_that_are_not_chosen_by_content(tmp_path):
+    path = tmp_path / "topics"
+    path.write_text("20001:1:obama family tree\n20002:2:kcs\n")
+    with pytest.raises(TdvError, match="line 1: .*topic_reader"):
+        read_topics(path)
+    found = read_topics(path, topic_reader="PrioritizedWeb")
+    assert found == {"20001": "obama family tree", "20002": "kcs"}
+
+
+@pytest.mark.parametrize("reader", ["NoSuch", "../x", "TopicReader"])
+def test_no_such_reader(tmp_path, reader):
+    path = tmp_path / "topics"
+    path.write_text("1\ttext\n")
+    with pytest.raises(TdvError, match=f"topic_reader='{reader}'"):
+        read_topics(path, topic_reader=reader)
+
+
+def test_a_reader_that_fails(tmp_path):
+    path = tmp_path / "topics"
+    path.write_text("q1\ttext\n")
+    with pytest.raises(TdvError, match=f"TsvIntTopicReader cannot read {path}"):
+        read_topics(path, topic_reader="TsvInt")
+    path.write_text("no xml\n")
+    with pytest.raises(TdvError, match=f"{path} holds no topic"):
+        read_topics(path, topic_reader="Covid")
+    with pytest.raises(TdvError, match="topic_reader='Covid' .*robust04"):
+        read_topics("robust04", topic_reader="Covid")
