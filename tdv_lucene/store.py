@@ -27,7 +27,7 @@ NUMBER = (int, float)
 """The types of a number in a manifest."""
 FORMAT = 1
 _LOCK = "write.lock"
-_PACKAGES = ("tdv-lucene", "pyserini", "jax", "optax", "numpy", "scipy", "gensim")
+_PACKAGES = ("tdv-lucene", "pyserini", "jax", "optax", "numpy", "scipy", "gensim", "trectools")
 
 
 def save_array(path: Path, array: np.ndarray) -> None:

@@ -145,7 +145,7 @@ def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list
     names = [*report["indexes"]]
     several = len(report["query_sets"]) > 1
     sets = {f", {k}" if several else "": entry for k, entry in report["query_sets"].items()}
-    two = len(report["measures"]["MAP"]["trec_eval"]) == 2
+    two = len(report["measures"]["MAP"]["means"]) == 2
     yield "Overview, nDCG@5", _overview(report, "nDCG@5")
     for where, entry in sets.items():
         yield from _effectiveness(where, entry, two)
@@ -179,7 +179,7 @@ def _interval(bounds: Sequence[float] | None) -> Sequence[float]:
 
 def _effectiveness(where: str, entry: Mapping[str, Any], two: bool) -> Iterator[tuple[str, list]]:
     measures = entry["measures"]
-    systems = [*measures["MAP"]["trec_eval"]]
+    systems = [*measures["MAP"]["means"]]
     if two:
         rows = [
             ([m], [*(measures[m][s] for s in systems), measures[m]["difference"],

@@ -48,7 +48,7 @@ def _of_ranker(
     for weight in WEIGHTS:
         score = (1 - weight) * both["score_x"] + weight * both["score_y"]
         measured = evaluate_run(both.assign(score=score), topics, qrels)
-        found.append(measured.trec_eval_values["nDCG@5"])
+        found.append(measured.values["nDCG@5"])
     by_weight = np.stack(found)  # [weights, queries]
     ids = measured.queries
     chosen = np.zeros(len(ids))

@@ -18,7 +18,7 @@ _TIMING = "Timing"
 
 
 def _check_measures(measures: str | Sequence[str], name: str) -> None:
-    from ..evaluation.further_measures import parse_measures
+    from ..evaluation.named_measures import parse_measures
 
     parse_measures(measures)
 

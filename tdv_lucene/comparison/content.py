@@ -20,9 +20,8 @@ from .systems import QuerySet, Results, System, pairs_to_test
 
 RULES = {
     "average": "over all topics with a relevant document; no answer counts 0",
-    "measures": "trectools: gain = grade, discount = log2(rank + 1); trec_eval's beside them "
-    "differ only in how equal scores are ordered; measures beyond the first four: ir-measures, "
-    "equal scores as trec_eval, no answer as the measure has it",
+    "measures": "ir-measures, as trec_eval: gain = grade, discount = log2(rank + 1), equal scores "
+    "by id, the higher first; beyond the first four, no answer counts the measure's default",
     "p_value": "two-tailed paired t-test, Bonferroni over the comparisons made; p_randomisation: "
     "randomisation test of the mean, corrected alike",
     "effect_size": "Cohen's d_z, large-sample 95 % interval",
@@ -54,9 +53,7 @@ def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
     }
 
 
-FIXED_KEYS = frozenset(
-    {"means", "tests", "trec_eval", *(figure.name for figure in fields(PairedComparison))}
-)
+FIXED_KEYS = frozenset({"means", "tests", *(figure.name for figure in fields(PairedComparison))})
 """What stands beside names in a measure's entry."""
 
 
@@ -109,11 +106,6 @@ def _measures(
             **flat,
             "means": means,
             "tests": made,
-            "trec_eval": {
-                name: float(evaluation.trec_eval_values[measure].mean())
-                for name, evaluation in evaluations.items()
-                if measure in evaluation.trec_eval_values
-            },
         }
     return measures
 

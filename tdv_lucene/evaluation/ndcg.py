@@ -1,6 +1,6 @@
 """nDCG from ranks, of many queries at once: the only computation of it here.
 
-Learning, comparison and the benches use it; tests hold it to trec_eval and to trectools. The gain
+Learning and the benches use it; tests hold it to trec_eval. The gain
 is the grade, the discount log2(rank + 1), and the ideal ranking has all relevant documents of the
 qrels, whether the index holds them or not: trec_eval's ``ndcg_cut``.
 """

@@ -56,14 +56,10 @@ def _places(documents: Sequence[Document], ranking: Sequence[Document]) -> np.nd
 
 
 def _tau(ranks: np.ndarray) -> float | None:
-    """Kendall's tau of distinct numbers with their order, of all pairs, how many agree; None for
-    fewer than 2."""
-    if len(ranks) < 2:
-        return None
-    pairs = len(ranks) * (len(ranks) - 1) // 2
-    discordant = int(np.count_nonzero(np.triu(ranks[:, None] > ranks)))
-    tau = (pairs - 2 * discordant) / np.sqrt(pairs) / np.sqrt(pairs)  # as SciPy computes it
-    return float(min(1.0, max(-1.0, tau)))
+    """Return Kendall's tau of distinct numbers with their order; None for fewer than 2."""
+    from scipy.stats import kendalltau
+
+    return None if len(ranks) < 2 else float(kendalltau(np.arange(len(ranks)), ranks).statistic)
 
 
 def compare_rankings(baseline: Run, other: Run) -> dict[str, float | int | None]:

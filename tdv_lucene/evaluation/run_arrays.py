@@ -64,25 +64,23 @@ class Run:
         run = cls(queries, names, np.r_[0, np.cumsum(hits.counts)], hits.documents, scores)
         return share_names([run])[0]
 
-    def frame(self) -> pd.DataFrame:
-        """The columns query, docid (both categorical) and score (float64), a row a hit."""
-        import pandas as pd
-
-        query = np.repeat(np.arange(len(self.queries), dtype=np.int32), np.diff(self.starts))
-        return pd.DataFrame(
-            {
-                "query": pd.Categorical.from_codes(query, list(self.queries)),
-                "docid": pd.Categorical.from_codes(self.documents, list(self.names)),
-                "score": self.scores,
-            }
-        )
-
     def best(self, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
         """Query -> the ids of its best ``depth`` documents, none where the run has no answer."""
         found = self.of_queries(queries)
         return {
             query: [found.names[n] for n in found.documents[start : min(start + depth, end)]]
             for query, start, end in zip(queries, found.starts, found.starts[1:])
+        }
+
+    def scored(self, queries: Sequence[str]) -> dict[str, dict[str, float]]:
+        """Query -> document id -> score; without the queries that the run does not answer."""
+        found = self.of_queries(queries)
+        names = [found.names[number] for number in found.documents]
+        scores = found.scores.tolist()
+        return {
+            query: dict(zip(names[start:end], scores[start:end]))
+            for query, start, end in zip(queries, found.starts.tolist(), found.starts[1:].tolist())
+            if end > start
         }
 
     def of_queries(self, queries: Sequence[str]) -> Run:

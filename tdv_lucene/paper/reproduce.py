@@ -14,7 +14,6 @@ import numpy as np
 
 from ..embedding.lsa import latent_semantic_vectors
 from ..errors import TdvError, argument
-from ..evaluation.evaluate import evaluate_run
 from ..indexes.analysis import analysis_of
 from ..indexes.index import Index
 from ..indexes.search_parameters import recorded_parameters
@@ -31,8 +30,9 @@ from ..values.term_values import TermValues
 from .config import ReproduceConfig
 from .experiment import ROUNDS, Experiment, read_queries
 from .learn import learn_by_paper
+from .measures import measure
 from .pairwise import PaperRecipe
-from .published import COLLECTIONS, MEASURES
+from .published import COLLECTIONS
 from .reproduced import make_report, write_report
 
 KIND = "reproduction"
@@ -206,9 +206,9 @@ def _run_fold(
                 raw=Path(folder) / "latency_ns.npy",
                 progress=experiment.progress,
             )
-    measured = [evaluate_run(one, asked, queries.qrels).values for one in (baseline, run)]
+    before, after = (measure(one, asked, queries.qrels) for one in (baseline, run))
     return {
-        **{measure: np.stack([one[measure] for one in measured]) for measure in MEASURES},
+        **{name: np.stack([before[name], after[name]]) for name in before},
         "ms": np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in indexes]),
         "removed": np.array([100 * made["reduction"]]),
     }

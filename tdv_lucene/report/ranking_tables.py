@@ -9,7 +9,6 @@ from .table import SIGNIFICANT, Table, interval, p_value
 from .wording import counted
 
 _OUTCOMES = " +/=/-: queries better, equal and worse."
-_ROUNDED = 5e-5  # a difference that four decimals do not show
 
 
 def ranking_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -116,20 +115,11 @@ def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
     queries = found["queries"]
     judged = counted(queries["judged"], "judged query", "judged queries")
     emptied = [f"{number:,} of them in {name}" for name, number in queries["emptied_by"].items()]
-    note = (
+    return (
         f"{judged}. Without a term that is left: {', '.join(emptied)}. "
         f"* p < {SIGNIFICANT}, two-tailed paired t-test; p and intervals are Bonferroni-corrected "
-        f"for {comparisons} comparisons."
+        f"for {comparisons} comparisons." + _OUTCOMES
     )
-    differing = [
-        f"{measure} {name} {value:.4f}"
-        for measure, values in found["measures"].items()
-        for name, value in values["trec_eval"].items()
-        if abs(value - values["means"][name]) >= _ROUNDED
-    ]
-    if differing:
-        note += f" trec_eval orders ties otherwise: {', '.join(differing)}."
-    return note + _OUTCOMES
 
 
 def _details(measures: Mapping[str, Any], where: str) -> Table:

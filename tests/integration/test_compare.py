@@ -169,8 +169,7 @@ def test_measures_are_trec_evals(case, compared):
         for measure, theirs in names.items():
             mean = sum(values.get(q, {}).get(theirs, 0.0) for q in judged) / len(judged)
             ours = compared.report["measures"][measure]
-            assert ours["trec_eval"][name] == pytest.approx(mean, abs=1e-9)
-            assert ours[name] == pytest.approx(mean, abs=1e-9), "Anserini leaves no ties"
+            assert ours[name] == pytest.approx(mean, abs=1e-9)
 
 
 def test_further_measures_by_the_names_of_ir_measures(case, tmp_path, monkeypatch, capsys):
@@ -191,7 +190,7 @@ def test_further_measures_by_the_names_of_ir_measures(case, tmp_path, monkeypatc
     for measure, level, theirs in (("RR", 1, "recip_rank"), ("R(rel=2)@100", 2, "recall_100")):
         evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "recall"}, level)
         entry = report["measures"][measure]
-        assert entry["trec_eval"] == {} and entry["tests"][0]["baseline"] == "full"
+        assert entry["tests"][0]["baseline"] == "full"
         for name in ("full", "pruned"):
             with open(output / "runs" / f"{name}.run") as file:
                 run = pytrec_eval.parse_run(file)

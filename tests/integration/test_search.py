@@ -342,11 +342,9 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_onc
         keep_run=True,
     )
     found, read = made.run(), read_run(tmp_path / "run")
-    loaded = found.frame()
-    for column in ("query", "docid"):
-        assert loaded[column].astype(str).tolist() == read[column].tolist()
-    assert (loaded["score"] == read["score"]).all() and len(read) == 500
-    assert [f"{score:.6f}" for score in loaded["score"]] == [
+    hits = [(q, d, s) for q, docs in found.scored(found.queries).items() for d, s in docs.items()]
+    assert hits == [*zip(read["query"], read["docid"], read["score"])] and len(read) == 500
+    assert [f"{score:.6f}" for _, _, score in hits] == [
         line[4] for line in read_lines(tmp_path / "run")
     ]
     qrels = {"a": {"d7": 1, "d8": 2, "d9": 1}, "b": {"d7": 2, "d200": 1, "unknown": 1}}
@@ -354,7 +352,6 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_onc
     assert ours.queries == files.queries == ("b", "a")
     for measure in MEASURES:
         assert (ours.values[measure] == files.values[measure]).all()
-        assert (ours.trec_eval_values[measure] == files.trec_eval_values[measure]).all()
 
 
 def test_a_document_that_comes_twice_is_no_run(make_index, tmp_path):

@@ -8,10 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from ...evaluation.evaluate import evaluate_run
 from ...interruption import deferred
 from ..experiment import ROUNDS, Experiment
-from ..published import MEASURES
+from ..measures import measure
 from .config import NeuralConfig
 from .rankers import count_parameters
 from .runs import Ranked, Reranking, format_run, number_documents, read_rankings
@@ -46,9 +45,8 @@ def run_ranker(experiment: Experiment, name: str) -> dict[str, np.ndarray]:
     run.write_text(format_run(ranked, f"tdv-lucene-{name}"), encoding="utf-8")
     measured_queries, qrels = experiment.queries.measured, experiment.queries.qrels
     topics = {q: measured_queries[q] for fold in experiment.queries.folds for q in fold.held_out}
-    measured = evaluate_run(run, topics, qrels).values
     return {
-        **{measure: measured[measure] for measure in MEASURES},
+        **measure(run, topics, qrels),
         "ms": np.concatenate(milliseconds),
         "epochs": np.array(epochs),
         "parameters": np.array([size]),

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from tdv_lucene.evaluation.rank_agreement import (
-    _tau,
     compare_rankings,
     overlap,
     rank_biased_overlap,
@@ -73,13 +72,6 @@ def test_queries_of_the_baseline_count():
         "kendall_tau": pytest.approx(1.0),
     }
     assert compare_frames(run(), run(q1="a"))["rbo"] is None
-
-
-def test_tau_is_scipys_to_the_last_bit() -> None:
-    rng = np.random.default_rng(0)
-    for size in (2, 3, 10, 33, 34, 100):
-        for ranks in (rng.permutation(size), np.arange(size), np.arange(size)[::-1]):
-            assert _tau(ranks) == float(stats.kendalltau(np.arange(size), ranks).statistic)
 
 
 def _scipys_tau(first, second) -> float | None:

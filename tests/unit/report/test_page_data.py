@@ -53,7 +53,7 @@ def _comparison(indexes: int, sets: int, queries: int, text: str) -> SimpleNames
         ids = [f"s{number}q{i}" for i in range(queries)]
         topics = {qid: f"{text} {rng.integers(1e9)} words of query {qid}" for qid in ids}
         values = {n: {m: rng.random(queries) * 0.999 for m in MEASURES} for n in names}
-        evaluations = {n: Evaluation(tuple(ids), arrays, arrays) for n, arrays in values.items()}
+        evaluations = {n: Evaluation(tuple(ids), arrays) for n, arrays in values.items()}
         words = {
             qid: QueryTerms(("a", "b"), {n: {"a": 9 - k, "b": 20 - k} for k, n in enumerate(names)})
             for qid in ids
@@ -124,7 +124,7 @@ def _measure(measure: str, evaluations: dict[str, Evaluation], names: list[str])
                                        "effect_size_ci95_corrected"), [-0.1, 0.1])}
         for n in names[1:]
     ]  # fmt: skip
-    return {**means, **tests[0], "means": means, "tests": tests, "trec_eval": {}}
+    return {**means, **tests[0], "means": means, "tests": tests}
 
 
 def test_seven_indexes_on_five_query_sets_stay_below_a_megabyte() -> None:

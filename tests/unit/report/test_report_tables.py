@@ -36,7 +36,7 @@ def test_ratio():
 def evaluation(values: list[float]) -> Evaluation:
     queries = tuple(f"q{i}" for i in range(len(values)))
     per_measure = {measure: np.array(values) for measure in MEASURES}
-    return Evaluation(queries, per_measure, per_measure)
+    return Evaluation(queries, per_measure)
 
 
 def test_extreme_queries_are_only_those_that_changed():

@@ -1,20 +1,17 @@
-"""Measures beyond the four reported ones, by their names in ir-measures, which computes them.
-
-trec_eval, inside ir-measures, orders equal scores by document id, the higher one first.
-"""
+"""Measures by their names in ir-measures, which computes them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import TdvError
+from .run_arrays import Run
 
-if TYPE_CHECKING:
-    import pandas as pd
+_TOGETHER = 1000  # queries: ir-measures takes a run as dicts, many times as large as its arrays
 
 _NAME = re.compile(r"(?:[^\s(]|\([^)]*\))+")  # of RBP(rel=1, p=0.9) the space is a part
 
@@ -33,48 +30,46 @@ def parse_measures(measures: str | Sequence[str], known: Sequence[str] = ()) -> 
     text = measures if isinstance(measures, str) else " ".join(measures)
     found = {}
     for name in _NAME.findall(text):
-        measure = _parse(name)
+        measure = parse_measure(name)
         if str(measure) not in known:
             found[str(measure)] = measure
     return found
 
 
-def further_values(
+def measure_run(
     measures: Mapping[str, Any],
-    run: pd.DataFrame,
+    run: Run,
     qrels: Mapping[str, Mapping[str, int]],
     queries: Sequence[str],
 ) -> dict[str, np.ndarray]:
-    """Name -> float64[Q], the values of ``queries``; without an answer, the measure's default.
+    """Return name -> float64[Q], the values of ``queries``, each of which ``qrels`` must hold.
 
-    Raises :class:`TdvError` when a measure cannot be computed from these.
-
-    Parameters
-    ----------
-    run : columns query, docid, score; answers ``queries`` only
-    qrels : holds each of the queries
+    A query without an answer has the measure's default. Raises :class:`TdvError` when a measure
+    cannot be computed from these.
     """
     import ir_measures
 
-    asked = run.rename(columns={"query": "query_id", "docid": "doc_id"})
-    asked = asked.astype({"query_id": str, "doc_id": str})
-    judged = {query: dict(qrels[query]) for query in queries}
+    names = {measure: name for name, measure in measures.items()}
+    found = {name: np.full(len(queries), float(m.DEFAULT)) for name, m in measures.items()}
     row = {query: i for i, query in enumerate(queries)}
-    found = {}
-    for name, measure in measures.items():
-        values = found[name] = np.full(len(queries), float(measure.DEFAULT))
+    for start in range(0, len(queries), _TOGETHER):
+        some = queries[start : start + _TOGETHER]
+        judged, hits = {query: dict(qrels[query]) for query in some}, run.scored(some)
         try:
-            for metric in ir_measures.iter_calc([measure], judged, asked):
-                values[row[metric.query_id]] = metric.value
+            for metric in ir_measures.iter_calc([*names], judged, hits) if hits else ():
+                found[names[metric.measure]][row[metric.query_id]] = metric.value
         except Exception as error:  # whatever its many providers raise
-            raise TdvError(f"measure {name} cannot be computed from this run: {error!r}") from error
+            which = ", ".join(measures)
+            raise TdvError(f"{which} cannot be computed from this run: {error!r}") from error
+    for name, values in found.items():
         if not np.isfinite(values).all():
             query = queries[int(np.argmin(np.isfinite(values)))]
             raise TdvError(f"measure {name} has no finite value for query '{query}': leave it out")
     return found
 
 
-def _parse(name: str) -> Any:
+def parse_measure(name: str) -> Any:
+    """Return the measure of one name; raises :class:`TdvError` as :func:`parse_measures`."""
     import ir_measures
 
     try:
