@@ -16,6 +16,7 @@ from ..errors import TdvError
 from ..jvm.index import read_user_data
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, SearchParameters
 from ..source import Source
+from ..store import FORMAT
 from .shards.record import CHECKSUM, PREFIX, user_data_of_whole
 
 OTHERS = f"{PREFIX}fields."
@@ -110,7 +111,7 @@ class FieldRecord:
 
     @property
     def min_doc_freq(self) -> int:
-        """Terms in fewer documents were dropped as well; earlier versions had no such option."""
+        """Terms in fewer documents were dropped as well."""
         return int(self.content.get("min_doc_freq", 1))
 
     @property
@@ -140,13 +141,11 @@ class FieldRecord:
         }
 
     def require_current(self, index: str | os.PathLike[str]) -> None:
-        """Refuse what an earlier version pruned, which let frequencies be 0, or did not record the
-        reduction asked for."""
-        needed = ["requested_reduction", *(["least_freq"] if self.tf == "scaled" else [])]
-        if not self.content.keys() >= {*needed}:
+        """Refuse what a development version pruned, which recorded otherwise."""
+        if self.content.get("format") != str(FORMAT):
             raise TdvError(
-                f"{index} was pruned in '{self.field}' by an earlier version ({self.version}): "
-                "prune its source again, or use the version that made it"
+                f"{index} was pruned by a development version of tdv-lucene ({self.version}): "
+                "prune its source again"
             )
 
     def learned_for_another(self, model: str | None) -> str | None:
@@ -185,7 +184,7 @@ def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) ->
 
     User data outlives rewrites. A record of an earlier one has another source, and is left out.
 
-    Raises :class:`TdvError` when the index was not pruned, or by an earlier version.
+    Raises :class:`TdvError` when the index was not pruned, or by a development version.
     """
     first = FieldRecord.of(user_data)
     if first.values_sha256 is None:

@@ -1,6 +1,6 @@
 """How a field was pruned, in the words its index records.
 
-Keys keep the words of earlier versions: ``lead`` is the first-position boost.
+The key ``lead`` is the first-position boost.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from ..indexes.shards.record import CHECKSUM, VALUES_FOLDER
 from ..ranking import ANSERINI_DEFAULTS, Baking
 from ..report.wording import counted
-from ..simulation.quantisation import LEAST_FREQUENCY
+from ..store import FORMAT
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from ..values.unvalidated import TUNE_RECIPE
@@ -50,6 +50,7 @@ def describe_field(
         reduction = values.recommended_reduction
     scale = 1.0 if point.scale is None else float(point.scale)
     return {
+        "format": FORMAT,
         "version": __version__,
         "field": values.vocabulary.field,
         "model": values.model,
@@ -57,7 +58,6 @@ def describe_field(
         "tf": config.tf,
         "unit": "term" if point.cut is None else "posting",
         "scale": scale,
-        **({"least_freq": LEAST_FREQUENCY} if config.tf == "scaled" else {}),
         **{name: values.parameters[name] for name in ANSERINI_DEFAULTS},
         "search": search_parameters(values, point.scale, target, baking),
         **({} if baking is None else {"baked": baking.describe()}),

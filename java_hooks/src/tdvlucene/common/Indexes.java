@@ -8,7 +8,6 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.apache.lucene.codecs.DocValuesProducer;
 import org.apache.lucene.codecs.FieldsProducer;
 import org.apache.lucene.codecs.NormsProducer;
@@ -29,17 +28,12 @@ import org.apache.lucene.util.IOUtils;
 
 /** Opens indexes and looks up fields; its errors are in the user's words. */
 public final class Indexes {
-  /** In the commit's user data: whether a field's frequencies were scaled or kept. */
-  private static final Pattern MODE = Pattern.compile("tdv\\.(?:fields\\..+\\.)?tf");
-
   private Indexes() {}
 
   /** What the last commit says, without opening its segments. */
   public static SegmentInfos lastCommit(String index) throws IOException {
     try (Directory directory = folder(index)) {
-      SegmentInfos commit = SegmentInfos.readLatestCommit(directory);
-      refuseWeightedAtSearch(index, commit.getUserData());
-      return commit;
+      return SegmentInfos.readLatestCommit(directory);
     } catch (IOException | IllegalArgumentException e) {
       throw Unreadable.explain(index, e);
     }
@@ -136,35 +130,11 @@ public final class Indexes {
 
   private static DirectoryReader openFolder(String index) throws IOException {
     Directory directory = folder(index);
-    DirectoryReader reader;
     try {
-      reader = Segments.hideSoftDeleted(DirectoryReader.open(directory));
+      return Segments.hideSoftDeleted(DirectoryReader.open(directory));
     } catch (IOException | IllegalArgumentException e) {
       directory.close();
       throw Unreadable.explain(index, e);
-    }
-    try {
-      refuseWeightedAtSearch(index, reader.getIndexCommit().getUserData());
-      return reader;
-    } catch (Throwable t) {
-      reader.close();
-      throw t;
-    }
-  }
-
-  /**
-   * Refuses what {@code prune --tf similarity} of earlier versions made: its norms are lengths of
-   * weighted frequencies, and without the weights it ranks wrongly. All that is read of an index
-   * comes through here.
-   */
-  private static void refuseWeightedAtSearch(String index, Map<String, String> userData) {
-    for (Map.Entry<String, String> entry : userData.entrySet()) {
-      if (MODE.matcher(entry.getKey()).matches() && entry.getValue().equals("similarity")) {
-        throw new UserException(
-            index + " was pruned with --tf similarity, which left the weighting to the search and "
-                + "is no longer supported: prune its source again, or search it with the version "
-                + "of tdv-lucene that made it");
-      }
     }
   }
 
