@@ -31,7 +31,7 @@ class WeightPower(NamedTuple):
     unit : float
         The weight that counts as it is, whatever the powers.
     across : float
-        Of terms' mean weights. TDVs of before have none: theirs was ``power``.
+        Of terms' mean weights.
     """
 
     power: float

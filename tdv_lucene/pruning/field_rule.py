@@ -102,13 +102,12 @@ def rule_of(
 def checksum(point: OperatingPoint) -> str:
     """SHA-256 of what decides on every posting."""
     checksum = hashlib.sha256(np.ascontiguousarray(point.tdv).tobytes())
+    boosts = [point.position_boost]
     if point.cut is not None:
         checksum.update(np.ascontiguousarray(point.cut.least).tobytes())
         checksum.update(np.array(point.cut.length_norm).tobytes())
-    if point.position_boost is not None:
-        checksum.update(point.position_boost.factors.tobytes())
-    if point.cut is not None and point.cut.position_boost != point.position_boost:
-        boost = point.cut.position_boost  # where it is the same, indexes of before have no trace
+        boosts.append(point.cut.position_boost)
+    for boost in boosts:
         checksum.update(b"none" if boost is None else boost.factors.tobytes())
     return checksum.hexdigest()
 
