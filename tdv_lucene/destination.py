@@ -5,8 +5,7 @@
 - Nothing that exists is touched, unless replacing it was asked for. Then only a result of the same
   kind is replaced whose manifest lists all that is there, each file with its size. A single file
   has its manifest beside it, and must still be what that says.
-- Where several commands make a kind, each replaces only its own results. What an earlier version
-  wrote does not say who made it, and counts as that of the command in :data:`FIRST_MAKERS`.
+- Where several commands make a kind, each replaces only its own results.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any
 
 from .errors import TdvError, argument
 from .source import Source
-from .store import MANIFEST, describe_file, unlisted_files
+from .store import FORMAT, MANIFEST, describe_file, unlisted_files
 
 _COMMIT = re.compile(r"segments_[0-9a-z]+")
 _OVERWRITE = argument("overwrite", True)
@@ -195,23 +194,18 @@ class Destination:
             return None
         if not isinstance(found, dict) or found.get("kind") != self.kind:
             return None
+        if found.get("format") != FORMAT:
+            raise self._not_ours(path, "was written by a development version")
         self._refuse_of_others(path, found.get("made_by"))
-        if not isinstance(found.get("files"), dict):
-            raise self._not_ours(
-                path, "lists no files, as an earlier version made it: what else lies there is "
-                "not known",
-            )  # fmt: skip
-        listed: dict[str, Any] = found["files"]
-        return listed
+        listed = found.get("files")
+        return listed if isinstance(listed, dict) else None
 
     def _refuse_of_others(self, manifest: Path, made_by: object) -> None:
-        """Refuse what another command made, or may have made."""
-        first = FIRST_MAKERS.get(self.kind or "")
-        if self.made_by in (None, made_by or first):
+        """Refuse what another command made."""
+        if self.made_by in (None, made_by):
             return
-        told = f"'{made_by}'" if made_by else f"an earlier version, perhaps by '{first}'"
         raise TdvError(
-            f"{manifest.parent if self.is_folder else self.path} was made by {told}, and "
+            f"{manifest.parent if self.is_folder else self.path} was made by '{made_by}', and "
             f"{_OVERWRITE} of '{self.made_by}' replaces only what that made: choose another "
             f"{self._option}, or remove it yourself"
         )

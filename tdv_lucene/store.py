@@ -25,7 +25,8 @@ from .errors import TdvError
 MANIFEST = "manifest.json"
 NUMBER = (int, float)
 """The types of a number in a manifest."""
-FORMAT = 1
+FORMAT = 2
+"""Of all that is written. What a development version before it wrote is refused, not converted."""
 _LOCK = "write.lock"
 _PACKAGES = ("tdv-lucene", "pyserini", "jax", "optax", "numpy", "scipy", "gensim", "trectools")
 
@@ -103,13 +104,12 @@ def check_files(
 ) -> None:
     """Compare a result's files with what its manifest lists.
 
-    Sizes always, digests of files of at most ``digests_up_to`` bytes (None: of all). The manifests
-    of earlier versions list nothing.
+    Sizes always, digests of files of at most ``digests_up_to`` bytes (None: of all).
 
     Raises :class:`TdvError` when a file is missing, has another size or other bytes, or an array is
     not listed.
     """
-    listed = manifest.get("files", {})
+    listed = manifest.get("files")
     if not isinstance(listed, Mapping):
         raise _damaged(folder, f"{MANIFEST}: 'files' is no table", made_by)
     for name, described in listed.items():
@@ -125,7 +125,7 @@ def check_files(
             if describe_file(path) != described:
                 raise _damaged(folder, f"{name}: its bytes do not match their checksum", made_by)
     for path in sorted(Path(folder).glob("*.npy")):
-        if listed and path.name not in listed:
+        if path.name not in listed:
             raise _damaged(folder, f"{path.name}: it is not listed", made_by)
 
 
@@ -217,8 +217,8 @@ def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> di
         raise TdvError(f"{folder} holds '{found}', expected '{kind}': make one with '{made_by}'")
     if manifest.get("format") != FORMAT:
         raise TdvError(
-            f"{folder} has format {manifest.get('format')}, this version reads {FORMAT}: "
-            f"make it again with '{made_by}'"
+            f"{folder} was made by a development version of tdv-lucene (format "
+            f"{manifest.get('format')}, not {FORMAT}): make it again with '{made_by}'"
         )
     return manifest
 

@@ -72,7 +72,6 @@ class Case:
     rules: dict[str, FieldRule]
     threads: int
     one_segment: bool
-    postings_in_memory: int | None
 
     def norms_of(self, field: str) -> str:
         """``default``, ``accurate``, ``impact`` or ``none``, as the field was written."""
@@ -138,7 +137,7 @@ def random_case(seed: int) -> Case:
     with_freqs = [n for n in names if layout["fields"][n]["options"] != "DOCS"]
     pruned = ["contents"] + [n for n in with_freqs if n != "contents" and rng.random() < 0.5]
     rng.shuffle(pruned)
-    written = Case(seed, index, {}, 1, False, None)
+    written = Case(seed, index, {}, 1, False)
     rules = {name: _rule(rng, written, name) for name in pruned}
     return Case(
         seed,
@@ -146,7 +145,6 @@ def random_case(seed: int) -> Case:
         rules,
         threads=rng.randint(1, 3),
         one_segment=rng.random() < 0.2,
-        postings_in_memory=rng.choice([None, None, 1, 7]),
     )
 
 

@@ -140,7 +140,7 @@ def _rewrite(case: Case, source: Path, pruned: Path) -> dict[str, Any]:
     fields = [_field_values(field, rule) for field, rule in case.rules.items()]
     return rewriter.rewrite_index(
         source, pruned, fields, threads=case.threads, user_data={"tdv.seed": str(case.seed)},
-        one_segment=case.one_segment, postings_in_memory=case.postings_in_memory,
+        one_segment=case.one_segment,
     )  # fmt: skip
 
 

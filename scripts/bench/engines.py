@@ -30,7 +30,7 @@ from engines_process import DEFAULTS, HERE, Engine, Row, environment, java
 from engines_report import report
 
 COLLECTION = "wiki165k"
-"""Unless another is named, such as one that passages.py makes."""
+"""Unless another is named."""
 SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 MEASURES = ("nDCG@5", "R@1000")
 STEPS = ("build", "look", "time", "report")

@@ -18,7 +18,7 @@ COLOURS = {
     "bm25s": "#CC79A7", "bmp": "#56B4E9", "seismic": "#999999",
 }  # fmt: skip
 TICKS = [0.1, 0.2, 0.5, 1, 2, 5]
-MARKERS = {"full": "o", "tuned": "*", "speed-60": "D"}
+MARKERS = {"full": "o", "tuned": "*"}
 
 
 def report(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> None:
@@ -143,7 +143,6 @@ def _picture(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> Non
             ("*", "full, tuned"),
             ("s", "-40 % bytes"),
             ("v", "-60 %"),
-            ("D", "-60 %, speed preferred"),
         )
     ]
     figure.legend(handles=engines + shapes, loc="outside lower center", ncols=6, frameon=False)

@@ -22,7 +22,7 @@ from tdv_lucene.ranking import SearchParameters as Parameters
 STATISTICS = ("log df", "RIDF", "log cf/df", "characters", "digits")
 """Those that need no posting, so that a prior is applied in O(V)."""
 
-RECIPE = DefaultRecipe(features="statistics", l2=1e-2, prior=False)
+RECIPE = DefaultRecipe(l2=1e-2, prior=False)
 ROUNDS = 60
 UNDER = (Parameters(k1=2.0, b=0.5), FirstPositionBoost(3.0, 12.0))
 """What training searches with: about the middle of what suits the collections."""
@@ -46,7 +46,7 @@ def network_part(judged: Judged) -> Part:
         np.zeros(0, np.int32),
         np.zeros((0, 0), np.float32),
     )
-    task = make_task(problem, RECIPE, features, np.ones(problem.matrix.shape[0], np.float32))
+    task = make_task(problem, RECIPE, features)
     return Part(task, judged.only(lambda each: each.made).in_sets)
 
 
@@ -60,8 +60,7 @@ def train_together(parts: Sequence[Part], seed: int) -> dict[str, Any]:
     similarity = tasks[0].problem.similarity
     lists = [batches(task, queries, rng) for task, queries in parts]
     starts = [
-        plain_start(similarity, recipe, task.collection, next(each))
-        for task, each in zip(tasks, lists)
+        plain_start(similarity, task.collection, next(each)) for task, each in zip(tasks, lists)
     ]
     linear, temperatures = starts[0].linear, [start.log_temperature for start in starts]
     optimizer, update = compiled_update(type(similarity), recipe)

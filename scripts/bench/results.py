@@ -39,4 +39,14 @@ def write_run(output: Path, text: str, raw: dict[str, Any], names: tuple[str, st
     output.mkdir(parents=True, exist_ok=True)
     markdown, figures = names
     (output / markdown).write_text(text, encoding="utf-8")
-    (output / figures).write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
+    (output / figures).write_text(in_lines(raw) + "\n", encoding="utf-8")
+
+
+def in_lines(value: Any, levels: int = 2) -> str:
+    """JSON with a line for each entry of the outer ``levels``."""
+    if not levels or not value or not isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(in_lines(one, levels - 1) for one in value) + "\n]"
+    entries = (f"{json.dumps(key)}: {in_lines(one, levels - 1)}" for key, one in value.items())
+    return "{\n" + ",\n".join(entries) + "\n}"

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commands import Commands, folder_parser
-from frontier import bytes_of, max_bytes
 from results import machine, markdown_table, write_run
 
 from tdv_lucene.peers.orders import PEERS
@@ -76,7 +75,8 @@ class Rivals:
         # The prior was made from these very query sets.
         learned = self.make("values", "learn", "--no-prior", "--index", source,
                             *self.judged(self.task.train))  # fmt: skip
-        sizes = max_bytes({f"{share:g}": share for share in shares}, bytes_of(full))
+        whole = bytes_of(full)
+        sizes = {f"{share:g}": ("--max-bytes", str(round(share * whole))) for share in shares}
         for name, how in {**sizes, "0-dropped": ("--reduction", "0"), "recommended": ()}.items():
             self.indexes[f"learned-{name}"] = self.make(
                 f"learned-{name}", "prune", "--index", source, "--tdv", learned, *how
@@ -111,6 +111,11 @@ class Rivals:
              **{measure: found["measures"][measure][name] for measure in MEASURES}}
             for name, path in self.indexes.items()
         ]  # fmt: skip
+
+
+def bytes_of(index: Path) -> int:
+    """Of Lucene's files."""
+    return sum(f.stat().st_size for f in index.iterdir() if not f.name.startswith("tdv-"))
 
 
 def shown(row: dict[str, Any], full: dict[str, Any]) -> list[str]:

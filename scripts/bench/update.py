@@ -13,6 +13,7 @@ TDVs, indexes and times that are in the work folder already are taken as they ar
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import shutil
@@ -25,7 +26,6 @@ from typing import Any
 import numpy as np
 from commands import Commands, folder_parser
 from results import machine, markdown_table, write_run
-from shards import index, read
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from lucene_indexes import _directory, delete_document  # noqa: E402 - beside the tests
@@ -46,15 +46,25 @@ SETS = {"tydi-dev": ("queries.tydi-dev.tsv", "qrels.tydi-dev.txt"),
         "dbpedia": ("queries.dbpedia.tsv", "qrels.dbpedia.txt")}  # fmt: skip
 
 
-def make_indexes(collection: Path, work: Path) -> list[str]:
+def make_index(lines: list[str], place: Path, folder: Path, commands: Commands) -> None:
+    """With one thread: documents stay in order."""
+    folder.mkdir(exist_ok=True)
+    (folder / "corpus.jsonl").write_text("".join(lines), encoding="utf-8")
+    commands.run("index", "--collection", "JsonCollection", "--threads", "1", "--storePositions",
+                 "--generator", "DefaultLuceneDocumentGenerator", "--input", folder,
+                 "--index", place)  # fmt: skip
+
+
+def make_indexes(collection: Path, work: Path, commands: Commands) -> list[str]:
     """``first`` and ``slice-0``, ``slice-1``, ...; returns the ids of all documents, in order."""
-    lines = read(collection / "corpus.jsonl.gz")
+    with gzip.open(collection / "corpus.jsonl.gz", "rt", encoding="utf-8") as corpus:
+        lines = list(corpus)
     random.Random(0).shuffle(lines)
     bounds = [0] + [int(len(lines) * (FIRST + ADDED * i)) for i in range(UPDATES + 1)]
     places = [work / "first", *(work / f"slice-{i}" for i in range(UPDATES))]
     for place, a, b in zip(places, bounds, bounds[1:]):
         if not place.exists():
-            index(lines[a:b], place, work / "input")
+            make_index(lines[a:b], place, work / "input", commands)
     return [json.loads(line)["id"] for line in lines]
 
 
@@ -112,8 +122,8 @@ def main() -> None:
     args = folder_parser(__doc__).parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     folder, work = args.collections / COLLECTION, args.work
-    ids = make_indexes(folder, work)
     commands = Commands(args.collections, work)
+    ids = make_indexes(folder, work, commands)
     judged = ["--topics", folder / "queries.tydi-train.tsv", "--qrels",
               folder / "qrels.tydi-train.txt"]  # fmt: skip
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..learning.config import LearnConfig
+from ..learning.recipes import FEWEST_QUERIES
 from ..ranking import MODELS, ranking_function
 from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, TOO_FEW
 from . import _options as options
@@ -257,7 +258,7 @@ def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
     if values.manifest.get("recommended_because") == TOO_FEW:
         return (
             f"TDVs and parameters are those of the prior {name}: learning needs "
-            f"{values.manifest['recipe']['fewest_queries']} judged queries, and there are "
+            f"{FEWEST_QUERIES} judged queries, and there are "
             f"{values.manifest['queries']}. They only measure what the prior gives."
         )
     if not changes:

@@ -1,8 +1,6 @@
-"""Ranking losses over scores, Optax's where it has them."""
+"""The ranking loss over lists of scores, Optax's, and the temperature it starts from."""
 
 from __future__ import annotations
-
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -30,34 +28,13 @@ def listwise(scores: Array, gains: Array, where: Array, temperature: Array) -> j
     return loss
 
 
-def pairwise_hinge(scores: Array, gains: Array, where: Array, margin: Array) -> jax.Array:
-    """Return the mean hinge of the pairs of each list whose gains differ, float[].
-
-    Parameters as for :func:`listwise`; ``margin`` float[] is the difference of scores from which
-    on a pair costs nothing. Every query with a pair counts the same.
-    """
-    held = where[:, :, None] & where[:, None, :]
-    ordered = held & (gains[:, :, None] > gains[:, None, :])
-    gaps = (scores[:, :, None] - scores[:, None, :]) / margin
-    counted = ordered.astype(gaps.dtype)
-    hinge = optax.losses.hinge_loss(gaps, jnp.ones_like(gaps)) * counted
-    of_lists = hinge.sum(axis=(1, 2)) / jnp.maximum(counted.sum(axis=(1, 2)), 1)
-    mean: jax.Array = of_lists.mean()
-    return mean
-
-
-LOSSES = {"listwise": listwise, "hinge": pairwise_hinge}
-
-
-@partial(jax.jit, static_argnames="loss")  # compiled once for all folds
-def calibrated_temperature(
-    scores: Array, gains: Array, where: Array, loss: str = "listwise"
-) -> jax.Array:
+@jax.jit  # compiled once for all folds
+def calibrated_temperature(scores: Array, gains: Array, where: Array) -> jax.Array:
     """Return the temperature at which the plain model's loss is smallest: float[], 0.01 to 1000.
 
     BM25 gaps of about ten make an uncalibrated softmax so sharp that shrinking all term values
     together is the steepest way down: training then collapses. Started here it does not.
     """
     temperatures = jnp.geomspace(0.01, 1000.0, 121)  # steps of a tenth: the minimum is flat
-    losses = jax.lax.map(lambda t: LOSSES[loss](scores, gains, where, t), temperatures)
+    losses = jax.lax.map(lambda t: listwise(scores, gains, where, t), temperatures)
     return temperatures[jnp.argmin(losses)]

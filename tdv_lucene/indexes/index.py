@@ -77,6 +77,12 @@ class Index(Located):
         self.identity = whole_identity(source, found["commits"])
         parts = [commit["user_data"] for commit in found["commits"]]
         self.user_data: dict[str, str] = user_data_of_whole(source, parts)
+        first = FieldRecord.of(self.user_data)
+        if first.version and not first.is_pruned:
+            raise TdvError(
+                f"{source} was made by a development version of tdv-lucene ({first.version}): make "
+                "it again"
+            )
         self.fields = {name: IndexedField(**about) for name, about in found["fields"].items()}
         self.bytes_by_kind = _by_kind(found["files"])
         self.since = [

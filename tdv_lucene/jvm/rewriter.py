@@ -29,7 +29,6 @@ def rewrite_index(
     is_shard: bool = False,
     has_changed: bool = False,
     counts_only: bool = False,
-    postings_in_memory: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Write the pruned index into ``folder`` (existing, empty) and return its counts.
@@ -54,8 +53,6 @@ def rewrite_index(
         The index has changed since the vocabularies were made: it may lack some of their terms.
     counts_only
         Write nothing.
-    postings_in_memory
-        How many postings a thread may hold to make term vectors; None for a share of the heap.
 
     Returns
     -------
@@ -76,8 +73,6 @@ def rewrite_index(
         job.hasChanged()
     if counts_only:
         job.countOnly()
-    if postings_in_memory is not None:
-        job.setPostingsInMemory(postings_in_memory)
     for key, value in user_data.items():
         job.putUserData(key, value)
     return run_on_fields(job, fields, progress)

@@ -9,7 +9,6 @@ questions about details of short texts want words to be there at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ from ..simulation.measures import clearly_best, deciding
 from ..simulation.posting_rules import rule_of_order
 from ..simulation.problem import Problem
 from ..simulation.reduced import Reduced, TermScores
-from .recipes import DefaultRecipe
 
 
 class Way(NamedTuple):
@@ -52,19 +50,16 @@ _FEWEST_QUERIES = 100
 """Fewer cannot tell ways apart."""
 
 
-def may_choose(problem: Problem, recipe: DefaultRecipe) -> bool:
+def may_choose(problem: Problem) -> bool:
     """Whether there is a choice: measured for BM25 alone."""
     return (
-        ranking_function(problem.model).worth_per_byte
-        and recipe.unit == "posting"
-        and len(problem.queries) >= _FEWEST_QUERIES
+        ranking_function(problem.model).worth_per_byte and len(problem.queries) >= _FEWEST_QUERIES
     )
 
 
 def choose_ways(
     problem: Problem,
     final: TermScores,
-    recipe: DefaultRecipe,
     some: np.ndarray,
     folds: Sequence[np.ndarray],
     choose_scale: ScaleChoice,
@@ -84,7 +79,7 @@ def choose_ways(
     whole, of_way = problem.full.judged.plain_bytes, []
     for number, way in enumerate(WAYS):
         progress("choose an order of postings", number, len(WAYS))
-        scores, points = _in_order(problem, final, recipe, way), []
+        scores, points = _in_order(problem, final, way), []
         fine = np.isinf(way.finest)
         for reduction in _REDUCTIONS if fine else _IF_COARSE:
             at = Reduced.untuned(problem, scores, reduction)
@@ -97,12 +92,13 @@ def choose_ways(
     return [WAYS[clearly_best(served[:, of])] if len(of) else WAYS[0] for of in voters]
 
 
-def _in_order(problem: Problem, final: TermScores, recipe: DefaultRecipe, way: Way) -> TermScores:
+def _in_order(problem: Problem, final: TermScores, way: Way) -> TermScores:
     """Return the final scores with the rule of a way."""
     if way.per_byte == 0:
         return final
-    of_it = replace(recipe, per_byte=way.per_byte)
-    rule = rule_of_order(problem.matrix, problem.model, problem.parameters, of_it, _IF_COARSE)
+    rule = rule_of_order(
+        problem.matrix, problem.model, problem.parameters, _IF_COARSE, way.per_byte
+    )
     return TermScores.by_rule(final.weights, rule)
 
 

@@ -26,18 +26,17 @@ from ..simulation.choice_of_scale import (
 )
 from ..simulation.full_index import measure_full
 from ..simulation.measures import MEASURES
-from ..simulation.posting_rules import RuleRecipe, rule_of_order
+from ..simulation.posting_rules import rule_of_order
 from ..simulation.problem import Problem, Tuned
 from ..simulation.reduced import Reduced, TermScores
 from ..values.dropped_postings import PostingRule
-from ..values.dropped_terms import drop_terms
 from ..values.losses import MEASURE, TOO_FEW, Recommended
 from ..values.operating_point import CORRECTED_AT
 from .choice_of_order import Way, choose_ways, may_choose, no_finer
 from .listwise import train
 from .points import Learned, validate_points
-from .recipes import DefaultRecipe
-from .stopping import Network, Trained, choose, choose_mildly, measure_checkpoints
+from .recipes import FEWEST_QUERIES, DefaultRecipe
+from .stopping import CAUTION, Network, Trained, choose, choose_mildly, measure_checkpoints
 from .training_task import make_task, term_features
 from .tuning_before_learning import choose_parameters, tuning_queries
 
@@ -82,8 +81,7 @@ def learn_default(
     """
     if start is None:
         problem.require_queries()
-    # One query makes a single fold.
-    few = start is not None and len(problem.queries) < max(2, recipe.fewest_queries)
+    few = start is not None and len(problem.queries) < FEWEST_QUERIES
     alone = problem if start is None else start.of(problem)
     if recipe.values:
         problem = alone
@@ -91,25 +89,25 @@ def learn_default(
     folds = problem.folds(recipe.folds, rng)
     some = tuning_queries(problem, seed)
     tuned = Tuned.untuned(problem, folds)
-    if recipe.tuned and not few:
+    if not few:
         tuned = choose_parameters(
             problem, folds, some, progress, from_prior=start is not None, fixed=fixed
         )
-    rules = _rules(tuned, recipe)
+    rules = _rules(tuned, recipe.reductions)
     weights = [of.base_values for of in tuned.problems]
     networks: list[dict[str, Any] | None] = [None] * len(folds)
     if recipe.values and not few:
-        weights, networks = _learn_values(recipe, start, tuned, rules[1:], folds, rng, progress)
+        weights, networks = _learn_values(recipe, start, tuned, folds, rng, progress)
     choose_scale = _scale_choice(problem, start, few)
     best: list[Way] = []
-    if not few and may_choose(problem, recipe):
+    if not few and may_choose(problem):
         scores = TermScores.by_rule(weights[0], rules[0])
-        best = choose_ways(tuned.of_all, scores, recipe, some, folds, choose_scale, progress)
-        rules = _by_way(tuned, recipe, rules, best)
+        best = choose_ways(tuned.of_all, scores, some, folds, choose_scale, progress)
+        rules = _by_way(tuned, recipe.reductions, rules, best)
         choose_scale = no_finer(choose_scale, best[0], best[1:])
     final, *of_folds = map(TermScores.by_rule, weights, rules)
     tuned_full = measure_full(problem, folds, some, progress)
-    at = Reduced(tuned, final, of_folds, folds, 0.0, recipe.unit)
+    at = Reduced(tuned, final, of_folds, folds, 0.0, "posting")
     below = 0.0 if start is None else start.reduction
     learned = validate_points(
         at, tuned_full, recipe.reductions, choose_scale, progress, measure, below
@@ -149,25 +147,26 @@ def _remembered(choose: ScaleChoice) -> ScaleChoice:
     return choose_once
 
 
-def _rules(tuned: Tuned, recipe: DefaultRecipe) -> list[PostingRule]:
+def _rules(tuned: Tuned, reductions: Collection[float], per_byte: float = 0.0) -> list[PostingRule]:
     """Return how postings are dropped with the parameters that all queries chose, and with those
     that each fold's others did."""
-    asked, made = {*recipe.reductions, recipe.trained_at}, {}
+    made = {}
     for problem in dict.fromkeys(tuned.problems):
         made[problem] = rule_of_order(
-            problem.matrix, problem.model, problem.parameters, recipe,
-            {*asked, *CORRECTED_AT} if problem is tuned.of_all else asked,  # what pruning gets
+            problem.matrix, problem.model, problem.parameters,
+            {*reductions, *(CORRECTED_AT if problem is tuned.of_all else ())},  # what pruning gets
+            per_byte,
         )  # fmt: skip
     return [made[problem] for problem in tuned.problems]
 
 
 def _by_way(
-    tuned: Tuned, recipe: DefaultRecipe, rules: Sequence[PostingRule], best: Sequence[Way]
+    tuned: Tuned, reductions: Collection[float], rules: Sequence[PostingRule], best: Sequence[Way]
 ) -> list[PostingRule]:
     """Return the ``rules`` of all queries and of each fold, in the order of its ``best`` way."""
     by_power = {0.0: rules}
     for power in {way.per_byte for way in best} - {0.0}:
-        by_power[power] = _rules(tuned, replace(recipe, per_byte=power))
+        by_power[power] = _rules(tuned, reductions, power)
     return [by_power[way.per_byte][i] for i, way in enumerate(best)]
 
 
@@ -175,21 +174,17 @@ def _learn_values(
     recipe: DefaultRecipe,
     start: PriorStart | None,
     tuned: Tuned,
-    rules: Sequence[PostingRule],
     folds: list[np.ndarray],
     rng: np.random.Generator,
     progress: Progress,
 ) -> tuple[list[np.ndarray], list[dict[str, Any] | None]]:
-    """Return TDVs, the mean of all networks and those of each fold's, and what networks are.
-
-    ``rules`` are those of the folds.
-    """
+    """Return TDVs, the mean of all networks and those of each fold's, and what networks are."""
     whole = tuned.of_all
-    made = term_features(whole.matrix, whole.vectors, recipe.features)
+    made = term_features(whole.matrix, whole.vectors)
     features = jax.tree.map(jax.numpy.asarray, made)
     done, steps = count(1), recipe.max_steps * len(folds)
     trained, out_of_fold = _train_networks(
-        recipe, features, start, tuned, rules, folds, rng,
+        recipe, features, start, tuned, folds, rng,
         lambda: progress("train", next(done), steps),
     )  # fmt: skip
     mean = np.mean([network.values(features) for network in trained], axis=0)
@@ -203,12 +198,11 @@ def _train_networks(
     features: tdv.Features,
     start: PriorStart | None,
     tuned: Tuned,
-    rules: Sequence[PostingRule],
     folds: list[np.ndarray],
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> tuple[list[Network], list[Network]]:
-    """Return one network for each fold, trained on what its rule leaves: where it is best for all
+    """Return one network for each fold, trained on the whole index: where it is best for all
     folds, and where it is best for the *other* folds, so that its own queries chose nothing.
 
     Folds with the same problem follow one another and share their task, which is then let go: it is
@@ -218,9 +212,8 @@ def _train_networks(
     if start is not None:
         linear = start.prior.linear(tuned.of_all.matrix, features, start.settings.slope)
     trained: dict[int, Trained] = {}
-    for problem, rule in dict(zip(tuned.of_folds, rules)).items():
-        left, kept = _left(recipe, problem, rule)
-        task = make_task(left.apart(), recipe, features, kept, linear)
+    for problem in dict.fromkeys(tuned.of_folds):
+        task = make_task(problem.apart(), recipe, features, linear)
         for k in (k for k, other in enumerate(tuned.of_folds) if other is problem):
             queries = np.sort(np.concatenate(folds[:k] + folds[k + 1 :]))
             checkpoints = train(task, queries, rng, step_done)
@@ -231,18 +224,9 @@ def _train_networks(
         others, everyone = choose_mildly(in_order)
     else:
         gains = [of_fold.gains for of_fold in in_order]
-        others, everyone = choose(gains, 0.0 if start is None else recipe.caution)
+        others, everyone = choose(gains, 0.0 if start is None else CAUTION)
     out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(in_order, others)]
     return [of_fold.networks[everyone] for of_fold in in_order], out_of_fold
-
-
-def _left(recipe: DefaultRecipe, problem: Problem, rule: PostingRule) -> tuple[Problem, np.ndarray]:
-    """Return what is left while TDVs are learned; a whole term that is dropped has a 0."""
-    if recipe.unit == "posting":
-        return problem.left(rule, recipe.trained_at)
-    ones = np.ones(len(rule.priority), np.float32)
-    doc_freq = problem.matrix.doc_freq
-    return problem, drop_terms(ones, rule.priority, doc_freq, recipe.trained_at)[0]
 
 
 def _moved(
@@ -260,7 +244,7 @@ def _moved(
     away = np.abs(to.final.weights - alone.base_values)
     reduction = start.reduction
     learned = replace(to, reduction=reduction, unit="posting")
-    rule = rule_of_order(alone.matrix, alone.model, alone.parameters, RuleRecipe(), (reduction,))
+    rule = rule_of_order(alone.matrix, alone.model, alone.parameters, (reduction,))
     before = Reduced.untuned(alone, TermScores.by_rule(alone.base_values, rule), reduction)
     if ranking_function(alone.model).scale_ranks:
         ours = learned.held_out(choose_scale(learned).of_folds)

@@ -136,7 +136,6 @@ def values_of(learned: Learned, recipe: Any, seed: int, measure: str = MEASURE) 
         final.weights,
         final.priority,
         final.rule,
-        **({} if final.rule is None else {"unit": recipe.unit}),
         model=problem.model,
         parameters=problem.parameters,
         lead=describe_boost(matrix.position_boost),

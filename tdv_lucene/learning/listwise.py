@@ -41,7 +41,7 @@ def train(
     optimizer, update = compiled_update(type(similarity), recipe)
     numbers = parameters_of(similarity)
     lists = batches(task, queries, rng)
-    learned = plain_start(similarity, recipe, collection, next(lists))
+    learned = plain_start(similarity, collection, next(lists))
     state = optimizer.init(learned)
     checkpoints = {}
     for step in range(1, recipe.max_steps + 1):
@@ -52,13 +52,11 @@ def train(
     return checkpoints
 
 
-def plain_start(
-    similarity: Similarity, recipe: DefaultRecipe, collection: Collection, lists: Lists
-) -> Weights:
+def plain_start(similarity: Similarity, collection: Collection, lists: Lists) -> Weights:
     """Begin at the task's start, with the temperature that suits it."""
     linear = collection.start
     scores = _scores(similarity, linear, collection, lists)
-    temperature = losses.calibrated_temperature(scores, lists.gains, lists.where, recipe.loss)
+    temperature = losses.calibrated_temperature(scores, lists.gains, lists.where)
     return Weights(linear, jnp.log(temperature))
 
 
@@ -82,13 +80,11 @@ def compiled_update(kind: type, recipe: DefaultRecipe) -> tuple[Any, Any]:
 
     The parameters of the ranking function, of class ``kind``, are arguments: folds may have others.
     """
-    return _compiled(kind, recipe.loss, recipe.l2, recipe.learning_rate, recipe.max_steps)
+    return _compiled(kind, recipe.l2, recipe.learning_rate, recipe.max_steps)
 
 
 @lru_cache(maxsize=4)  # a program holds memory
-def _compiled(
-    kind: type, loss_of: str, l2: float, learning_rate: float, max_steps: int
-) -> tuple[Any, Any]:
+def _compiled(kind: type, l2: float, learning_rate: float, max_steps: int) -> tuple[Any, Any]:
     schedule = optax.cosine_decay_schedule(learning_rate, max_steps, alpha=0.1)
     optimizer = optax.adam(schedule)
 
@@ -97,7 +93,7 @@ def _compiled(
     ) -> jax.Array:
         scores = _scores(kind(*numbers), learned.linear, collection, lists)
         temperature = jnp.exp(learned.log_temperature)
-        loss = losses.LOSSES[loss_of](scores, lists.gains, lists.where, temperature)
+        loss = losses.listwise(scores, lists.gains, lists.where, temperature)
         learned_only = jax.tree.map(jnp.subtract, learned.linear, collection.start)
         return loss + l2 * tdv.squared_length(learned_only)
 

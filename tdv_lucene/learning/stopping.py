@@ -12,6 +12,12 @@ from ..core import tdv
 from ..simulation.measures import deciding, first_of_the_best
 from .training_task import Task
 
+SLOPES = (0.0, 0.25, 0.5, 0.75)
+"""How far TDVs may differ from their mean (1: as learned, 0: all the same)."""
+CAUTION = 1.0
+"""With a prior: by how many standard errors the result must serve held-out queries better than the
+prior does."""
+
 
 class Network(NamedTuple):
     """One shallow network, shrunk: tdv = (1 - slope) base + factor ReLU(w . x + b).
@@ -74,10 +80,10 @@ def measure_checkpoints(
     task: Task, checkpoints: dict[int, tdv.Linear], fold: np.ndarray
 ) -> Trained:
     """Measure a training at every checkpoint and slope on the queries it did not see."""
-    slopes, start = task.recipe.slopes, jax.tree.map(np.asarray, task.collection.start)
+    start = jax.tree.map(np.asarray, task.collection.start)
     networks = [
         _network(task, start, 0, 0.0),
-        *(_network(task, at, step, slope) for step, at in checkpoints.items() for slope in slopes),
+        *(_network(task, at, step, slope) for step, at in checkpoints.items() for slope in SLOPES),
     ]
     measured = np.array([_measure(task, network, fold) for network in networks])
     return Trained(networks, measured - measured[0])

@@ -20,9 +20,14 @@ from ..simulation.weighted_collection import term_totals
 from .candidates import Candidates, Lists, make_candidates, make_lists, sample_places
 from .recipes import DefaultRecipe
 
+QUERIES_PER_STEP = 128
+WIDTH = 40
+"""Candidates in a query's list at each step, sampled from ``DEPTH``."""
+DEPTH = 1000
+
 
 class Task(NamedTuple):
-    """A mask of kept terms, and what is trained under it.
+    """What is trained.
 
     Attributes
     ----------
@@ -46,8 +51,7 @@ class Collection(NamedTuple):
     ----------
     features : tdv.Features
     kept : float32[V]
-        What a network's TDVs are multiplied by: 0 for dropped terms, for others 1 or the posting
-        rule's factor, times the factor of the power of weights.
+        What a network's TDVs are multiplied by: the factor of the power of weights.
     doc_freq, total_term_freq : float32[V]
     doc_count : float32[]
     start : tdv.Linear
@@ -62,10 +66,8 @@ class Collection(NamedTuple):
     start: tdv.Linear
 
 
-def term_features(
-    matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = "all"
-) -> tdv.Features:
-    """Return the standardised features of every term of ``matrix``: all, or of one ``kind``.
+def term_features(matrix: TermDocumentMatrix, vectors: TermVectors) -> tdv.Features:
+    """Return the standardised features of every term of ``matrix``.
 
     Means and deviations are weighted by document frequency: a term counts as often as it has
     postings, because postings are what is scored and stored.
@@ -75,10 +77,6 @@ def term_features(
     known = standardise(np.asarray(vectors.vectors, np.float64), weight[vectors.terms])
     # Vector components share one unit of variance, or 100 of them would outweigh the statistics.
     known /= np.sqrt(max(1, known.shape[1]) / 10)
-    if kind == "vectors":
-        statistics = statistics[:, :0]
-    elif kind == "statistics":
-        known = known[:, :0]
     return tdv.Features(
         statistics.astype(np.float32), np.asarray(vectors.terms), known.astype(np.float32)
     )
@@ -88,34 +86,32 @@ def make_task(
     problem: Problem,
     recipe: DefaultRecipe,
     features: tdv.Features,
-    kept: np.ndarray,
     start: tdv.Linear | None = None,
 ) -> Task:
-    """Prepare training under the mask ``kept`` float32[V], with candidates retrieved under it.
+    """Prepare training, with candidates retrieved by the TDVs it starts from.
 
     ``start`` is the network to begin with; None gives every term the same TDV.
     """
-    impacts = problem.impacts(problem.rows.weighted(kept * problem.base_values))
-    candidates = make_candidates(problem.postings, impacts, recipe.depth)
+    impacts = problem.impacts(problem.rows.weighted(problem.base_values))
+    candidates = make_candidates(problem.postings, impacts, DEPTH)
     matrix = problem.matrix
-    mask = kept * problem.judged.start_values
-    counts = mask, np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
-    mask, df, cf, size = (jnp.asarray(np.asarray(count), jnp.float32) for count in counts)
+    start_values, doc_freq = problem.judged.start_values, np.maximum(matrix.doc_freq, 1)
+    counts = start_values, doc_freq, term_totals(matrix), matrix.doc_count
+    kept, df, cf, size = (jnp.asarray(np.asarray(count), jnp.float32) for count in counts)
     features, start = jax.tree.map(jnp.asarray, (features, start or tdv.flat_start(features)))
-    collection = Collection(features, mask, df, cf, size, start)
+    collection = Collection(features, kept, df, cf, size, start)
     return Task(problem, recipe, collection, candidates)
 
 
 def batches(task: Task, queries: np.ndarray, rng: np.random.Generator) -> Iterator[Lists]:
     """Yield batches for ever; every query comes once before any comes again."""
-    recipe = task.recipe
     # A multiple of eight, so that folds of nearly equal size share their compiled step.
-    size = min(recipe.queries_per_step, max(1, len(queries) // 8 * 8), len(queries))
+    size = min(QUERIES_PER_STEP, max(1, len(queries) // 8 * 8), len(queries))
     waiting = np.zeros(0, np.int64)
     while True:
         check()
         if len(waiting) < size:
             waiting = np.concatenate([waiting, rng.permutation(queries)])
         chosen, waiting = waiting[:size], waiting[size:]
-        places = sample_places(rng, task.candidates, chosen, recipe.width)
+        places = sample_places(rng, task.candidates, chosen, WIDTH)
         yield make_lists(task.problem.rows, task.candidates, chosen, places)

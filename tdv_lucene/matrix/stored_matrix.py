@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError
 from ..store import check_content, check_files, load_array, read_manifest
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 from .term_document_matrix import TermDocumentMatrix
@@ -38,11 +37,6 @@ def load_matrix(path: StrPath) -> TermDocumentMatrix:
     check_files(path, manifest, _MADE_BY, digests_up_to=_DIGESTED)
     spec = {"field": str, "source": {"commit": str}, "sequences?": (str, NoneType)}
     check_content(path, manifest, _MADE_BY, spec)
-    if "collection" in manifest:  # as earlier versions wrote it
-        raise TdvError(
-            f"{path} holds only some documents of its index, which this version does not read: "
-            f"make it again with '{_MADE_BY}'"
-        )
     return open_arrays(Path(path), manifest)
 
 

@@ -16,7 +16,7 @@ from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, ranking_function
 from ..ranking.boosts import describe_boost
-from ..simulation.posting_rules import RuleRecipe, rule_of_order
+from ..simulation.posting_rules import rule_of_order
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import TermValues
 from ..values.unvalidated import unvalidated_values
@@ -81,7 +81,7 @@ def prior_values(
     asked = CORRECTED_AT if reductions is None else reductions
     points = [r if r is not None and 0 <= r < 1 else recommended for r in asked]
     counted = matrix.with_position_boost(settings.boost)
-    rule = rule_of_order(counted, model, settings.parameters, RuleRecipe(), points)
+    rule = rule_of_order(counted, model, settings.parameters, points)
     about = {
         **prior.describe(), "lead": lead, "unlike": differences,
         "mean_length": mean_length(matrix),

@@ -3,7 +3,7 @@
 It is a readable file beside this module, made by ``scripts/bench/prior.py``. It holds the search's
 parameters, the first-position boost, and the paper's network over statistics that mean the same
 everywhere, standardised on each collection. It has no word vectors: on collections that it has not
-seen they gain nothing (``scripts/bench/prior_words.py``). :mod:`.alone` makes TDVs from nothing
+seen they gain nothing. :mod:`.alone` makes TDVs from nothing
 else; :mod:`..learning.default` lets learning begin at it.
 """
 

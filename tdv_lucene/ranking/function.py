@@ -133,8 +133,9 @@ class RankingFunction(ABC):
         documents would lose most of what they have.
     worth_per_byte : bool
         Whether learning may choose how much a term's bytes count in the order of postings.
-    whole_terms : str
-        The recipe's option that says which share is dropped as whole terms.
+    whole_terms : float
+        The share of the reduction that is made by dropping whole terms. It is larger for the
+        language model: what dropped postings do to a term's probability cannot be corrected.
     has_idf : bool
         Whether a term that loses postings counts for more.
     of_weights : bool
@@ -153,7 +154,7 @@ class RankingFunction(ABC):
     boost_times: ClassVar[float] = 1.0
     dropped_by: ClassVar[tuple[float, float]] = (4.0, 0.2)
     worth_per_byte: ClassVar[bool] = False
-    whole_terms: ClassVar[str] = "whole_terms"
+    whole_terms: ClassVar[float] = 0.0
     has_idf: ClassVar[bool] = True
     of_weights: ClassVar[bool] = False
     scales: ClassVar[tuple[float, ...]] = (

@@ -42,7 +42,7 @@ class QueryLikelihood(RankingFunction):
     pool_searches = ({"mu": 1000.0}, {"mu": 250.0}, {"mu": 50.0})
     held_by = "scale"
     java_class = "org.apache.lucene.search.similarities.LMDirichletSimilarity"
-    whole_terms = "whole_terms_qld"
+    whole_terms = 0.67
     has_idf = False
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Dirichlet:

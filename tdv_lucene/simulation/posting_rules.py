@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,50 +16,27 @@ from ..values.term_orders import counted_for_dropping, order_terms
 from .weighted_collection import apply_values
 
 
-@dataclass(frozen=True)
-class RuleRecipe:
-    """How an order becomes a rule, learned or not.
-
-    Attributes
-    ----------
-    whole_terms, whole_terms_qld : float
-        The share of the reduction that is made by dropping whole terms. It is larger for the
-        language model: what dropped postings do to a term's probability cannot be corrected.
-    make_up : bool
-        Correct TDVs for what dropped postings add to their term's idf.
-    per_byte : float
-        How much what a term takes of the dictionary counts in the order of postings (see
-        :func:`..values.term_orders.order_terms`).
-    """
-
-    whole_terms: float = 0.0
-    whole_terms_qld: float = 0.67
-    make_up: bool = True
-    per_byte: float = 0.0
-
-
 def rule_of_order(
     matrix: TermDocumentMatrix,
     model: str,
     parameters: SearchParameters,
-    recipe: RuleRecipe,
     reductions: Iterable[float],
+    per_byte: float = 0.0,
 ) -> PostingRule:
     """Return the rule that drops postings by their saturation and their term's order, its
     ``priority`` (see :func:`..values.term_orders.order_terms`).
 
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf, a pass each.
+    ``per_byte`` is how much what a term takes of the dictionary counts in the order.
     """
     k1, b = ranking_function(model).dropped_by
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
-        order_terms(matrix, model, per_byte=recipe.per_byte),
-        getattr(recipe, ranking_function(model).whole_terms),
+        order_terms(matrix, model, per_byte=per_byte),
+        ranking_function(model).whole_terms,
         k1=k1,
         b=b,
     )
-    if not recipe.make_up:
-        return rule
     return make_up_for(rule, matrix, sorted(reductions), model, parameters.values()["k1"])
 
 

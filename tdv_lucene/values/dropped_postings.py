@@ -82,20 +82,11 @@ class PostingRule:
         priority: np.ndarray,
         factors: np.ndarray | None,
         described: Mapping[str, Any],
-        boost: Boost | None = None,
     ) -> PostingRule:
-        """Make a rule of what :meth:`describe` returned.
-
-        ``boost`` is that of the TDVs, which rules of earlier versions have too.
-        """
-        if described.get("steepness"):
-            raise TdvError(
-                "these TDVs have the posting rule of an earlier version: learn them again"
-            )
+        """Make a rule of what :meth:`describe` returned."""
         length_norm = LengthNorm(described["fixed"], described["per_token"])
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
-        if "lead" in described:
-            boost = read_boost(described["lead"])
+        boost = read_boost(described.get("lead"))
         if not all(np.isfinite(part).all() for part in (*length_norm, *thresholds, *(boost or ()))):
             raise TdvError(
                 "the posting rule of these TDVs holds numbers that are not finite: learn them again"

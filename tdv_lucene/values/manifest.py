@@ -1,7 +1,7 @@
 """What the manifest of term values holds, and what must be there, and in the arrays, when read.
 
-A fact is computed by who knows it, and passed to :func:`describe`; its type stands here. Keys keep
-the words of earlier versions: ``lead`` is the boost. What an index records of a
+A fact is computed by who knows it, and passed to :func:`describe`; its type stands here. The key
+``lead`` is the boost. What an index records of a
 pruning has the same names (see :mod:`..indexes.user_data`).
 """
 
@@ -37,7 +37,7 @@ _MANIFEST = {
     "parameters": {f"{name}?": NUMBER for name in ANSERINI_DEFAULTS},  # else as Anserini has it
     "recommended_reduction": (*NUMBER, type(None)),
     "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str, "folds?": list,
-    "self_supervised?": dict, "queries?": int, "full?": dict, "pool?": dict, "analysis?": dict,
+    "queries?": int, "full?": dict, "pool?": dict, "analysis?": dict,
     "prior?": dict, "seed?": int, "vectors?": dict, "tuned_on?": int, "measure?": str, "log?": dict,
     "choice?": dict, "recommended_because?": str,
 }  # fmt: skip
@@ -150,7 +150,7 @@ def check_arrays(arrays: Mapping[str, np.ndarray | None], terms: int, factors: i
         if found.shape != expected:
             raise TdvError(
                 f"term values: '{name}' has shape {found.shape}, expected {expected}: "
-                "the folder is damaged or of an earlier version; learn it again"
+                "the folder is damaged: learn it again"
             )
         kind, legal, holds = _ADMISSIBLE[name]
         if found.dtype.kind not in kind or not holds(np.asarray(found)):

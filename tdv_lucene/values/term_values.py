@@ -168,9 +168,8 @@ class TermValues:
         if self.posting_priority is None:
             return None
         return PostingRule.read(
-            self.posting_priority, self.posting_factors, self.manifest["posting_rule"],
-            self.position_boost,
-        )  # fmt: skip
+            self.posting_priority, self.posting_factors, self.manifest["posting_rule"]
+        )
 
     @property
     def unit(self) -> str:

@@ -80,22 +80,6 @@ def test_every_file_is_watched(result: tuple[Path, Callable]) -> None:
     read(folder)
 
 
-def test_results_of_earlier_versions_are_read(result: tuple[Path, Callable]) -> None:
-    """They list no files; what is damaged in them is told as far as it shows."""
-    folder, read = result
-    manifest = json.loads((folder / "manifest.json").read_text())
-    del manifest["files"]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    read(folder)
-    for path in sorted(folder.glob("*.npy")):
-        content = path.read_bytes()
-        for damage in (b"", content[:20], b"no array"):
-            path.write_bytes(damage)
-            with pytest.raises(TdvError, match=f"is damaged.*{path.name}"):
-                read(folder)
-        path.write_bytes(content)
-
-
 def test_no_entry_of_a_manifest_is_trusted(result: tuple[Path, Callable], tmp_path: Path) -> None:
     """Every entry, at any depth, left out or of another type: read as before, or refused."""
     folder, read = result

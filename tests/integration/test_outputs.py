@@ -27,6 +27,7 @@ from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.output import Output
 from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.store import FORMAT
 
 pytestmark = pytest.mark.jvm
 
@@ -234,7 +235,8 @@ def _foreign(writer: Writer, tmp: Path) -> Iterator[tuple[str, Path]]:
     yield "another kind of result", _result(tmp / f"other{suffix}", "other", None)
     if writer.suffix is not None:
         for name in ("orphan", "elsewhere"):
-            _file(tmp / f"{name}{suffix}.manifest.json", f'{{"kind": "{kind}", "files": {{}}}}')
+            manifest = f'{{"kind": "{kind}", "format": {FORMAT}, "files": {{}}}}'
+            _file(tmp / f"{name}{suffix}.manifest.json", manifest)
         yield "beside a foreign manifest", tmp / f"orphan{suffix}"
         yield "a file with a foreign manifest", _file(tmp / f"elsewhere{suffix}")
 

@@ -76,7 +76,6 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
     new_job = java_class("tdvlucene.prune.PruneJob")
     job = new_job(str(source), str(pruned), 2)
     job.addField("contents", values, rule)
-    job.setPostingsInMemory(5)  # the vectors of a document or two at a time
     run_job(job)
     values.close()
 

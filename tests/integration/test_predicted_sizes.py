@@ -42,7 +42,7 @@ def _learned(folder: Path, segments: int, deleted: int) -> tuple[Path, TermValue
     lines = [f"q{i}\t{' '.join(texts[i][:3])}" for i in asked]
     (folder / "topics.tsv").write_text("\n".join(lines) + "\n")
     (folder / "qrels").write_text("".join(f"q{i} 0 d{i} 1\n" for i in asked))
-    recipe = DefaultRecipe(values=False, tuned=False, folds=2, reductions=REDUCTIONS)
+    recipe = DefaultRecipe(values=False, folds=2, reductions=REDUCTIONS)
     values = learn_from_index(
         index, folder / "topics.tsv", folder / "qrels", folder / "values", recipe=recipe
     )

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 
-import tdv_lucene as tdv
 from tdv_lucene.cli.explain import command as explain_command
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
@@ -19,7 +18,6 @@ from tdv_lucene.comparison.term_changes import trade_off
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes import search_parameters
 from tdv_lucene.indexes.search_parameters import recorded_parameters
-from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.pruning.prune import prune_index
@@ -225,42 +223,3 @@ def test_a_ratio_of_frequencies_is_not_called_a_value(case, saved):
     given = [*arguments, "--tdv", saved.contents]
     shown = CliRunner().invoke(explain_command, [str(a) for a in given]).output
     assert "TDV" in shown and "ratio" not in shown
-
-
-@pytest.mark.parametrize("entry", ["tdv.tf", "tdv.fields.title.tf"])
-def test_an_index_whose_search_was_to_apply_the_tdvs_is_refused(entry, case, tmp_path):
-    """By every stage: its norms are lengths of weighted frequencies, and it would rank wrongly."""
-    whole = case.matrices["contents"]
-    all_kept = np.ones(whole.shape[0], np.float32)
-    values = values_of(whole)
-    old, new = tmp_path / "old", tmp_path / "new"
-    old.mkdir()
-    kept = rewriter.FieldValues(whole.vocabulary, all_kept, None)
-    rewriter.rewrite_index(case.index, old, [kept], threads=1, user_data={entry: "similarity"})
-    stages = {
-        "inspect": lambda: tdv.inspect_index(old),
-        "extract": lambda: tdv.extract_matrix(old, new),
-        "embed": lambda: tdv.embed_terms(old, new),
-        "learn": lambda: tdv.learn_from_index(old, case.topics, case.qrels, new),
-        "peers": lambda: tdv.make_peer_values(old, new, "ridf"),
-        "prune": lambda: tdv.prune_index(old, values, new),
-        "prune unjudged": lambda: tdv.prune_index(old, None, new),
-        "verify": lambda: tdv.verify_pruned(case.index, old, values),
-        "verify against it": lambda: tdv.verify_pruned(
-            old, pruned_for(case, "any", tmp_path), values
-        ),
-        "search": lambda: tdv.search_index(old, TOPICS, new),
-        "search shards": lambda: tdv.search_index(
-            tdv.find_shards([str(case.index), str(old)]), TOPICS, new
-        ),
-        "open": lambda: tdv.open_searcher(old),
-        "tune": lambda: tdv.tune_parameters(old, TOPICS, {"q1": {"d0": 1}}),
-        "explain": lambda: tdv.explain_query(case.index, old, "alpha"),
-        "compare": lambda: tdv.compare_indexes(case.index, old, case.topics, case.qrels, new),
-        "export": lambda: tdv.export_ciff(old, new),
-    }
-    remedy = "was pruned with --tf similarity.*: prune its source again, or search it with the ver"
-    for name, stage in stages.items():
-        with pytest.raises(TdvError, match=remedy):
-            pytest.fail(f"{name} took it: {stage()}")
-        assert not new.exists(), name

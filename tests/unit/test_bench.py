@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -17,15 +16,11 @@ import numpy as np
 import pytest
 
 from tdv_lucene.learning.by_log import CALIBRATION
-from tdv_lucene.learning.recipes import DefaultRecipe
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-SCRIPTS = ["rewriting.py",
-           "ablation.py", "frontier.py",
-           "rivals.py", "size.py", "shards.py", "evidence.py", "orders.py", "permuted.py",
-           "gains.py", "update.py", "watch.py", "languages.py", "engines.py",
-           "impact.py", "prior_words.py", "few_queries.py"]  # fmt: skip
-READING = ["picture.py", "prior_picture.py", "passages.py"]
+SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py",
+           "impact.py"]  # fmt: skip
+READING = ["picture.py"]
 """Scripts that read figures or documents, and need no folder to work in."""
 
 
@@ -101,30 +96,11 @@ def test_a_run_replaces_its_two_files_alone(results: ModuleType, tmp_path: Path)
     assert (folder / "notes.md").read_text(encoding="utf-8") == "kept"
 
 
-def test_every_line_of_the_ablation_is_a_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A switch that the recipe lost, or one that changes nothing, would be found hours later."""
-    monkeypatch.syspath_prepend(str(BENCH))
-    changes = load("ablation").CHANGES
-    recipes = {line: replace(DefaultRecipe(), **change) for line, change in changes.items()}
-    assert recipes.pop("default") == DefaultRecipe()
-    assert DefaultRecipe() not in recipes.values()
-    assert len(set(recipes.values())) == len(recipes) > 10
-
-
-@pytest.mark.parametrize(
-    ("script", "option", "figures", "picture"),
-    [
-        ("picture.py", "--raw", "2026-11-24-rivals/raw.json", "rivals.svg"),
-        ("prior_picture.py", "--curve", "2026-11-22-prior/curve.json", "curve.svg"),
-    ],
-)
-def test_the_readmes_pictures_are_drawn_of_their_runs(
-    tmp_path: Path, script: str, option: str, figures: str, picture: str
-) -> None:
-    drawn, raw = tmp_path / picture, BENCH / "runs" / figures
-    command = [sys.executable, BENCH / script, option, raw, "--output", drawn]
+def test_the_readmes_picture_is_drawn_of_its_run(tmp_path: Path) -> None:
+    drawn, raw = tmp_path / "rivals.svg", BENCH / "runs" / "2026-11-24-rivals" / "raw.json"
+    command = [sys.executable, BENCH / "picture.py", "--raw", raw, "--output", drawn]
     subprocess.run(command, check=True, capture_output=True)
-    assert _numbered_ids(drawn) == _numbered_ids(raw.with_name(picture))
+    assert _numbered_ids(drawn) == _numbered_ids(raw.with_name("rivals.svg"))
 
 
 def _numbered_ids(picture: Path) -> str:

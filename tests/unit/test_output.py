@@ -14,7 +14,7 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.output import Output
-from tdv_lucene.store import save_array
+from tdv_lucene.store import FORMAT, save_array
 
 
 def _make(output: Path, text: str = "new", kind: str = "thing", **options: object) -> None:
@@ -88,7 +88,8 @@ def test_overwrite_never_deletes_what_is_not_ours(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("run.txt.manifest.json", '{"kind": "thing", "files": {}}'),  # beside a run
+        # beside a run
+        ("run.txt.manifest.json", f'{{"kind": "thing", "format": {FORMAT}, "files": {{}}}}'),
         ("manifest.json", '{"manifest_version": 3, "name": "a browser extension"}'),
         ("manifest.json", "[]"),
         ("manifest.json", "{"),
@@ -115,23 +116,17 @@ def test_only_the_same_kind_is_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("made_by", "replaced_by"),
-    [("peers", {"peers"}), ("TermValues.save", {"TermValues.save"}), (None, {"learn", None})],
+    [("peers", {"peers"}), ("TermValues.save", {"TermValues.save"}), ("learn", {"learn", None})],
 )
 def test_only_what_made_a_result_replaces_it(made_by, replaced_by, tmp_path: Path) -> None:
-    """None: an earlier version, which did not say; its TDVs count as learned."""
     output = tmp_path / "out"
     for other in ("learn", "peers", "prune", "TermValues.save", None):
-        _make(output, "old", "term-values", made_by=made_by or "learn", overwrite=True)
-        if made_by is None:
-            manifest = json.loads((output / "manifest.json").read_text())
-            assert manifest.pop("made_by") == "learn"
-            (output / "manifest.json").write_text(json.dumps(manifest))
+        _make(output, "old", "term-values", made_by=made_by, overwrite=True)
         if other in replaced_by:
             _make(output, "new", "term-values", made_by=other, overwrite=True)
             assert (output / "content").read_text() == "new"
             continue
-        told = f"'{made_by}'" if made_by else "an earlier version, perhaps by 'learn'"
-        with pytest.raises(TdvError, match=f"out was made by {told}, and overwrite=True of"):
+        with pytest.raises(TdvError, match=f"out was made by '{made_by}', and overwrite=True of"):
             _make(output, "new", "term-values", made_by=other, overwrite=True)
         assert (output / "content").read_text() == "old"
         shutil.rmtree(output)
@@ -158,13 +153,13 @@ def test_one_thing_more_or_changed_is_named(change: str, tmp_path: Path) -> None
     assert place.is_symlink() or place.read_text() == "changed"
 
 
-def test_results_of_earlier_versions_are_left_to_the_user(tmp_path: Path) -> None:
+def test_results_of_development_versions_are_left_to_the_user(tmp_path: Path) -> None:
     _make(tmp_path / "out", "old")
     path = tmp_path / "out" / "manifest.json"
     manifest = json.loads(path.read_text())
-    del manifest["files"]
+    manifest["format"] = 1
     path.write_text(json.dumps(manifest))
-    with pytest.raises(TdvError, match="an earlier version made it.*remove it yourself"):
+    with pytest.raises(TdvError, match="by a development version.*remove it yourself"):
         _make(tmp_path / "out", overwrite=True)
 
 

@@ -79,7 +79,6 @@ class StoredRanker:
 
 def _config(path: str | os.PathLike[str], stored: dict[str, Any]) -> NeuralConfig:
     """The config, once sure that every entry has its type and lies in its range."""
-    stored = {name: x for name, x in stored.items() if name != "gating"}  # by earlier versions
     types: dict[str, Any] = {field.name: type(field.default) for field in fields(NeuralConfig)}
     types["learning_rate"] = (float, type(None))
     check_content(path, stored, _MADE_BY, types)

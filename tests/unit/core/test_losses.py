@@ -24,15 +24,6 @@ def test_listwise_is_the_cross_entropy_of_the_shares():
     assert float(losses.listwise(scores, gains, where, 2.0)) == pytest.approx(expected, rel=1e-5)
 
 
-def test_pairs_count_whose_gains_differ():
-    scores, gains = jnp.array([[2.0, 1.5, 1.0, 9.0]]), jnp.array([[2.0, 1.0, 1.0, 0.0]])
-    where = jnp.array([[True, True, True, False]])
-    # Against a margin of 2: 1 - 0.5 / 2 and 1 - 1 / 2.
-    value = losses.pairwise_hinge(scores, gains, where, 2.0)
-    assert float(value) == pytest.approx((0.75 + 0.5) / 2)
-    assert float(losses.pairwise_hinge(scores, gains, where, 0.25)) == 0
-
-
 def test_padding_changes_nothing_even_when_infinite():
     where = jnp.array([[True, True, False]])
     short = losses.listwise(jnp.array([[1.0, 2.0]]), jnp.array([[1.0, 0.0]]), where[:, :2], 1.0)

@@ -143,18 +143,15 @@ def test_a_model_without_parameters_keeps_what_it_was_given():
 
 
 @pytest.mark.parametrize(
-    ("tuned", "given", "expected"),
+    ("given", "expected"),
     [
-        (True, None, None),
-        (False, None, ANSERINI_DEFAULTS),
-        (True, Parameters(k1=0.7, b=0.3), {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
-        (True, {"k1": 0.7, "b": 0.3}, {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
+        (None, None),
+        (Parameters(k1=0.7, b=0.3), {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
+        ({"k1": 0.7, "b": 0.3}, {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
     ],
 )
-def test_given_parameters_and_a_recipe_without_tuning_stay(tuned, given, expected):
-    recipe = DefaultRecipe(
-        prior=False, tuned=tuned, max_steps=1, check_every=1, folds=2, reductions=(0.0,)
-    )
+def test_given_parameters_stay(given, expected):
+    recipe = DefaultRecipe(prior=False, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
     values = learn_term_values(*make_long_answers(30), recipe=recipe, parameters=given)
     if expected is None:
         assert values.parameters != dict(ANSERINI_DEFAULTS)

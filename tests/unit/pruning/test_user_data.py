@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from small_problem import make_matrix
@@ -16,7 +14,7 @@ from tdv_lucene.pruning.field_description import describe_field
 from tdv_lucene.pruning.field_rule import point_at
 from tdv_lucene.pruning.search_target import SearchTarget
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
-from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.store import FORMAT
 
 
 def _described(field: str, commit: str = "now") -> dict:
@@ -25,7 +23,7 @@ def _described(field: str, commit: str = "now") -> dict:
         "values_sha256": f"sum of {field}",
         "source_commit": commit,
         "requested_reduction": 0.3,
-        "least_freq": 1,
+        "format": FORMAT,
         "search": {"k1": 0.9},
     }
 
@@ -60,17 +58,6 @@ def test_index_that_says_nothing_is_refused() -> None:
         read_records("folder", {"made by": "another"})
 
 
-def test_tdvs_from_topics_that_an_earlier_version_made_are_read_and_told(tmp_path) -> None:
-    values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
-    made = {"self_supervised": {"method": "titles", "topics": 20}, "queries": 20}
-    replace(values, manifest={**values.manifest, **made}).save(tmp_path / "values")
-    loaded = TermValues.load(tmp_path / "values")
-    point = point_at(loaded, 0.3, tf="scaled", scale=None, unit=None)
-    config, target = PruneConfig(reduction=0.3), SearchTarget.of(None)
-    described = describe_field(loaded, point, config, {"commit": "now"}, target, None)
-    assert described["learned_from"] == "self-supervised: 20 titles of the index, no judgements"
-
-
 def test_a_peer_is_told_by_its_name() -> None:
     values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
     point = point_at(values, 0.3, tf="scaled", scale=None, unit=None)
@@ -89,19 +76,13 @@ def test_a_fact_has_one_name_in_tdvs_and_in_an_index() -> None:
     record = FieldRecord.of(as_user_data([described]))
     facts = [name for name in described if hasattr(record, name)]
     assert {name: getattr(record, name) for name in facts} == {n: described[n] for n in facts}
-    unread = {*described} - {*facts} - {*ANSERINI_DEFAULTS, "search", "least_freq"}
+    unread = {*described} - {*facts} - {*ANSERINI_DEFAULTS, "search", "format"}
     assert unread == set(), "what is recorded is read by its name"
     assert record.learned_parameters.values() == values.parameters
     record.require_current("index")
 
 
-@pytest.mark.parametrize("missing", ["tdv.least_freq", "tdv.requested_reduction"])
-def test_a_record_of_an_earlier_version_is_refused(missing: str) -> None:
-    record = {"tdv.tf": "scaled", "tdv.least_freq": "1", "tdv.requested_reduction": "0.3"}
-    FieldRecord.of(record).require_current("index")
-    del record[missing]
-    with pytest.raises(
-        TdvError, match="index was pruned in .* by an earlier version .*source again"
-    ):
-        FieldRecord.of(record).require_current("index")
-    assert FieldRecord.of({"tdv.tf": "original", "tdv.requested_reduction": "0"}).tf == "original"
+@pytest.mark.parametrize("spoilt", [{}, {"tdv.format": "1"}])
+def test_a_record_of_a_development_version_is_refused(spoilt: dict[str, str]) -> None:
+    with pytest.raises(TdvError, match="index was pruned by a development version"):
+        FieldRecord.of({"tdv.field": "contents", **spoilt}).require_current("index")

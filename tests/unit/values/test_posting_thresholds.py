@@ -7,7 +7,6 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
-from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.norms import lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking import Statistics
@@ -184,12 +183,6 @@ def test_a_rule_survives_its_description(matrix):
         assert getattr(again, name) == getattr(rule, name)
     for old, new in zip(rule.thresholds, again.thresholds):
         np.testing.assert_array_equal(old, new)
-
-
-def test_a_rule_of_an_earlier_version_is_refused(matrix):
-    rule, _ = make_rule(matrix, 0.3)
-    with pytest.raises(TdvError, match="learn them again"):
-        PostingRule.read(rule.priority, None, {**rule.describe(), "steepness": 0.5})
 
 
 @pytest.mark.parametrize("scale", [None, 3.0])

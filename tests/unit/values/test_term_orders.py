@@ -73,7 +73,7 @@ def test_lengths_count_for_little_whatever_the_search_takes(collection, model, k
     matrix = collection[0]
     average = float(matrix.stored_lengths().sum() / matrix.doc_count)
     parameters = Parameters(k1=1.7, b=0.9)
-    rule = rule_of_order(matrix, model, parameters, DefaultRecipe(), (0.5,))
+    rule = rule_of_order(matrix, model, parameters, (0.5,))
     assert rule.length_norm == LengthNorm.of(k1, b, average)
 
 
@@ -88,7 +88,7 @@ def test_what_stands_early_is_kept_longest(collection, model, times):
         (boosted, FirstPositionBoost(1.5 * times, 3.0 * times)),
         (matrix, None),
     ):
-        rule = rule_of_order(counted, model, Parameters(), DefaultRecipe(), (0.5,))
+        rule = rule_of_order(counted, model, Parameters(), (0.5,))
         ones = np.ones(matrix.shape[0], np.float32)
         _, cut = rule.drop(ones, rule.priority, matrix.doc_freq, 0.5)
         assert rule.position_boost == cut.position_boost == expected
@@ -97,7 +97,7 @@ def test_what_stands_early_is_kept_longest(collection, model, times):
 def test_the_rule_drops_by_order_times_saturation(collection):
     """At half of the postings, none that stays is worth less than one that goes."""
     matrix = collection[0]
-    rule = rule_of_order(matrix, "bm25", Parameters(), DefaultRecipe(), (0.5,))
+    rule = rule_of_order(matrix, "bm25", Parameters(), (0.5,))
     order = rule.priority
     everything = np.ones(len(order), np.float32)
     tdv, cut = rule.drop(everything, order, matrix.doc_freq, 0.5)
@@ -119,7 +119,7 @@ def test_learning_and_the_prior_drop_in_the_same_order(collection):
 
 def test_the_larger_idf_is_corrected_as_far_as_pruning_goes(collection):
     """At 91 % TDVs had the factors of 80 %, of learned TDVs and of the prior's alone."""
-    recipe = DefaultRecipe(values=False, tuned=False, folds=2, reductions=(0.0,))
+    recipe = DefaultRecipe(values=False, folds=2, reductions=(0.0,))
     matrix = collection[0]
     for values in (learn_term_values(*collection, recipe=recipe), prior_values(matrix)):
         rule = values.posting_rule

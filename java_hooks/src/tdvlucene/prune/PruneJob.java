@@ -40,20 +40,15 @@ import tdvlucene.rules.TermTable;
  * segment, wrapped in a {@link PrunedReader} for each field, is merged into a segment of its own;
  * segments are merged in parallel. Document order, stored fields, doc values, points and other
  * fields stay; deleted documents are dropped, soft-deleted ones too. Memory: about twelve bytes for
- * each document and four for each term; for term vectors also the vocabulary and up to a quarter of
- * the heap.
+ * each document and four for each term; for term vectors also the vocabulary.
  */
 public class PruneJob extends Job {
   static final String VERSION = "tdv.source_version";
-
-  /** More in memory would save nothing: the passes over the postings are few by then. */
-  private static final int MOST_IN_MEMORY = 1 << 27;
 
   final Index index;
   final int threads;
   private final List<Target> targets = new ArrayList<>();
   private final Path output;
-  private int postingsInMemory;
   private boolean oneSegment;
   private boolean isShard;
   private boolean hasChanged;
@@ -69,7 +64,6 @@ public class PruneJob extends Job {
     this.index = index;
     this.output = Paths.get(output);
     this.threads = threads;
-    this.postingsInMemory = affordablePostings(threads);
   }
 
   /**
@@ -94,11 +88,6 @@ public class PruneJob extends Job {
   /** Makes one segment of all, instead of one of each. */
   public void mergeToOneSegment() {
     oneSegment = true;
-  }
-
-  /** Postings a thread may hold to make term vectors of; by default a share of the heap. */
-  public void setPostingsInMemory(int postings) {
-    postingsInMemory = postings;
   }
 
   /**
@@ -177,7 +166,7 @@ public class PruneJob extends Job {
       }
       toWrite += survey(segments, target, vectors, pool);
       for (int i = 0; i < readers.length; i++) {
-        readers[i] = new PrunedReader(readers[i], target.prunings.get(i), postingsInMemory);
+        readers[i] = new PrunedReader(readers[i], target.prunings.get(i));
       }
     }
     phase("writing postings", toWrite);
@@ -211,12 +200,6 @@ public class PruneJob extends Job {
     }
     report(counts, target, segments);
     return survey.postingsToRead.sum() + (vectors ? survey.postingsAfter.sum() : 0);
-  }
-
-  /** A quarter of the heap, shared by the threads, at two integers a posting. */
-  private static int affordablePostings(int threads) {
-    long bytes = Runtime.getRuntime().maxMemory() / 4 / threads;
-    return (int) Math.min(bytes / (2 * Integer.BYTES), MOST_IN_MEMORY);
   }
 
   private Map<String, Object> counts(
@@ -289,7 +272,6 @@ public class PruneJob extends Job {
       origins.add(Origin.of(segment, norms));
     }
     IndexWriterConfig config = SourceSettings.of(source);
-    config.setCodec(new DirectCodec(config.getCodec()));
     config.setMergePolicy(new SegmentMerges(origins, oneSegment));
     config.setMergeScheduler(new PooledMerges(pool));
     return config;

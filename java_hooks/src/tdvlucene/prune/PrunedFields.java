@@ -32,7 +32,7 @@ final class PrunedFields extends FieldsProducer {
     return new PrunedTerms(terms, pruning) {
       @Override
       public TermsEnum iterator() throws IOException {
-        return new PrunedTermsEnum(in.iterator(), pruning, pruning.job()::advance);
+        return new PrunedTermsEnum(in.iterator(), pruning);
       }
     };
   }

@@ -20,17 +20,12 @@ import tdvlucene.common.Lucene;
 final class PrunedReader extends FilterCodecReader {
   private final FieldInfos infos;
   private final Pruning pruning;
-  private final int postingsInMemory;
 
-  /**
-   * @param in the segment, or the segment with other fields pruned already
-   * @param postingsInMemory how many postings may be held to make term vectors of them
-   */
-  PrunedReader(CodecReader in, Pruning pruning, int postingsInMemory) {
+  /** @param in the segment, or the segment with other fields pruned already */
+  PrunedReader(CodecReader in, Pruning pruning) {
     super(in);
     this.infos = describe(in.getFieldInfos(), pruning);
     this.pruning = pruning;
-    this.postingsInMemory = postingsInMemory;
   }
 
   private static FieldInfos describe(FieldInfos before, Pruning pruning) {
@@ -68,24 +63,7 @@ final class PrunedReader extends FilterCodecReader {
     if (vectors == null || info == null || !Lucene.hasTermVectors(info)) {
       return vectors;
     }
-    boolean followPostings =
-        !pruning.rule().keepsFrequencies() && vectorFields() == 1 && everyDocumentHasOne();
-    return followPostings
-        ? new InvertedVectors(vectors, pruning, postingsInMemory)
-        : new PrunedVectors(vectors, pruning);
-  }
-
-  /** Before, a field could have vectors in some documents and none in others. */
-  private boolean everyDocumentHasOne() {
-    return Lucene.createdVersion(in.getMetaData()) >= 9;
-  }
-
-  private int vectorFields() {
-    int count = 0;
-    for (FieldInfo info : infos) {
-      count += Lucene.hasTermVectors(info) ? 1 : 0;
-    }
-    return count;
+    return new PrunedVectors(vectors, pruning);
   }
 
   @Override

@@ -1,29 +1,27 @@
 package tdvlucene.prune;
 
 import java.io.IOException;
-import java.util.function.LongConsumer;
+import org.apache.lucene.index.BaseTermsEnum;
+import org.apache.lucene.index.ImpactsEnum;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.rules.TermTable;
 
 /**
- * Walks the terms that keep postings, in step with the vocabulary.
+ * Walks the terms that keep postings, in step with the vocabulary; they cannot be sought.
  *
  * <p>A term whose postings are all dropped still appears here; Lucene's terms writer leaves out
  * terms without documents.
  */
-final class PrunedTermsEnum extends MergeTermsEnum {
+final class PrunedTermsEnum extends BaseTermsEnum {
   private final TermsEnum in;
   private final Pruning pruning;
-  private final LongConsumer progress;
   private final TermTable.Cursor cursor;
 
-  /** @param progress told the postings of each term met; may throw to stop */
-  PrunedTermsEnum(TermsEnum in, Pruning pruning, LongConsumer progress) {
+  PrunedTermsEnum(TermsEnum in, Pruning pruning) {
     this.in = in;
     this.pruning = pruning;
-    this.progress = progress;
     this.cursor = pruning.table().cursor();
   }
 
@@ -34,7 +32,7 @@ final class PrunedTermsEnum extends MergeTermsEnum {
       for (term = in.next(); term != null; term = in.next()) {
         boolean hasLivePosting = cursor.advance(term); // the survey refused all other absences
         if (hasLivePosting && !pruning.rule().drops(cursor.number())) {
-          progress.accept(in.docFreq());
+          pruning.job().advance(in.docFreq());
           return term;
         }
       }
@@ -42,11 +40,6 @@ final class PrunedTermsEnum extends MergeTermsEnum {
     } catch (IOException e) {
       throw pruning.locate(e, term);
     }
-  }
-
-  /** The current term's number in the vocabulary. */
-  int number() {
-    return cursor.number();
   }
 
   @Override
@@ -75,5 +68,29 @@ final class PrunedTermsEnum extends MergeTermsEnum {
   @Override
   public long totalTermFreq() {
     throw notForMerges();
+  }
+
+  @Override
+  public ImpactsEnum impacts(int flags) {
+    throw notForMerges();
+  }
+
+  @Override
+  public SeekStatus seekCeil(BytesRef text) {
+    throw notForMerges();
+  }
+
+  @Override
+  public void seekExact(long ord) {
+    throw notForMerges();
+  }
+
+  @Override
+  public long ord() {
+    throw notForMerges();
+  }
+
+  private static UnsupportedOperationException notForMerges() {
+    return new UnsupportedOperationException("a merge reads terms in order and asks no more");
   }
 }
