@@ -55,14 +55,16 @@ def inspect_index(
         the number of ``files``, their ``bytes``, and whether ``checksums`` were compared;
         ``segments``, ``fields`` and ``stored_fields`` as lists; ``bytes`` and ``bytes_by_kind``;
         ``user_data`` of the commit. A field has its index options, vectors, kind of norms
-        (``default``, ``accurate``, ``impact``, ``unknown`` or ``none``), counts of documents, terms
+        (``default``, ``accurate``, ``impact``, ``baked``, ``unknown``, ``unreadable`` or ``none``),
+        what its ``frequencies`` are (``counts``, ``weights``, ``likely weights`` or ``features``),
+        counts of documents, terms
         (``segment_terms``: of each segment, summed), postings and tokens (Lucene's: deleted
         documents count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned``
         says whether any field can, ``why_not`` gives any other reason against it, such as documents
         without ids. ``named_by`` says what names documents, and ``id_fields``, where they have no
         ids, which fields could. ``analyses`` has of each field that can be searched how it was
         analysed, and how that is known (see :mod:`.analysis`). ``notes`` tell of ids that are not
-        unique.
+        unique, and of frequencies that look like weights.
 
     Raises
     ------
@@ -83,7 +85,7 @@ def inspect_index(
         "analyses": _analyses(index, found["fields"]),
         "can_be_pruned": not why_not,
         "why_not": why_not,
-        "notes": _notes_on_ids(found),
+        "notes": [*_notes_on_ids(found), *_notes_on_weights(found["fields"])],
         "bytes": sum(kinds.values()),
         "bytes_by_kind": kinds,
     }
@@ -106,6 +108,15 @@ def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:
     return [f"{shared:,} documents have the id of another: runs that name one twice are refused"]
 
 
+def _notes_on_weights(fields: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"the frequencies of {field['name']} look like weights, but it was not indexed with "
+        "-impact: they are ranked as counts of words"
+        for field in fields
+        if field.get("frequencies") == "likely weights"
+    ]
+
+
 def _analyses(
     index: str | os.PathLike[str], fields: Sequence[Mapping[str, Any]]
 ) -> dict[str, dict[str, object]]:
@@ -113,7 +124,9 @@ def _analyses(
     searched = [
         field["name"]
         for field in fields
-        if field.get("tokens", -1) > 0 and field["index_options"] != "DOCS"
+        if field.get("tokens", -1) > 0
+        and field["index_options"] != "DOCS"
+        and field["frequencies"] != "features"
     ]
     return {name: analysis_of(index, name).as_dict() for name in searched}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import logging
@@ -69,8 +70,25 @@ def whole_identity(source: Source, parts: Sequence[Mapping[str, Any]]) -> dict[s
 
 
 def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
-    """Whether the frequencies of a field are weights; None without norms, which tell it."""
-    return ask(java_class(_IDENTITY).holdsWeights, java_path(index), field)
+    """Whether the frequencies of a field are weights; None without norms, which tell it.
+
+    Warns once of frequencies that look like weights in an index that takes them for counts. Raises
+    :class:`TdvError` for features, which are neither.
+    """
+    found = ask(java_class(_IDENTITY).frequencies, java_path(index), field)
+    if found["frequencies"] == "likely weights":
+        _warn_of_weights(os.path.abspath(index), field)
+    return found["frequencies"] == "weights" if found["norms"] else None
+
+
+@functools.cache
+def _warn_of_weights(index: str, field: str) -> None:
+    _log.warning(
+        "the frequencies of field '%s' of %s look like weights: few of them are 1. It was not "
+        "indexed with -impact, so they are ranked as counts of words; if they are learned weights "
+        "(JsonVectorCollection), index it again with -impact",
+        field, index,
+    )  # fmt: skip
 
 
 def is_anserinis(index: str | os.PathLike[str]) -> bool:

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentInfos;
+import tdvlucene.common.FrequencyKind;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
@@ -43,10 +44,19 @@ public final class Identity {
     return String.format("%0" + 2 * id.length + "x", new BigInteger(1, id));
   }
 
-  /** Whether the frequencies of a field are weights: {@code null} where no norms tell it. */
-  public static String holdsWeights(String index, String field) throws IOException {
-    NormKind kind = Indexes.read(index, reader -> NormKind.of(reader, field));
-    return kind == NormKind.NONE ? "null" : String.valueOf(kind == NormKind.IMPACT);
+  /**
+   * A JSON object: {@code norms}, whether the field has any, and {@code frequencies}, their {@link
+   * FrequencyKind}. Refuses features.
+   */
+  public static String frequencies(String index, String field) throws IOException {
+    return Indexes.read(index, reader -> {
+      if (Indexes.hasField(reader, field)) { // a shard may lack it
+        Indexes.requireFrequencies(reader, index, field);
+      }
+      return Json.of(Map.of(
+          "norms", NormKind.of(reader, field) != NormKind.NONE,
+          "frequencies", FrequencyKind.of(reader, field).toString()));
+    });
   }
 
   /** Whether it has the field by which Anserini, Pyserini and their tools name documents. */

@@ -245,6 +245,7 @@ public class PruneJob extends Job {
     // An update prunes some segments only: what is recorded of the whole is said to it.
     userData.putIfAbsent(prefix + "reduction", reduction);
     if (target.baked != null) {
+      userData.put(prefix + BakedNorms.RECORD, target.norms.name()); // of the whole source
       userData.putIfAbsent(
           prefix + "baked.average_length", Double.toString(target.average));
     }

@@ -50,7 +50,7 @@ final class Ranking {
   Ranking(IndexSearcher searcher, String index, Similarity similarity) {
     this.searcher = searcher;
     this.index = index;
-    searcher.setSimilarity(similarity);
+    searcher.setSimilarity(NormReading.of(searcher.getIndexReader(), index, similarity));
     searcher.setQueryCache(null); // a cached query is not a search
     tiesById = ordersTiesById(searcher.getIndexReader());
   }
