@@ -204,6 +204,7 @@ public class PruneJob extends Job {
       target.bake(survey.tokensAfter.sum(), (int) counts.get("documents_with_terms"));
       counts.put("norms", target.offs(segments));
     }
+    counts.put("norm_kind", target.norms.toString());
     report(counts, target, segments);
     return survey.postingsToRead.sum() + (vectors ? survey.postingsAfter.sum() : 0);
   }
