@@ -129,8 +129,9 @@ def require_prunable(index: str | os.PathLike[str], field: str) -> None:
     """Refuse what no pruning can be applied to, before anything is made for it.
 
     Raises :class:`TdvError` when the index cannot be read, a document has no id, or the field has
-    no frequencies or norms that cannot be rewritten.
+    no frequencies or norms that cannot be rewritten. Warns as :func:`holds_weights`.
     """
+    holds_weights(index, field)
     call(java_class("tdvlucene.prune.PrunableField").require, java_path(index), field)
 
 

@@ -10,7 +10,6 @@ import tdvlucene.common.FrequencyKind;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
 
 /** Identifies an index, so that it can be recognised later. */
@@ -50,12 +49,10 @@ public final class Identity {
    */
   public static String frequencies(String index, String field) throws IOException {
     return Indexes.read(index, reader -> {
-      if (Indexes.hasField(reader, field)) { // a shard may lack it
-        Indexes.requireFrequencies(reader, index, field);
-      }
-      return Json.of(Map.of(
-          "norms", NormKind.of(reader, field) != NormKind.NONE,
-          "frequencies", FrequencyKind.of(reader, field).toString()));
+      boolean norms = // a shard may lack the field
+          Indexes.hasField(reader, field) && Indexes.requireFrequencies(reader, index, field).hasNorms();
+      String kind = FrequencyKind.of(reader, field).toString();
+      return Json.of(Map.of("norms", norms, "frequencies", kind));
     });
   }
 
