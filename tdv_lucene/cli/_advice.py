@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..pruning.reports import PruneReport
-from ..ranking import MODELS, NAMED_DEFAULTS, RankingFunction, ranking_function
+from ..ranking import DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, RankingFunction, ranking_function
 from ._options import percent
 
 
 def how_to_search(report: PruneReport) -> str:
     """How to search with other programs: by the model that was validated, and no other."""
     model, search = report["model"], report["search"]
+    if report["norm_kind"] == "accurate":
+        return _by_exact_lengths(model, search)
     if model not in MODELS:  # any will do
         functions = map(ranking_function, MODELS)
         return _to_be_told([each for each in functions if not each.of_weights], search)
@@ -100,6 +102,17 @@ def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float
         "\nPass these parameters at search ('tdv-lucene search' reads them from the index):\n"
         f"  Pyserini  {pyserini}\n  Anserini  {anserini}"
     )
+
+
+def _by_exact_lengths(model: str, search: Mapping[str, float]) -> str:
+    told = (
+        "\nIts norms are exact lengths (-bm25.accurate), which most searchers misread as bytes. "
+        "Search it with 'tdv-lucene search' or tdv_lucene.open_searcher(...)"
+    )
+    if model in MODELS and model != DEFAULT_MODEL:
+        return f"{told}."
+    k1, b = search["k1"], search["b"]
+    return f"{told},\nor with Anserini's -bm25.accurate -bm25.k1 {k1:g} -bm25.b {b:g}."
 
 
 def _beyond(report: PruneReport) -> str:

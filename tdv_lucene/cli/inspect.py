@@ -12,8 +12,8 @@ _SEGMENT_COLUMNS = (
     "name", "documents", "deleted", "soft_deleted", "lucene_version", "codec", "compound", "sort",
 )  # fmt: skip
 _FIELD_COLUMNS = (
-    "name", "index_options", "norms", "vectors", "payloads", "doc_values", "point_dimensions",
-    "knn_dimensions",
+    "name", "index_options", "norms", "frequencies", "vectors", "payloads", "doc_values",
+    "point_dimensions", "knn_dimensions",
 )  # fmt: skip
 _COUNT_COLUMNS = ("name", "documents", "terms", "postings", "tokens")
 _SHOWN_SEGMENTS = 20

@@ -93,7 +93,7 @@ class Index(Located):
         self._is_anserinis: bool = found["is_anserinis"]
         self._deleted: int = sum(commit["deleted"] for commit in found["commits"])
         self._opened = opened
-        self._norms: dict[str, str] = {}
+        self._frequencies: dict[str, str] = {}
         self.detected: dict[str, FieldAnalysis] = {}
 
     @classmethod
@@ -167,16 +167,25 @@ class Index(Located):
         searcher, Anserini's, whatever each of them holds."""
         return "anserini" if self.source.is_sharded or self._is_anserinis else "lucene"
 
-    def norms(self, field: str) -> str:
-        """The kind of a field's norms, see :meth:`..jvm.index.OpenedIndex.norms`."""
-        if field not in self._norms:
-            self._norms[field] = self._opened.norms(field)
-        return self._norms[field]
-
     def holds_weights(self, field: str) -> bool | None:
-        """Whether the frequencies of a field are weights; None without norms, which tell it."""
-        kind = self.norms(field)
-        return None if kind == "none" else kind == "impact"
+        """Whether the frequencies of a field are weights; None without norms, which tell it.
+
+        Warns once of frequencies that look like weights in an index that takes them for counts.
+        Raises :class:`TdvError` for features, which are neither.
+        """
+        if field not in self._frequencies:
+            self._frequencies[field] = self._opened.frequencies(field)
+            if self._frequencies[field] == "likely weights":
+                _log.warning(
+                    "the frequencies of field '%s' of %s look like weights: few of them are 1. It "
+                    "was not indexed with -impact, so they are ranked as counts of words; if they "
+                    "are learned weights (JsonVectorCollection), index it again with -impact",
+                    field, self,
+                )  # fmt: skip
+        known = self.fields.get(field)
+        if known is None or not known.has_norms:
+            return None
+        return self._frequencies[field] == "weights"
 
     def record(self, field: str | None = None) -> FieldRecord:
         """What the index says of a field; None for the field that is searched."""
@@ -197,7 +206,8 @@ class Index(Located):
 
     def require_prunable(self, field: str) -> None:
         """Raise :class:`TdvError` where no pruning can be applied to a field, or a document has no
-        id."""
+        id. Warns as :meth:`holds_weights`."""
+        self.holds_weights(field)
         self._opened.require_prunable(field)
 
 

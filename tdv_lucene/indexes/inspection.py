@@ -42,7 +42,9 @@ def inspect_index(
         the number of ``files``, their ``bytes``, and whether ``checksums`` were compared;
         ``segments``, ``fields`` and ``stored_fields`` as lists; ``bytes`` and ``bytes_by_kind``;
         ``user_data`` of the commit. A field has its index options, vectors, kind of norms
-        (``default``, ``accurate``, ``impact``, ``unknown`` or ``none``), counts of documents, terms
+        (``default``, ``accurate``, ``impact``, ``baked``, ``unknown``, ``unreadable`` or ``none``),
+        what its ``frequencies`` are (``counts``, ``weights``, ``likely weights`` or ``features``),
+        counts of documents, terms
         (``segment_terms``: of each segment, summed), postings and tokens (Lucene's: deleted
         documents count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned``
         says whether any field can, ``why_not`` gives any other reason against it, such as documents
@@ -50,7 +52,7 @@ def inspect_index(
         ids, which fields could. ``analyses`` has of each field that can be searched how it was
         analysed, and how that is known (see :mod:`.analysis`); empty where a pruned index holds
         documents that were not pruned. ``notes`` tell of those and all else that another writer
-        did to it, and of ids that are not unique.
+        did to it, and of ids that are not unique, and of frequencies that look like weights.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def inspect_index(
             "analyses": {} if _mixed(opened.since) else _analyses(opened, found["fields"]),
             "can_be_pruned": not why_not,
             "why_not": why_not,
-            "notes": [*(f"{one}: {one.remedy}" for one in opened.since), *_notes_on_ids(found)],
+            "notes": [*(f"{one}: {one.remedy}" for one in opened.since), *_notes_on_ids(found), *_notes_on_weights(found["fields"])],
             "bytes": opened.bytes,
             "bytes_by_kind": opened.bytes_by_kind,
         }
@@ -97,11 +99,22 @@ def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:
     return [f"{shared:,} documents have the id of another: runs that name one twice are refused"]
 
 
+def _notes_on_weights(fields: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"the frequencies of {field['name']} look like weights, but it was not indexed with "
+        "-impact: they are ranked as counts of words"
+        for field in fields
+        if field.get("frequencies") == "likely weights"
+    ]
+
+
 def _analyses(index: Index, fields: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, object]]:
     """Of the fields that queries can be put to."""
     searched = [
         field["name"]
         for field in fields
-        if field.get("tokens", -1) > 0 and field["index_options"] != "DOCS"
+        if field.get("tokens", -1) > 0
+        and field["index_options"] != "DOCS"
+        and field["frequencies"] != "features"
     ]
     return {name: analysis_of(index, name).as_dict() for name in searched}

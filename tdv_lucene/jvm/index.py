@@ -36,10 +36,13 @@ class OpenedIndex(JavaObject):
         self.java = java_index(source)
         self.found: dict[str, Any] = ask(java_class(_IDENTITY).open, self.java)
 
-    def norms(self, field: str) -> str:
-        """The kind of a field's norms: ``none``, ``default``, ``accurate``, ``impact``, ``baked``
-        or ``unknown``. Looks at all of them."""
-        return str(call(java_class(_IDENTITY).norms, self.java, field))
+    def frequencies(self, field: str) -> str:
+        """The kind of a field's frequencies: ``counts``, ``weights``, or ``likely weights``. Looks
+        at all its norms.
+
+        Raises :class:`TdvError` for features, which are neither.
+        """
+        return str(call(java_class(_IDENTITY).frequencies, self.java, field))
 
     def require_prunable(self, field: str) -> None:
         """Raise :class:`TdvError` when a document has no id, or the field has no frequencies, or

@@ -73,7 +73,8 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Anal
         from pyserini.search.lucene import LuceneSearcher
 
     searcher = LuceneSearcher(java_path(index))
-    java_class("tdvlucene.search.Searchable").setSimilarity(searcher.object, similarity)
+    searchable = java_class("tdvlucene.search.Searchable")
+    searchable.setSimilarity(java_index(index), searcher.object, similarity)
     searcher.set_analyzer(make_analyzer(analysis))
     return searcher
 

@@ -24,6 +24,7 @@ from ..vocabulary import ByteStrings, StrPath
 from .blocks import blocks
 from .config import ExportConfig
 from .extract import open_matrix
+from .norms import NormKind
 from .term_document_matrix import TermDocumentMatrix
 
 KIND = "ciff"
@@ -49,6 +50,7 @@ def export_ciff(
     A pruned index is to be ranked with the parameters that suit these lengths, which the file's
     description tells. Other than norms, lengths cannot hold k1 for an engine with one of its own:
     it divides them by their mean, so that BM25's length norm has the mean k1 whatever they are.
+    Of a field without norms it tells the parameters with which lengths do not count, as in Lucene.
 
     Memory is that of the vocabulary's bounds and a few million postings; the matrix passes through
     a temporary folder.
@@ -76,11 +78,8 @@ def export_ciff(
     place = Output(
         output, KIND, is_folder=False, inputs=[index, matrix], overwrite=config.overwrite
     )
-    with (
-        Index.open(index, config.id_field) as opened,
-        open_matrix(opened, matrix, field=field, progress=progress) as found,
-    ):
-        description = _describe(opened, field)
+    with open_matrix(index, matrix, field=field, progress=progress) as found:
+        description = _describe(index, found)
         terms, documents = found.shape
         summary = {
             "field": field,
@@ -124,20 +123,39 @@ def write_ciff(
         file.write(_delimited(_message(number, name, int(lengths[number]))))
 
 
-def _describe(index: Index, field: str) -> str:
+def _describe(index: Index, matrix: TermDocumentMatrix) -> str:
     from ..indexes.search_parameters import recorded_parameters
     from ..store import versions
 
+    field = matrix.vocabulary.field
     text = f"field '{field}' of a Lucene index, exported by tdv-lucene {versions()['tdv-lucene']}"
     record = index.record(field)
-    if not record.is_pruned:
+    has_norms = matrix.norm_kind is not NormKind.NONE
+    if record.is_pruned:
+        text += f"; pruned by it, with {record.tf} frequencies"
+    elif has_norms:
         return text
     found = recorded_parameters(index, field=field)
     values = found.values()
     if record.baked is not None:  # the norms hold them, and lengths here are sums
         values = dict(zip(("k1", "b"), record.baked))
+    if not has_norms:
+        text += "; without norms, so that Lucene takes every length for 1"
+        values, remark = _without_lengths(found.model, values, matrix)
+        text += remark
     told = ", ".join(f"{name} {value:g}" for name, value in values.items())
-    return f"{text}; pruned by it, with {record.tf} frequencies: rank by {found.model}, {told}"
+    return f"{text}: rank by {', '.join(filter(None, (found.model, told)))}"
+
+
+def _without_lengths(
+    model: str | None, values: dict[str, float], matrix: TermDocumentMatrix
+) -> tuple[dict[str, float], str]:
+    """The parameters that rank documents of these lengths as if all were 1; what else to say."""
+    if "b" in values:  # BM25's length norm is then the same for all
+        k1, b = values["k1"], values["b"]
+        average = float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
+        return {"k1": k1 * (1 - b + b / max(average, 1e-9)), "b": 0.0}, ""
+    return values, ", as a receiver has to" if "mu" in values else ""
 
 
 def _postings(matrix: TermDocumentMatrix, indptr: np.ndarray) -> tuple[bytes, list[int]]:

@@ -47,6 +47,7 @@ class NormKind(Enum):
     """How the norms of a field hold the lengths of its documents, as ``tdvlucene.common.NormKind``
     tells it."""
 
+    NONE = "none: Lucene takes every document's length for 1"
     BYTES = "Lucene's one byte a document"
     EXACT = "the exact length: Anserini's -bm25.accurate"
     ONES = "1 for all: Anserini's -impact, where frequencies are weights"
@@ -59,6 +60,8 @@ def kind_of_norms(norms: np.ndarray, doc_len: np.ndarray) -> NormKind:
     and bytes are assumed, as the rewrite does: scaled lengths may well be longer.
     """
     ones = np.count_nonzero(norms)
+    if not ones and np.any(doc_len):
+        return NormKind.NONE
     if np.max(norms, initial=0) == 1 and np.sum(doc_len) > ones:
         return NormKind.ONES
     longest = int(np.max(doc_len, initial=0))

@@ -119,7 +119,7 @@ class TermDocumentMatrix:
         TdvError
             When there is none, or it would rank the field wrongly.
         """
-        weights = self.norm_kind is NormKind.ONES if np.any(self.norms) else None
+        weights = None if self.norm_kind is NormKind.NONE else self.norm_kind is NormKind.ONES
         return model_for(weights, asked, f"the field '{self.vocabulary.field}'")
 
     @property
@@ -152,7 +152,7 @@ class TermDocumentMatrix:
         """Return int64[D] lengths as the norms tell them; exact where the field has none. Where
         frequencies are weights, the largest of a document takes its length's place."""
         if self.norm_kind is not NormKind.ONES:
-            is_exact = self.norm_kind is NormKind.EXACT or not np.any(self.norms)
+            is_exact = self.norm_kind in (NormKind.EXACT, NormKind.NONE)
             return np.asarray(self.doc_len) if is_exact else lucene_length(np.asarray(self.doc_len))
         largest = np.zeros(len(self.doc_len), np.int64)
         for start in range(0, len(self.data), _AT_ONCE):

@@ -47,6 +47,7 @@ class FieldReport(FieldDescription):
     tokens: int
     documents_with_terms: int
     documents_without_terms: int
+    norm_kind: str
     norms: Norms | None
 
 
@@ -87,5 +88,6 @@ def field_report(described: FieldDescription, counts: Mapping[str, Any]) -> Fiel
         "tokens": counts["tokens"],
         "documents_with_terms": counts["documents_with_terms"],
         "documents_without_terms": counts["documents_without_terms"],
+        "norm_kind": counts["norm_kind"],
         "norms": counts.get("norms"),
     }

@@ -61,6 +61,8 @@ def written_lengths(
         gives the length norm that the searcher computes.
     """
     sums = np.asarray(lengths, np.float64)
+    if kind in (NormKind.NONE, NormKind.ONES):
+        return np.where(sums > 0, 1.0, 0.0)
     if held is not None and held[1] > 0:
         # As ``tdvlucene.common.BakedNorms`` has it: the nearest length that a norm can hold.
         (k1, b), other_k1, other_b = held, ANSERINI_DEFAULTS["k1"], ANSERINI_DEFAULTS["b"]
@@ -72,6 +74,4 @@ def written_lengths(
         return np.where(sums > 0, np.maximum(read, 0), 0)
     if kind is NormKind.EXACT:
         return sums
-    if kind is NormKind.ONES:
-        return np.minimum(sums, 1)
     return lucene_length(sums).astype(np.float64)

@@ -200,7 +200,7 @@ def test_refusals_leave_nothing(tiny_index: Path, make_index, tmp_path: Path) ->
     cases = [
         (tmp_path / "none", "contents", "no such index"),
         (tiny_index, "body", r"no field 'body'.*\(fields with frequencies: contents\)"),
-        (tiny_index, "id", "index options DOCS, which hold no term frequencies"),
+        (tiny_index, "id", "index options DOCS hold no term frequencies"),
         (without_id, "contents", r"\(fields with frequencies: id2\)"),
     ]
     for index, field, message in cases:

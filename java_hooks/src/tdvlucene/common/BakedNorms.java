@@ -1,7 +1,6 @@
 package tdvlucene.common;
 
 import java.util.Arrays;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.lucene.util.SmallFloat;
 
@@ -25,6 +24,9 @@ import org.apache.lucene.util.SmallFloat;
  * @param average tokens of a document that has any
  */
 public record BakedNorms(NormKind kind, Parameters held, Parameters searched, double average) {
+  /** The name by which an index records the kind of a field's norms, if they were written so. */
+  public static final String RECORD = "baked.norms";
+
   /** Of the lengths that a byte stands for, from 0 up. */
   private static final int[] OF_BYTE =
       IntStream.range(0, 256).map(code -> SmallFloat.byte4ToInt((byte) code)).toArray();
@@ -88,11 +90,5 @@ public record BakedNorms(NormKind kind, Parameters held, Parameters searched, do
   /** By how much of K the searcher's is off. */
   public double off(int length) {
     return Math.abs(seen(encode(length)) / wanted(length) - 1);
-  }
-
-  /** Whether an index records that a field's norms were written so. */
-  static boolean recorded(Map<String, String> userData, String field) {
-    boolean first = field.equals(userData.get("tdv.field"));
-    return userData.containsKey((first ? "tdv." : "tdv.fields." + field + ".") + "baked.k1");
   }
 }

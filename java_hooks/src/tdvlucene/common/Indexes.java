@@ -95,6 +95,13 @@ public final class Indexes {
     return shardsOf(reader).get(0).getIndexCommit().getUserData();
   }
 
+  /** What an opened index records of how a field was pruned, by the name of the fact; or null. */
+  public static String recorded(IndexReader reader, String field, String name) throws IOException {
+    Map<String, String> userData = userData(reader);
+    boolean first = field.equals(userData.get("tdv.field"));
+    return userData.get((first ? "tdv." : "tdv.fields." + field + ".") + name);
+  }
+
   /** Several indexes as one: their segments one after another, with statistics of the whole. */
   private static IndexReader openShards(List<String> folders) throws IOException {
     List<DirectoryReader> shards = new ArrayList<>();
@@ -214,28 +221,42 @@ public final class Indexes {
     return FieldInfos.getMergedFieldInfos(reader).fieldInfo(field) != null;
   }
 
-  /** The field's description; refuses unknown fields and fields without frequencies. */
-  public static FieldInfo requireFrequencies(IndexReader reader, Index index, String field) {
-    List<String> usable = withFrequencies(reader);
-    String legal = " (fields with frequencies: "
-        + (usable.isEmpty() ? "none" : String.join(", ", usable)) + ")";
+  /**
+   * The field's description; refuses unknown fields, and those whose frequencies are missing or
+   * neither counts nor whole weights.
+   */
+  public static FieldInfo requireFrequencies(IndexReader reader, Index index, String field)
+      throws IOException {
     FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
-    if (info == null) {
-      throw new UserException("no field '" + field + "' in " + index + legal);
+    String reason = info == null ? "" : whyNotCounted(reader, info);
+    if (info != null && reason.isEmpty()) {
+      return info;
     }
-    if (!hasFrequencies(info)) {
-      throw new UserException(
-          "field '" + field + "' of " + index + " has index options " + info.getIndexOptions()
-              + ", which hold no term frequencies" + legal);
-    }
-    return info;
+    List<String> usable = withFrequencies(reader);
+    throw new UserException(
+        (info == null
+                ? "no field '" + field + "' in " + index
+                : "field '" + field + "' of " + index + ": " + reason)
+            + " (fields with frequencies: "
+            + (usable.isEmpty() ? "none" : String.join(", ", usable)) + ")");
   }
 
-  /** The names of fields whose postings have frequencies, which can be searched. */
-  public static List<String> withFrequencies(IndexReader reader) {
+  /** Why a field has no frequencies that are counts or whole weights; empty where it has. */
+  public static String whyNotCounted(IndexReader reader, FieldInfo info) throws IOException {
+    if (info.getIndexOptions() == IndexOptions.NONE) {
+      return "it is not indexed";
+    }
+    if (!hasFrequencies(info)) {
+      return "index options " + info.getIndexOptions() + " hold no term frequencies";
+    }
+    return FrequencyKind.areFeatures(reader, info) ? FrequencyKind.WHY_NO_FEATURES : "";
+  }
+
+  /** The names of fields whose postings have counts or whole weights, which can be searched. */
+  public static List<String> withFrequencies(IndexReader reader) throws IOException {
     List<String> names = new ArrayList<>();
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      if (hasFrequencies(info)) {
+      if (whyNotCounted(reader, info).isEmpty()) {
         names.add(info.name);
       }
     }

@@ -32,8 +32,10 @@ public enum NormKind {
   IMPACT,
   /** Lengths that hold k1 and b: see {@link BakedNorms}. */
   BAKED,
-  /** Something else, such as boosts of old or a similarity of the user's. */
-  UNKNOWN;
+  /** A byte of something else, such as lengths in which some tokens do not count. */
+  UNKNOWN,
+  /** Numbers that only the similarity which wrote them can read. */
+  UNREADABLE;
 
   /** Largest part of a length that four significant bits lose. */
   private static final double BYTE_LOSS = 1.0 / 8;
@@ -50,6 +52,7 @@ public enum NormKind {
         return "it was pruned or tuned already, and its norms hold k1 and b, not document lengths; "
             + "use the source that it was made of";
       case UNKNOWN:
+      case UNREADABLE:
         return "its norms are neither Lucene's one-byte lengths nor exact lengths "
             + "(-bm25.accurate), so they cannot be computed anew; index the collection with "
             + "Anserini's default similarity";
@@ -77,7 +80,7 @@ public enum NormKind {
     if (info == null || !info.hasNorms()) {
       return NONE;
     }
-    if (BakedNorms.recorded(Indexes.userData(reader), field)) {
+    if (Indexes.recorded(reader, field, BakedNorms.RECORD) != null) {
       return BAKED;
     }
     Sums sums = new Sums();
@@ -85,7 +88,7 @@ public enum NormKind {
       sums.add(leaf.reader(), field);
     }
     NormKind kind = sums.kind();
-    if (kind == UNKNOWN) { // or damaged: no kind at all
+    if (kind == UNKNOWN || kind == UNREADABLE) { // or damaged: no kind at all
       for (LeafReaderContext leaf : reader.leaves()) {
         NormsProducer norms = ((CodecReader) leaf.reader()).getNormsReader();
         if (norms != null) {
@@ -94,6 +97,12 @@ public enum NormKind {
       }
     }
     return kind;
+  }
+
+  /** As above; of baked norms, the kind of the lengths that hold k1 and b. */
+  public static NormKind ofLengths(IndexReader reader, String field) throws IOException {
+    NormKind kind = of(reader, field);
+    return kind == BAKED ? valueOf(Indexes.recorded(reader, field, BakedNorms.RECORD)) : kind;
   }
 
   private static final class Sums {
@@ -123,7 +132,7 @@ public enum NormKind {
       if (allBytes && decoded <= tokens && decoded >= tokens * (1 - BYTE_LOSS)) {
         return DEFAULT;
       }
-      return exact == tokens ? ACCURATE : UNKNOWN;
+      return exact == tokens ? ACCURATE : allBytes ? UNKNOWN : UNREADABLE;
     }
   }
 }

@@ -12,12 +12,12 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentInfos;
 import tdvlucene.common.FileSizes;
+import tdvlucene.common.FrequencyKind;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
-import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
 import tdvlucene.common.WrittenSegments;
 
@@ -79,8 +79,15 @@ public final class Identity {
     return fields;
   }
 
-  /** The kind of a field's norms, which takes a look at all of them. */
-  public static String norms(Index index, String field) throws IOException {
-    return Indexes.read(index, reader -> NormKind.of(reader, field)).toString();
+  /**
+   * The {@link FrequencyKind} of a field, which takes a look at all its norms. Refuses features.
+   */
+  public static String frequencies(Index index, String field) throws IOException {
+    return Indexes.read(index, reader -> {
+      if (Indexes.hasField(reader, field)) { // a shard may lack it
+        Indexes.requireFrequencies(reader, index, field);
+      }
+      return FrequencyKind.of(reader, field).toString();
+    });
   }
 }

@@ -21,6 +21,7 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.FrequencyKind;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.IndexFiles;
@@ -135,6 +136,9 @@ public final class InspectJob extends Job {
       field.put("knn_dimensions", info.getVectorDimension());
       if (info.getIndexOptions() != IndexOptions.NONE) {
         field.put("norms", NormKind.of(reader, info.name).toString());
+        if (Indexes.hasFrequencies(info)) {
+          field.put("frequencies", FrequencyKind.of(reader, info.name).toString());
+        }
         putCounts(reader, info.name, field);
       }
       field.put("why_not_pruned", whyNotPruned(reader, info));
@@ -173,13 +177,8 @@ public final class InspectJob extends Job {
   }
 
   private static String whyNotPruned(IndexReader reader, FieldInfo info) throws IOException {
-    if (info.getIndexOptions() == IndexOptions.NONE) {
-      return "it is not indexed";
-    }
-    if (!Indexes.hasFrequencies(info)) {
-      return "index options " + info.getIndexOptions() + " hold no term frequencies";
-    }
-    return NormKind.of(reader, info.name).whyNotPruned();
+    String reason = Indexes.whyNotCounted(reader, info);
+    return reason.isEmpty() ? NormKind.of(reader, info.name).whyNotPruned() : reason;
   }
 
   /** Names in the first live document of each segment: no description lists stored fields. */

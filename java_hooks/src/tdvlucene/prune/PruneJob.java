@@ -198,6 +198,7 @@ public class PruneJob extends Job {
       target.bake(survey.tokensAfter.sum(), (int) counts.get("documents_with_terms"));
       counts.put("norms", target.offs(segments));
     }
+    counts.put("norm_kind", target.norms.toString());
     report(counts, target, segments);
     return survey.postingsToRead.sum() + (vectors ? survey.postingsAfter.sum() : 0);
   }
@@ -233,6 +234,7 @@ public class PruneJob extends Job {
     // An update prunes some segments only: what is recorded of the whole is said to it.
     userData.putIfAbsent(prefix + "reduction", reduction);
     if (target.baked != null) {
+      userData.put(prefix + BakedNorms.RECORD, target.norms.name()); // of the whole source
       userData.putIfAbsent(
           prefix + "baked.average_length", Double.toString(target.average));
     }

@@ -34,7 +34,7 @@ record Feedback(SimpleSearcher searcher) implements Closeable {
     requireVectors(index, reader, method);
     refuseSoftDeleted(index, reader, method);
     SimpleSearcher searcher = new SimpleSearcher(index.folders().get(0));
-    Searchable.setSimilarity(searcher, similarity);
+    Searchable.setSimilarity(index, searcher, similarity);
     searcher.set_analyzer(queries.analyzer());
     String collection = null; // to parse documents with, where no vectors are
     if (method.equals("rm3")) {

@@ -51,7 +51,7 @@ final class Ranking {
   Ranking(IndexSearcher searcher, Index index, Similarity similarity) {
     this.searcher = searcher;
     this.index = index;
-    searcher.setSimilarity(similarity);
+    searcher.setSimilarity(NormReading.of(searcher.getIndexReader(), index, similarity));
     searcher.setQueryCache(null); // a cached query is not a search
     tiesById = ordersTiesById(searcher.getIndexReader());
   }

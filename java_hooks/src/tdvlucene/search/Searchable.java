@@ -63,12 +63,13 @@ public final class Searchable {
    * Does what {@code set_bm25} of Anserini's {@code SimpleSearcher} does, with any similarity: it
    * has no setter, and the fields it sets are protected.
    */
-  public static void setSimilarity(Object simpleSearcher, Similarity similarity)
+  public static void setSimilarity(Index index, Object simpleSearcher, Similarity similarity)
       throws ReflectiveOperationException {
     IndexReader reader = (IndexReader) field(simpleSearcher, "reader").get(simpleSearcher);
     IndexSearcher searcher = ImpactSimilarity.searcher(reader, similarity);
-    searcher.setSimilarity(similarity);
-    field(simpleSearcher, "similarity").set(simpleSearcher, similarity);
+    Similarity reading = NormReading.of(reader, index, similarity);
+    searcher.setSimilarity(reading);
+    field(simpleSearcher, "similarity").set(simpleSearcher, reading);
     field(simpleSearcher, "searcher").set(simpleSearcher, searcher);
   }
 

@@ -79,7 +79,7 @@ final class TimedIndex implements Closeable {
   long countPostings(Queries.Topic topic, Mode mode) throws IOException {
     if (counting == null) {
       IndexReader counted = CountingReader.of(reader, visited);
-      counting = new Ranking(counted, path, similarity).searcher;
+      counting = new Ranking(counted, path, ranking.searcher.getSimilarity()).searcher;
     }
     search(counting, topic, mode);
     return visited.getAndSet(0);

@@ -1,0 +1,151 @@
+"""Frequencies that are no counts of words: told apart, and refused or warned of by name."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lucene_indexes import Doc, _directory
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.jvm import java_class
+from tdv_lucene.jvm.index import holds_weights
+from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.matrix.ciff import export_ciff
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.searching.search import search_index
+from tdv_lucene.searching.tune import tune_index
+
+pytestmark = pytest.mark.jvm
+
+LUCENE = "org.apache.lucene."
+TOPICS = {"q": "t1 t2"}
+QRELS = {"q": {"d1": 1}}
+
+
+def _features(path: Path, weights: np.ndarray) -> Path:
+    """A document for each row, with text beside its features, in two segments."""
+    config = java_class(LUCENE + "index.IndexWriterConfig")()
+    config.setMergePolicy(java_class(LUCENE + "index.NoMergePolicy").INSTANCE)
+    writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
+    stored = java_class(LUCENE + "document.Field$Store")
+    for number, row in enumerate(weights):
+        document = java_class(LUCENE + "document.Document")()
+        name = java_class(LUCENE + "document.StringField")("id", f"d{number}", stored.YES)
+        document.add(name)
+        words = " ".join(f"w{number % prime}" for prime in (2, 3, 5, 7))
+        document.add(java_class(LUCENE + "document.TextField")("contents", words, stored.NO))
+        for term, weight in enumerate(row):
+            feature = java_class(LUCENE + "document.FeatureField")
+            document.add(feature("features", f"t{term}", float(weight)))
+        writer.addDocument(document)
+        if number == len(weights) // 2:
+            writer.flush()
+    writer.close()
+    return path
+
+
+def _field(index: Path, name: str = "contents") -> dict:
+    return next(each for each in inspect_index(index)["fields"] if each["name"] == name)
+
+
+@pytest.mark.parametrize("size", [1e-9, 0.01, 1.0, 300.0, 1e12])
+def test_features_are_told_whatever_their_size(size, tmp_path):
+    weights = size * np.random.default_rng(0).uniform(0.1, 3, (20, 4))
+    index = _features(tmp_path / "index", weights)
+    told = _field(index, "features")
+    assert told["frequencies"] == "features" and "FeatureField" in told["why_not_pruned"]
+    assert _field(index)["frequencies"] == "counts" and not _field(index)["why_not_pruned"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        lambda index, out: prune_index(index, None, out, field="features"),
+        lambda index, out: extract_matrix(index, out, field="features"),
+        lambda index, out: export_ciff(index, out, field="features"),
+        lambda index, out: make_peer_values(index, out, "ridf", field="features"),
+        lambda index, out: tune_index(index, None, None, out, field="features"),
+        lambda index, out: tune_index(index, TOPICS, QRELS, out, field="features"),
+        lambda index, out: search_index(index, TOPICS, out, field="features"),
+        lambda index, out: search_index(index, TOPICS, out, field="features", model="impact"),
+        lambda index, out: learn_from_index(index, TOPICS, QRELS, out, field="features"),
+    ],
+)
+def test_features_are_refused_by_name(command, tmp_path):
+    index = _features(tmp_path / "index", np.full((20, 4), 1.5))
+    with pytest.raises(TdvError, match="'features'.*FeatureField.*-impact.*contents"):
+        command(index, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_features_stay_where_another_field_is_pruned(tmp_path):
+    index = _features(tmp_path / "index", np.random.default_rng(1).uniform(0.01, 9, (20, 4)))
+    make_peer_values(index, tmp_path / "values", "ridf")
+    prune_index(index, tmp_path / "values", tmp_path / "pruned", reduction=0.2)
+    assert verify_pruned(index, tmp_path / "pruned", tmp_path / "values")["equal"]
+    assert _field(tmp_path / "pruned", "features")["frequencies"] == "features"
+
+
+@pytest.mark.parametrize("norms", ["impact", "none"])
+def test_heavy_weights_are_no_features(norms, make_index):
+    """Whole weights that are all above 256, as features are."""
+    heavy = np.random.default_rng(2).integers(257, 3000, (12, 3))
+    docs = [
+        Doc(f"d{i}", [f"t{t}" for t, n in enumerate(row) for _ in range(n)])
+        for i, row in enumerate(heavy)
+    ]
+    index = make_index([docs[:6], docs[6:]], norms=norms)
+    expected = "weights" if norms == "impact" else "likely weights"
+    assert _field(index)["frequencies"] == expected and not _field(index)["why_not_pruned"]
+    assert holds_weights(index, "contents") is (True if norms == "impact" else None)
+
+
+def _vectors(prefix: str) -> list[Doc]:
+    """What JsonVectorCollection makes of learned weights: each term as often as it weighs."""
+    rng = np.random.default_rng(3)
+    rows = np.maximum(rng.normal(40, 30, (30, 8)).astype(int), 0)
+    return [
+        Doc(f"{prefix}{i}", [f"t{t}" for t, n in enumerate(row) for _ in range(n)])
+        for i, row in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize("norms", ["default", "accurate"])
+def test_weights_that_were_indexed_as_words_are_warned_of(norms, make_index, tmp_path, caplog):
+    index = make_index([_vectors("d")], norms=norms)
+    assert _field(index)["frequencies"] == "likely weights"
+    assert any("-impact" in note for note in inspect_index(index)["notes"])
+    caplog.clear()
+    search_index(index, TOPICS, tmp_path / "run")
+    extract_matrix(index, tmp_path / "matrix")
+    search_index(index, TOPICS, tmp_path / "again")
+    warned = [r for r in caplog.records if r.levelno == logging.WARNING and "-impact" in r.message]
+    assert len(warned) == 1 and "contents" in warned[0].message
+
+
+def test_long_texts_are_counts(make_index):
+    """Frequent words make a large mean; but many words occur once."""
+    rng = np.random.default_rng(4)
+    docs = [Doc(f"d{i}", [f"t{t}" for t in rng.zipf(1.6, 4000)]) for i in range(3)]
+    docs = [Doc(doc.id, [*doc.tokens, *["the"] * 40_000]) for doc in docs]
+    index = make_index([docs])
+    found = _field(index)
+    assert found["tokens"] / found["postings"] > 8 and found["frequencies"] == "counts"
+    assert not inspect_index(index)["notes"]
+
+
+def test_scaled_frequencies_of_a_pruned_index_are_no_weights(make_index, tmp_path, caplog):
+    docs = [Doc(f"d{i}", [f"t{i % p}" for p in (2, 3, 5, 7, 11)]) for i in range(30)]
+    index = make_index([docs])
+    make_peer_values(index, tmp_path / "values", "ridf")
+    prune_index(index, tmp_path / "values", tmp_path / "pruned", reduction=0.2, scale=16)
+    found = _field(tmp_path / "pruned")
+    assert found["tokens"] / found["postings"] > 8 and found["frequencies"] == "counts"
+    assert not [r for r in caplog.records if "-impact" in r.message]
