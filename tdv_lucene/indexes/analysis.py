@@ -15,7 +15,7 @@ from ..jvm.index import holds_weights, identify
 from ..source import Source
 from .detection import detect
 from .field_analysis import GIVEN, RECORDED, FieldAnalysis
-from .user_data import FieldRecord, user_data_of
+from .user_data import user_data_of
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +42,8 @@ def analysis_of(
     recorded = None if text is None else FieldAnalysis.of_record(json.loads(text), RECORDED)
     if asked is None:
         return recorded or _detected(index, field)
-    if recorded is not None and identity_of(recorded.analysis) != identity_of(asked):
+    is_other = recorded is not None and identity_of(recorded.analysis) != identity_of(asked)
+    if recorded is not None and recorded.is_certain and is_other:
         raise TdvError(
             f"{index} records that its field '{field}' was analysed as "
             f"{recorded.analysis.describe()}, and {asked.flags()} was given: leave it out, or give "
@@ -74,22 +75,22 @@ def as_user_data(analysis: Analysis, field: str | None = None) -> dict[str, str]
 
 
 def record_to_add(found: FieldAnalysis, field: str) -> dict[str, str]:
-    """What an index should say that is made from another, beyond what that says itself; nothing
-    where it cannot be told."""
-    is_news = found.is_certain and found.source != RECORDED
-    return as_user_data(found.analysis, field) if is_news else {}
+    """What an index should say that is made from another, beyond what that says itself: a guess,
+    too, for what is dropped may be what it was made from."""
+    if found.source == RECORDED:
+        return {}
+    return {f"{RECORD}.{field}": json.dumps(found.as_record(), ensure_ascii=False)}
 
 
 def _detected(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
     if holds_weights(index, field):
         return FieldAnalysis(Analysis(pretokenized=True), "weights", evidence="its norms are all 1")
-    is_pruned = FieldRecord.read(index, field).values_sha256 is not None
-    found = _detect_once(os.path.abspath(index), identify(index)["commit"], field, is_pruned)
+    found = _detect_once(os.path.abspath(index), identify(index)["commit"], field)
     _log.info("%s, field '%s': %s, %s", index, field, found.describe(), found.evidence)
     return found
 
 
 @functools.lru_cache(maxsize=64)
-def _detect_once(index: str, commit: str, field: str, is_pruned: bool) -> FieldAnalysis:
+def _detect_once(index: str, commit: str, field: str) -> FieldAnalysis:
     """One commit stays as it is."""
-    return detect(index, field, is_pruned=is_pruned)
+    return detect(index, field)
