@@ -23,6 +23,9 @@ from .search_target import SearchTarget, search_parameters
 TUNED = "k1 and b tuned"
 """How the origin of parameters begins in an index of which nothing is dropped."""
 
+NO_JUDGEMENTS = ", no judgements"
+"""In the origin of TDVs that are made from an index alone."""
+
 
 def describe_field(
     values: TermValues,
@@ -101,4 +104,4 @@ def made_by_prior(prior: Mapping[str, Any]) -> str:
     # TDVs of before 2026-11-24 have "ranking" where nothing was preferred.
     then = "" if preferred in (None, "ranking") else f", for {preferred}"
     name = f"prior {prior['name']} ({prior['sha256'][:12]})" if "sha256" in prior else prior["name"]
-    return f"{name}, no judgements{then}"
+    return f"{name}{NO_JUDGEMENTS}{then}"

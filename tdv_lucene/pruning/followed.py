@@ -19,7 +19,7 @@ from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from ..version import __version__
 from .config import PruneConfig
-from .field_description import TUNED
+from .field_description import NO_JUDGEMENTS, TUNED
 from .field_rule import find_point, load_fields, recorded_baking
 from .rewriting import Rewriting
 from .search_target import RECORDED
@@ -95,9 +95,9 @@ def _recorded_values(pruned: str | os.PathLike[str], record: FieldRecord) -> Ter
     folder = record.content.get(VALUES_FOLDER)
     if folder is None:
         raise TdvError(
-            f"the TDVs that {pruned} was pruned with in '{record.field}' were not kept, and cannot "
-            f"be made again of a source that has changed: pass them ({argument('values')}), or "
-            f"prune again with {argument('save_values')}"
+            f"the TDVs that {pruned} was pruned with in '{record.field}' were not kept, and an "
+            f"update needs them: pass them ({argument('values')}), or prune again with "
+            f"{argument('save_values')}"
         )
     if not Path(folder).is_dir():
         raise TdvError(
@@ -134,7 +134,7 @@ def pruned_anew(
     )
     if record.learned_from.startswith(TUNED):
         values = values_again(source, record, progress)
-    elif record.learned_from.startswith("prior"):
+    elif NO_JUDGEMENTS in record.learned_from:
         values = values_without_judgements(source, config, progress)
     else:
         return None
