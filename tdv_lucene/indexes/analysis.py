@@ -40,7 +40,8 @@ def analysis_of(
     recorded = None if text is None else FieldAnalysis.of_record(json.loads(text), RECORDED)
     if asked is None:
         return recorded or _detected(index, field)
-    if recorded is not None and identity_of(recorded.analysis) != identity_of(asked):
+    is_other = recorded is not None and identity_of(recorded.analysis) != identity_of(asked)
+    if recorded is not None and recorded.is_certain and is_other:
         raise TdvError(
             f"{index} records that its field '{field}' was analysed as "
             f"{recorded.analysis.describe()}, and {asked.flags()} was given: leave it out, or give "
@@ -72,18 +73,18 @@ def as_user_data(analysis: Analysis, field: str | None = None) -> dict[str, str]
 
 
 def record_to_add(found: FieldAnalysis, field: str) -> dict[str, str]:
-    """What an index should say that is made from another, beyond what that says itself; nothing
-    where it cannot be told."""
-    is_news = found.is_certain and found.source != RECORDED
-    return as_user_data(found.analysis, field) if is_news else {}
+    """What an index should say that is made from another, beyond what that says itself: a guess,
+    too, for what is dropped may be what it was made from."""
+    if found.source == RECORDED:
+        return {}
+    return {f"{RECORD}.{field}": json.dumps(found.as_record(), ensure_ascii=False)}
 
 
 def _detected(index: Index, field: str) -> FieldAnalysis:
     if index.holds_weights(field):
         return FieldAnalysis(Analysis(pretokenized=True), "weights", evidence="its norms are all 1")
     if field not in index.detected:
-        is_pruned = index.record(field).is_pruned
-        index.detected[field] = detect(index, field, is_pruned=is_pruned)
+        index.detected[field] = detect(index, field)
     found = index.detected[field]
     _log.info("%s, field '%s': %s, %s", index, field, found.describe(), found.evidence)
     return found

@@ -20,42 +20,36 @@ _ALIKE, _AHEAD = 0.8, 0.05
 of the best must be, and how much more than those of others."""
 
 
-def detect(index: str | os.PathLike[str], field: str, *, is_pruned: bool) -> FieldAnalysis:
-    """Find out how ``field`` was analysed.
+def detect(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
+    """Find out how ``field`` was analysed, which was not pruned: then it is recorded.
 
     The stored text of a sample of documents is analysed in all ways known here, and held against
-    the terms that the index has for these documents. One whose postings were dropped has fewer
-    (``is_pruned``).
+    the terms that the index has for these documents.
     """
     with StoredSample(index, field, _DOCUMENTS[0]) as sample:
         found = sample.compare(candidates(sample.texts()))
     if not any(agreement.found for agreement in found.values()):
         return FieldAnalysis.unknown((), "it stores no text of the field")
-    alike = _alike(found, is_pruned)
+    alike = _alike(found)
     if len(alike) > 1:
         with StoredSample(index, field, _DOCUMENTS[1]) as sample:
             found = sample.compare(alike)
-        alike = _alike(found, is_pruned) or alike
+        alike = _alike(found) or alike
     if not alike:
         return _nearest(found)
     best, *others = alike
     agreement = found[best]
-    is_certain = not others and not is_pruned and agreement.found >= _FEWEST_TERMS
-    just = "no terms but those" if is_pruned else "exactly the terms"
+    is_certain = not others and agreement.found >= _FEWEST_TERMS
     evidence = (
-        f"{agreement.documents} of {agreement.documents} sampled documents have {just} that it "
-        "makes of their text"
+        f"{agreement.documents} of {agreement.documents} sampled documents have exactly the "
+        "terms that it makes of their text"
     )
     return FieldAnalysis(best, STORED_TEXT, is_certain, tuple(others), evidence)
 
 
-def _alike(found: Mapping[Analysis, Agreement], is_pruned: bool) -> list[Analysis]:
-    """Those that agree in all documents; of a pruned index, those of them with the fewest terms."""
-    if not is_pruned:
-        return [one for one, of in found.items() if of.exact == of.documents]
-    within = [one for one, of in found.items() if of.within == of.documents]
-    fewest = min((found[one].own for one in within), default=0)
-    return [one for one in within if found[one].own == fewest]
+def _alike(found: Mapping[Analysis, Agreement]) -> list[Analysis]:
+    """Those that agree in all documents."""
+    return [one for one, of in found.items() if of.exact == of.documents]
 
 
 def _nearest(found: Mapping[Analysis, Agreement]) -> FieldAnalysis:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysis
-from ..jvm.analysis import from_record
+from ..jvm.analysis import as_record, from_record
 
 GIVEN, RECORDED, DEFAULT = "as given", "recorded in the index", "Anserini's default"
 IN_VALUES = "recorded in the TDVs"
 _SHOWN = 3
+_GUESS = "guess"
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,20 @@ class FieldAnalysis:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any], source: str) -> FieldAnalysis:
-        """What was recorded, and where."""
-        return cls(from_record(record), source)
+        """What was recorded, and where; a guess stays one, with what it was made from."""
+        guess = record.get(_GUESS)
+        if guess is None:
+            return cls(from_record(record), source)
+        others = tuple(map(from_record, guess["others"]))
+        return cls(from_record(record), guess["source"], False, others, guess["evidence"])
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what :meth:`of_record` reads again."""
+        if self.is_certain:
+            return as_record(self.analysis)
+        others = [as_record(one) for one in self.others]
+        guess = {"source": self.source, "evidence": self.evidence, "others": others}
+        return {**as_record(self.analysis), _GUESS: guess}
 
     @property
     def is_proved(self) -> bool:

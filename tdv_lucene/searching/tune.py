@@ -188,12 +188,12 @@ def _best_held(
             f"{_named(best)}: length norms would be off by {baking.mean_off(lengths):.0%} on "
             "average"
         )
-        remedy = f"{argument('search_as')} K1,B with a smaller K1 (1 - B) can hold them"
         if not held:
-            raise TdvError(f"{problem}; {remedy}")
+            raise TdvError(f"{problem}; pass {argument('search_as')} with a smaller K1 (1 - B)")
         _log.warning(
-            "%s. Took the best that they can hold, %s; %s", problem, _named(held[0]), remedy
-        )
+            "%s. Took the best that they can hold, %s. For the better ones, write the norms for a "
+            "searcher with a smaller k1 (1 - b)", problem, _named(held[0])
+        )  # fmt: skip
     return SearchParameters(k1=held[0]["k1"], b=held[0]["b"])
 
 

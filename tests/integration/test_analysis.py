@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_indexes import Doc, write_texts
+from lucene_indexes import Doc, Layout, delete_document, open_writer, write_texts
 
 from tdv_lucene.analysis import DEFAULT, LANGUAGES, Analysis, read_stop_words
 from tdv_lucene.comparison.config import CompareConfig
@@ -33,6 +33,7 @@ from tdv_lucene.jvm.open_index import find_places
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.prior.alone import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.update import update_index
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.searching.tune import tune_index
 
@@ -240,6 +241,36 @@ def test_a_custom_chain_is_named_by_its_class(tmp_path: Path) -> None:
     prune_index(index, None, tmp_path / "pruned", reduction=0, analyzer=chain.analyzer)
     found = search_index(tmp_path / "pruned", {"q": "@abcy"}, tmp_path / "other")
     assert found["hits"] == 1
+
+
+@pytest.mark.parametrize("language", ["ru", "fr", "de"])
+def test_a_guess_is_recorded_by_what_destroys_its_evidence(language: str, tmp_path: Path) -> None:
+    """Pruned at .8, pruned again, and tuned: it stays what it was, and a guess."""
+    made = Analysis(language)
+    index = write_texts(tmp_path / "index", _texts(language), made, raw=False)
+    guess = analysis_of(index)
+    assert guess.analysis == made and not guess.is_certain
+    prune_index(index, None, tmp_path / "pruned", reduction=0.8, search_as="recorded")
+    prune_index(tmp_path / "pruned", None, tmp_path / "again", reduction=0.5)
+    tune_index(index, None, None, tmp_path / "tuned")
+    for name in ("pruned", "again", "tuned"):
+        assert analysis_of(tmp_path / name) == guess, name
+    assert analysis_of(tmp_path / "pruned", asked=Analysis("it")).analysis == Analysis("it")
+    corrected = tmp_path / "corrected"
+    prune_index(tmp_path / "pruned", None, corrected, reduction=0, language="it")
+    assert analysis_of(corrected).describe() == "Italian (recorded in the index)"
+
+
+def test_an_updated_index_keeps_the_guess(tmp_path: Path) -> None:
+    index = write_texts(tmp_path / "index", _texts("fr"), Analysis("fr"), raw=False)
+    guess = analysis_of(index)
+    prune_index(index, None, tmp_path / "pruned", reduction=0.8)
+    writer = open_writer(index)
+    delete_document(writer, "d0", Layout())
+    writer.commit()
+    writer.close()
+    assert update_index(tmp_path / "pruned")["updated"]
+    assert analysis_of(tmp_path / "pruned").analysis == guess.analysis
 
 
 def test_stop_words_come_from_a_file(tmp_path: Path) -> None:

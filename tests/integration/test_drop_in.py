@@ -281,7 +281,7 @@ def test_query_likelihood_is_baked_by_its_scale(case, tmp_path) -> None:
     assert plain["scale"] == SCALE and plain["search"]["mu"] == 750
     asked = prune_index(source, values, tmp_path / "Q", reduction=0.3, search_as="anserini")
     assert asked["scale"] == 4 and asked["search"]["mu"] == 1000
-    assert "baked" not in asked
+    assert asked["baked"] is None
     assert verify_pruned(source, tmp_path / "Q", values)["equal"]
     with pytest.raises(TdvError, match="does not fit these TDVs, learned for qld"):
         prune_index(source, values, tmp_path / "R", reduction=0.3, search_as="0.9,0.4")

@@ -1,0 +1,129 @@
+"""Every command that takes an index, on every kind of index, in text: it succeeds and names what it
+should, or is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from impact_documents import LAYOUT as IMPACT
+from impact_documents import impact_documents
+from lucene_indexes import Doc, Layout, write_index
+from tiny_collection import TINY_TEXTS
+
+from tdv_lucene.cli import _group
+from tdv_lucene.errors import TdvError
+
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
+
+POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
+LAYOUTS = {
+    "two fields": Layout(options=POSITIONS),
+    "no norms": Layout(options=POSITIONS, norms="none"),
+    "no positions": Layout(),
+    "shards": Layout(options=POSITIONS),
+    "impact": IMPACT,
+    "exact norms": Layout(options=POSITIONS, norms="accurate"),
+}
+TOPICS = {
+    "q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs", "q4": "documents ranking"
+}  # fmt: skip
+WEIGHTED_TOPICS = {"q1": "a a ##b", "q2": "c e e", "q3": "a c", "q4": "##b e"}
+
+
+COMMANDS = {
+    "inspect": ("--index {index}", ("can be pruned", "contents")),
+    "extract": ("--index {index} --output {home}/matrix", ("postings", "matrix")),
+    "peers": ("--index {index} --name ridf --output {home}/peers", ("ridf", "peers")),
+    "learn": ("--index {index} {judged} --output {home}/learned", ("recommended", "full-tuned")),
+    "prune": ("--index {index} --output {home}/by-prior", ("by-prior", "contents", "reduction")),
+    "verify": ("--index {index} --pruned {pruned} {values}", ("equals", "postings")),
+    "tune": ("--index {index} --output {home}/by-prior-k1", ("tuned k1", "tuned b")),
+    "tune judged": ("--index {index} {judged} --output {home}/tuned", ("4 judged queries",)),
+    "search": ("--index {pruned} --topics {home}/topics --output {home}/run", ("hits", "queries")),
+    "compare": (
+        "--index {index} --pruned {pruned} {judged} --output {home}/report --latency-budget .2",
+        ("nDCG@5", "report.html"),
+    ),
+    "explain": ("--index {index} --pruned {pruned} --query {query}", ("Terms", "Best documents")),
+    "export": ("--index {pruned} --output {home}/ciff", ("ciff", "postings")),
+    "update": ("--pruned {pruned}", ("no, the source has no new commit",)),
+}  # fmt: skip
+"""The words of each command, and what it must name."""
+
+REFUSED = {
+    **{(name, "shards"): "no such index" for name in ("inspect", "peers", "explain", "export")},
+    **{(name, "shards"): "no such index" for name in ("tune", "tune judged")},
+    ("update", "shards"): "were not kept",
+    **{(name, "no norms"): "has no norms" for name in ("tune", "tune judged")},
+    **{(name, "impact"): "is of an impact index" for name in ("tune", "tune judged")},
+}
+
+
+def _run(*words: str) -> str:
+    done = CliRunner().invoke(_group, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.fixture(scope="module", params=[*LAYOUTS])
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """What a command line may name: an index, pruned, and judged queries."""
+    kind = request.param
+    home = tmp_path_factory.mktemp(kind.replace(" ", "-"))
+    docs = [Doc(f"d{i}", text.split()) for i, text in enumerate(TINY_TEXTS)]
+    if kind == "two fields":
+        docs = [replace(doc, title=doc.tokens[-3:]) for doc in docs]
+    if kind == "impact":
+        docs = impact_documents()
+    segments = [docs[:4], docs[4:8], docs[8:]]
+    inside = ""
+    if kind == "shards":
+        (home / "index").mkdir()
+        for name, segment in zip("abc", segments):
+            write_index(home / "index" / name, [segment], LAYOUTS[kind])
+        inside = "/*"
+    else:
+        write_index(home / "index", segments, LAYOUTS[kind])
+    topics = WEIGHTED_TOPICS if kind == "impact" else TOPICS
+    lines = [f"{name}\t{text}\n" for name, text in topics.items()]
+    (home / "topics").write_text("".join(lines))
+    judged = [f"{topic} 0 d{i} {i % 2}\n" for topic in topics for i in range(len(TINY_TEXTS))]
+    (home / "qrels").write_text("".join(judged))
+    index, values = f"{home}/index{inside}", ""
+    if kind == "two fields":
+        for field in ("contents", "title"):
+            _run("peers", "--index", index, "--field", field, "--name", "ridf",
+                 "--output", f"{home}/{field}")  # fmt: skip
+        values = f"--tdv {home}/contents --tdv title={home}/title"
+    written = _run("prune", "--index", index, "--output", f"{home}/pruned", "--reduction", ".2",
+                   *values.split())  # fmt: skip
+    return {
+        "kind": kind, "home": home, "index": index, "values": values, "written": written,
+        "pruned": f"{home}/pruned{inside}", "query": [*topics.values()][0].split()[0],
+        "judged": f"--topics {home}/topics --qrels {home}/qrels",
+    }  # fmt: skip
+
+
+def test_every_field_that_was_pruned_is_named(case: dict) -> None:
+    shown = [line.split() for line in case["written"].splitlines()]
+    fields = [words[1] for words in shown if words[:1] == ["field"]]
+    reductions = [words for words in shown if words[:1] == ["reduction"]]
+    assert fields == ["contents", *["title"] * (case["kind"] == "two fields")]
+    assert len(reductions) == len(fields)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_names_what_it_should_or_is_refused(command: str, case: dict) -> None:
+    line, named = COMMANDS[command]
+    before = sorted(case["home"].iterdir())
+    words = [command.split()[0], *line.format(**case).split()]
+    reason = REFUSED.get((command, case["kind"]))
+    if reason is None:
+        shown = _run(*words)
+        assert not [name for name in named if name not in shown], shown
+        return
+    with pytest.raises(TdvError, match=reason):
+        _run(*words)
+    assert sorted(case["home"].iterdir()) == before, "nothing is written"
