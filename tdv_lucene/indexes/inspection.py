@@ -72,7 +72,11 @@ def inspect_index(
             "analyses": {} if _mixed(opened.since) else _analyses(opened, found["fields"]),
             "can_be_pruned": not why_not,
             "why_not": why_not,
-            "notes": [*(f"{one}: {one.remedy}" for one in opened.since), *_notes_on_ids(found), *_notes_on_weights(found["fields"])],
+            "notes": [
+                *(f"{one}: {one.remedy}" for one in opened.since),
+                *_notes_on_ids(found),
+                *_notes_on_weights(found["fields"]),
+            ],
             "bytes": opened.bytes,
             "bytes_by_kind": opened.bytes_by_kind,
         }
@@ -88,6 +92,11 @@ def _why_not(found: dict[str, Any], since: Sequence[WrittenSince]) -> str:
     if all(field["why_not_pruned"] for field in found["fields"]):
         return "no field of it can be pruned: see the fields"
     return str(found["without_ids"]) or _mixed(since)
+
+
+def _notes(index: Index, found: Mapping[str, Any]) -> list[str]:
+    since = [f"{one}: {one.remedy}" for one in index.since]
+    return [*since, *_notes_on_ids(found), *_notes_on_weights(found["fields"])]
 
 
 def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:

@@ -78,8 +78,11 @@ def export_ciff(
     place = Output(
         output, KIND, is_folder=False, inputs=[index, matrix], overwrite=config.overwrite
     )
-    with open_matrix(index, matrix, field=field, progress=progress) as found:
-        description = _describe(index, found)
+    with (
+        Index.open(index, config.id_field) as opened,
+        open_matrix(opened, matrix, field=field, progress=progress) as found,
+    ):
+        description = _describe(opened, found)
         terms, documents = found.shape
         summary = {
             "field": field,
