@@ -61,12 +61,11 @@ def inspect_index(
     """
     config = InspectConfig.of(config, options)
     with Index.open(index, config.id_field, mixed=True) as opened:
-        found = inspect(opened, config.check or None, progress)
+        found = {"deleted": opened.deleted, **inspect(opened, config.check or None, progress)}
         why_not = _why_not(found, opened.since)
         del found["without_ids"]
         return {
             **opened.identity,
-            "deleted": opened.deleted,
             **found,
             "user_data": opened.user_data,
             "analyses": {} if _mixed(opened.since) else _analyses(opened, found["fields"]),
