@@ -73,8 +73,10 @@ def _write_arrays(
     index: Source, folder: Path, config: ExtractConfig, progress: Progress
 ) -> dict[str, Any]:
     """Write the arrays into ``folder`` and return what the manifest cannot tell from them."""
+    from ..indexes.written_since import refuse_mixed
     from ..jvm.index import extract_arrays, require_current
 
+    refuse_mixed(index)
     surveyed = None
     if index.is_sharded:
         from ..indexes.shards.survey import survey_shards
