@@ -187,6 +187,7 @@ def test_what_was_pruned_by_us_alone_is_as_it_was_written(place: Path) -> None:
     assert WrittenSince.of(place / "copy").did == ""
 
 
+@pytest.mark.slow
 def test_a_shard_to_which_another_wrote_is_named(place: Path) -> None:
     for name, part in {"a": tiny_segments()[:2], "b": tiny_segments()[2:]}.items():
         write_index(place / "S" / name, part)
