@@ -10,7 +10,7 @@ import click
 from ..pruning.config import UpdateConfig
 from . import _options as options
 
-_COUNTS = ("segments", "segments_added", "segments_dropped", "segments_foreign", "deletions")
+_COUNTS = ("segments", "segments_added", "segments_dropped", "deletions")
 _DRIFTED = 3
 
 
@@ -50,8 +50,10 @@ def command(as_json: bool, watch: bool, **arguments: Any) -> None:
 
 def _say(report: dict[str, Any], as_json: bool) -> None:
     """Print what was done, at once."""
-    if as_json or "refused" in report:
+    if as_json:
         options.show(report, as_json)
+    elif "refused" in report:
+        options.show({"updated": f"no: {report['refused']}"}, as_json)
     else:
         why = "the drift is too much" if report["exceeded"] else "the source has no new commit"
         shown = {"updated": report["updated"] or f"no, {why}"}
@@ -59,6 +61,8 @@ def _say(report: dict[str, Any], as_json: bool) -> None:
             dropped = options.percent(report["reduction"])
             asked = options.percent(report["requested_reduction"] or 0)
             shown |= {name: report[name] for name in _COUNTS}
+            if report["segments_foreign"]:
+                shown["segments_foreign"] = f"{report['segments_foreign']:,} of those dropped"
             if report["segments_dropped"]:  # what was deleted there is just not written again
                 shown["deletions"] = f"{report['deletions']:,} in segments that stayed"
             shown |= {"dropped": f"{dropped} of the postings ({asked} asked for)"}

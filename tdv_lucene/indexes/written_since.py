@@ -38,14 +38,14 @@ class WrittenSince:
 
     def __str__(self) -> str:
         """Tell what was done, without what to do about it."""
-        deleted = f" and deleted {self.fewer:,} documents" if self.fewer else ""
-        segments = f"{self.segments:,} segment{'s' * (self.segments != 1)}"
-        holding = f"{segments} with {self.documents:,} documents"
+        deleted = f" and deleted {_count(self.fewer, 'document')}" if self.fewer else ""
+        segments = _count(self.segments, "segment")
+        holding = f"{segments} with {_count(self.documents, 'document')}"
         return (
             f"since {self.index} was pruned, another writer "
             + {
-                "appended": f"added documents that were not pruned ({holding} are its own)",
-                "merged": f"merged segments ({holding} are its own){deleted}",
+                "appended": f"added documents that were not pruned (its own: {holding})",
+                "merged": f"merged segments (its own: {holding}){deleted}",
                 "changed": deleted.removeprefix(" and ") or f"changed doc values of {segments}",
             }[self.did]
         )
@@ -62,3 +62,7 @@ class WrittenSince:
                 f"{again}, and {argument('optimize')} prunes into one segment"
             )
         return again
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -26,6 +26,7 @@ from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.ciff import export_ciff
+from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
@@ -114,6 +115,7 @@ READERS: dict[str, Callable[[Path, Path], Any]] = {
     "compare": lambda place, pruned: compare_indexes(
         place / "source", pruned, place / "topics.tsv", place / "qrels", place / "report"
     ),
+    "extract": lambda place, pruned: extract_matrix(pruned, place / "matrix"),
     "export": lambda place, pruned: export_ciff(pruned, place / "out.ciff"),
     "prune": lambda place, pruned: prune_index(pruned, None, place / "twice"),
     "tune": lambda place, pruned: tune_index(pruned, None, None, place / "twice"),
@@ -185,6 +187,7 @@ def test_what_was_pruned_by_us_alone_is_as_it_was_written(place: Path) -> None:
     assert WrittenSince.of(place / "copy").did == ""
 
 
+@pytest.mark.slow
 def test_a_shard_to_which_another_wrote_is_named(place: Path) -> None:
     for name, part in {"a": tiny_segments()[:2], "b": tiny_segments()[2:]}.items():
         write_index(place / "S" / name, part)

@@ -20,7 +20,7 @@ def test_deletions_in_segments_that_were_pruned_again_are_not_told_as_none(dropp
     report: dict[str, Any] = {
         "updated": True, "exceeded": False, "drift": DRIFT, "reduction": 0.3,
         "requested_reduction": 0.3, "segments": 4, "segments_added": dropped,
-        "segments_dropped": dropped, "deletions": 2,
+        "segments_dropped": dropped, "segments_foreign": 0, "deletions": 2,
     }  # fmt: skip
     _say(report, as_json=False)
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
