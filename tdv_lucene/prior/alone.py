@@ -136,10 +136,10 @@ def _warn(
 def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]]:
     """Return what other collections gained where :func:`prior_values` dropped as much of them.
 
-    See :meth:`.prior.Prior.expected`. Empty where TDVs are not those of this version's prior.
+    See :meth:`.prior.Prior.expected`. Empty where TDVs are learned, or not of this version's prior.
     """
     about, prior = values.manifest.get("prior", {}), Prior.load()
-    if about.get("sha256") != prior.sha256 or "mean_length" not in about:  # learned from it
+    if about.get("sha256") != prior.sha256 or "mean_length" not in about:
         return []
     positions = about["lead"] and values.manifest["positions"]
     return prior.expected(values.manifest["model"], positions, about["mean_length"], reduction)
