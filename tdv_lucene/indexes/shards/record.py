@@ -21,7 +21,9 @@ UPDATES = f"{PREFIX}updates"
 
 SHARDS = f"{PREFIX}shards."
 """Of what a shard records of the whole."""
-_OF_ITS_OWN = ("source_commit", "source_path", "source_version", "updates", "reduction")
+_OF_ITS_OWN = (
+    "source_commit", "source_path", "source_version", "updates", "reduction", "baked.norms",
+)  # fmt: skip
 """What each shard has for itself."""
 
 
