@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Locale;
 import org.apache.lucene.codecs.NormsProducer;
 import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
@@ -102,7 +103,15 @@ public enum NormKind {
   /** As above; of baked norms, the kind of the lengths that hold k1 and b. */
   public static NormKind ofLengths(IndexReader reader, String field) throws IOException {
     NormKind kind = of(reader, field);
-    return kind == BAKED ? valueOf(Indexes.recorded(reader, field, BakedNorms.RECORD)) : kind;
+    if (kind != BAKED) {
+      return kind;
+    }
+    for (DirectoryReader shard : Indexes.shardsOf(reader)) {
+      if (shard.getSumDocFreq(field) > 0) { // else it has no norms to tell their kind
+        return valueOf(Indexes.recorded(shard, field, BakedNorms.RECORD));
+      }
+    }
+    return DEFAULT;
   }
 
   private static final class Sums {
