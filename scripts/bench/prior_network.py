@@ -15,9 +15,9 @@ from tdv_lucene.core.tdv import Features
 from tdv_lucene.learning.listwise import Weights, compiled_update, parameters_of, plain_start
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.training_task import Task, batches, make_task
-from tdv_lucene.ranking.boosts import FirstPositionBoost
 from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.ranking.boosts import FirstPositionBoost
 
 STATISTICS = ("log df", "RIDF", "log cf/df", "characters", "digits")
 """Those that need no posting, so that a prior is applied in O(V)."""

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lucene_indexes import Doc, Layout, delete_document, open_writer, write_index
+from tdv_lucene.pruning.reduction_choice import foreseen_bytes
 
 from tdv_lucene.indexes.inspection import bytes_of
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.pruning import writing
 from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.reduction_choice import foreseen_bytes
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm

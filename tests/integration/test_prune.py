@@ -20,6 +20,7 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, write_index
 from lucene_reading import check_index
 from oracle import ANSERINI, assert_pruned
+from tdv_lucene.pruning.field_rule import point_at
 from tiny_collection import tiny_segments
 
 from tdv_lucene.cli.peers import command as peers_command
@@ -30,7 +31,6 @@ from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.peers.unlearned import make_peer_values
-from tdv_lucene.pruning.field_rule import point_at
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.values.posting_thresholds import make_posting_rule

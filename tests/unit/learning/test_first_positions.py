@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from small_problem import make_matrix
+from tdv_lucene.pruning.field_rule import checksum, point_at
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.learn import learn_term_values
@@ -15,7 +16,6 @@ from tdv_lucene.learning.tuning_before_learning import choose_parameters
 from tdv_lucene.matrix.norms import lucene_length
 from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.progress import silent
-from tdv_lucene.pruning.field_rule import checksum, point_at
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.boosts import DEFAULT_BOOST, POSITIONS, FirstPositionBoost
 from tdv_lucene.ranking.saturation import LengthNorm, PostingCut

@@ -7,9 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from small_problem import make_matrix
-
-from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.pruning.search_target import (
     SearchTarget,
     baking_of,
@@ -17,6 +14,9 @@ from tdv_lucene.pruning.search_target import (
     scale_for,
     search_parameters,
 )
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.peers.unlearned import unlearned_values
 
 
 def _values(model: str, **parameters: float):

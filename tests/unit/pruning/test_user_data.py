@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from small_problem import make_matrix
+from tdv_lucene.pruning.field_description import describe_field
+from tdv_lucene.pruning.field_rule import point_at
+from tdv_lucene.pruning.search_target import SearchTarget
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.user_data import FieldRecord, as_user_data, read_records
 from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.pruning.config import PruneConfig
-from tdv_lucene.pruning.field_description import describe_field
-from tdv_lucene.pruning.field_rule import point_at
-from tdv_lucene.pruning.search_target import SearchTarget
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
 from tdv_lucene.store import FORMAT
 

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from small_problem import make_collection
+from tdv_lucene.pruning.reduction_choice import LARGEST_REDUCTION
 
 from tdv_lucene.learning import choice_of_order
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.term_statistics import residual_idf
 from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.pruning.reduction_choice import LARGEST_REDUCTION
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import bm25_idf
 from tdv_lucene.ranking.boosts import FirstPositionBoost
