@@ -22,13 +22,10 @@ SEGMENTS = f"{PREFIX}segments"
 
 SHARDS = f"{PREFIX}shards."
 """Of what a shard records of the whole."""
-<<<<<<< HEAD
-_OF_ITS_OWN = ("source_commit", "source_path", "source_version", "updates", "reduction", "segments")
-=======
 _OF_ITS_OWN = (
-    "source_commit", "source_path", "source_version", "updates", "reduction", "baked.norms",
+    "source_commit", "source_path", "source_version", "updates", "reduction", "segments",
+    "baked.norms",
 )  # fmt: skip
->>>>>>> w-feature
 """What each shard has for itself."""
 
 
