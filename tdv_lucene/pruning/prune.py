@@ -128,7 +128,7 @@ def write_pruned(
         report = prune_shards(source, fields, given, whole, progress)
     else:
         written = prune_part(index, fields, whole, progress)
-        report = {**written, "output": whole.output, "shards": []}
+        report = {**written, "output": whole.output}
     if kept:  # not of what was refused
         fields[0].save(kept)
     return report

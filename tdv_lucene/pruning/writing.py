@@ -155,6 +155,7 @@ def report_of(rewriting: Rewriting, counts: Mapping[str, Any], folder: Path) -> 
         "expected": _expected(rewriting.fields[0], first),
         "chosen": None,
         "source": rewriting.source,
+        "shards": [],
     }
 
 

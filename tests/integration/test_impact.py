@@ -74,6 +74,18 @@ def test_impact_scores_are_those_of_pyserinis_searcher(impact_index, tmp_path, p
         assert len(open_searcher(index, min_idf=-1).search("all a", 60)) == 60
 
 
+def test_an_impact_index_pruned_without_tdvs_of_its_own_is_followed(impact_index, tmp_path):
+    prune_index(impact_index, None, tmp_path / "pruned", reduction=0.3)
+    assert not update_index(tmp_path / "pruned")["updated"]
+    layout = Layout(norms="impact", raw=False, analysis=None)
+    writer = open_writer(impact_index, layout)
+    writer.addDocument(_document(Doc("n1", ["a"] * 300 + ["new"] * 40), 60, layout))
+    writer.commit()
+    writer.close()
+    assert update_index(tmp_path / "pruned")["updated"]
+    assert verify_pruned(impact_index, tmp_path / "pruned", None)["equal"]
+
+
 def test_impact_indexes_are_followed_explained_and_shown(impact_index, tmp_path):
     """Whose weights learning raised to a power; terms are searched as they are."""
     pruned, values = tmp_path / "pruned", prior_values_of_index(impact_index)
