@@ -132,7 +132,7 @@ def write_pruned(
             with place as folder:
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)
                 place.write_manifest(report)
-    return {**report, "output": task.output, "shards": []}
+    return {**report, "output": task.output}
 
 
 def _told_to(

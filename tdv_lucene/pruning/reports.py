@@ -66,13 +66,13 @@ class IndexReport(FieldReport):
     expected: list[dict[str, Any]]
     chosen: Mapping[str, Any] | None
     source: Mapping[str, Any]
+    shards: list[dict[str, Any]]
 
 
 class PruneReport(IndexReport):
     """What :func:`tdv_lucene.prune_index` and :func:`tdv_lucene.tune_index` return."""
 
     output: str
-    shards: list[dict[str, Any]]
 
 
 def field_report(described: FieldDescription, counts: Mapping[str, Any]) -> FieldReport:

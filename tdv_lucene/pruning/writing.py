@@ -161,6 +161,7 @@ def report_of(
         "expected": told["expected"],
         "chosen": told["chosen"],
         "source": index.identity,
+        "shards": [],
     }
 
 

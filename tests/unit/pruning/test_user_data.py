@@ -71,9 +71,10 @@ def test_a_fact_has_one_name_in_tdvs_and_in_an_index() -> None:
     values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
     point = point_at(values, 0.3, tf="scaled", scale=None, unit=None)
     config, target = PruneConfig(reduction=0.3, min_doc_freq=2), SearchTarget.of(None)
-    described = describe_field(values, point, config, {"commit": "now"}, target, None)
+    about = describe_field(values, point, config, {"commit": "now"}, target, None)
+    described = {name: fact for name, fact in about.items() if fact is not None}
     assert {"field", "model", "vocabulary_sha256"} <= values.manifest.keys() & described.keys()
-    record = FieldRecord.of(as_user_data([described]))
+    record = FieldRecord.of(as_user_data([about]))
     facts = [name for name in described if hasattr(record, name)]
     assert {name: getattr(record, name) for name in facts} == {n: described[n] for n in facts}
     unread = {*described} - {*facts} - {*ANSERINI_DEFAULTS, "search", "format"}
