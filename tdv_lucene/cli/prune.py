@@ -12,8 +12,8 @@ from . import _options as options
 from ._advice import how_to_search, said_of_log, what_to_expect
 
 _SHOWN = (
-    "output", "field", "analysis", "model", "learned_from", "tf", "unit", "scale", "reduction",
-    "postings_before", "postings", "terms_before", "terms", "documents_without_terms",
+    "output", "field", "analysis", "model", "defaults", "learned_from", "tf", "unit", "scale",
+    "reduction", "postings_before", "postings", "terms_before", "terms", "documents_without_terms",
     "deleted_left_out", "bytes_before", "bytes",
 )  # fmt: skip
 

@@ -8,10 +8,12 @@ from typing import Any
 
 from ..jvm.index import identify, inspect
 from ..progress import Progress, silent
+from ..ranking import DEFAULT_MODEL, MODELS
 from ..source import Source, named_by
 from .analysis import analysis_of
 from .config import InspectConfig
-from .user_data import user_data_of
+from .search_parameters import Searcher
+from .user_data import FieldRecord, user_data_of
 
 FILE_KINDS = {
     "postings": ("doc",),
@@ -60,9 +62,10 @@ def inspect_index(
         documents count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned``
         says whether any field can, ``why_not`` gives any other reason against it, such as documents
         without ids. ``named_by`` says what names documents, and ``id_fields``, where they have no
-        ids, which fields could. ``analyses`` has of each field that can be searched how it was
-        analysed, and how that is known (see :mod:`.analysis`). ``notes`` tell of ids that are not
-        unique.
+        ids, which fields could, or ``none``. ``defaults`` says whose defaults it is searched with
+        and why, unless it records parameters. ``analyses`` has of each field that can be searched
+        how it was analysed, and how that is known (see :mod:`.analysis`). ``notes`` tell of ids
+        that are not unique.
 
     Raises
     ------
@@ -77,9 +80,12 @@ def inspect_index(
     kinds = _by_kind(found.pop("files"))
     why_not = _why_not(found)
     del found["without_ids"]
+    searcher = Searcher(found.pop("why_not_anserinis"))
+    is_recorded = bool(FieldRecord.of(found["user_data"]).content)
     return {
         "path": Source.of(index).absolute,
         **found,
+        "defaults": "" if is_recorded else searcher.describe(MODELS[DEFAULT_MODEL]),
         "analyses": _analyses(index, found["fields"]),
         "can_be_pruned": not why_not,
         "why_not": why_not,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from ..errors import TdvError, argument
-from ..jvm.index import holds_weights, is_anserinis
+from ..jvm.index import holds_weights, why_not_anserinis
 from ..ranking import (
     ANY_MODEL,
     DEFAULT_MODEL,
@@ -17,19 +18,45 @@ from ..ranking import (
     SearchParameters,
     model_for,
 )
-from ..source import Source
 from ..version import __version__
 from .user_data import FieldRecord
 
 _log = logging.getLogger(__name__)
 
 
-def searcher_of(index: str | os.PathLike[str], *, is_shard: bool = False) -> str:
-    """Return whose defaults an index is searched with that records nothing, one of
-    :data:`..ranking.NAMED_DEFAULTS`: Lucene's where it lacks Anserini's ``id``, so that another
-    program searches it. Shards have one searcher, Anserini's, whatever each of them holds."""
-    sharded = is_shard or Source.of(index).is_sharded
-    return "anserini" if sharded or is_anserinis(index) else "lucene"
+@dataclass(frozen=True)
+class Searcher:
+    """The program that an index is for: its defaults are taken where the index records nothing.
+
+    Attributes
+    ----------
+    why_not_anserinis : str
+        Why Lucene's are taken, by :func:`..jvm.index.why_not_anserinis`; empty for Anserini's.
+    """
+
+    why_not_anserinis: str = ""
+
+    @classmethod
+    def of(cls, index: str | os.PathLike[str]) -> Searcher:
+        """Look at an index, or at all of its shards."""
+        return cls(why_not_anserinis(index))
+
+    @classmethod
+    def of_shards(cls, reasons: Sequence[str]) -> Searcher:
+        """Choose for all shards, of the reason that each of them has: an empty one has no field."""
+        return cls(min(reasons, key=bool))
+
+    @property
+    def name(self) -> str:
+        """One of :data:`..ranking.NAMED_DEFAULTS`."""
+        return "lucene" if self.why_not_anserinis else "anserini"
+
+    def describe(self, names: Iterable[str]) -> str:
+        """Say whose defaults these parameters have, and why."""
+        defaults = NAMED_DEFAULTS[self.name]
+        told = ", ".join(f"{name} {defaults[name]:g}" for name in names)
+        why = self.why_not_anserinis and f" (the index is not Anserini's: {self.why_not_anserinis})"
+        return f"{self.name.title()}'s {told}{why}"
 
 
 def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:
@@ -49,7 +76,7 @@ def recorded_parameters(
 
     A pruned index records the model its TDVs were learned for and, with scaled frequencies, the
     parameters that go with the scale (k1 * s, mu * s). Any other index gets BM25, an impact index
-    its own function, and the defaults of its searcher (see :func:`searcher_of`). Anserini's are
+    its own function, and the defaults of its :class:`Searcher`. Anserini's are
     k1 0.9, b 0.4, mu 1000 and min_idf 0, Lucene's k1 1.2, b 0.75 and mu 2000. Arguments given here
     take precedence.
 
@@ -65,7 +92,7 @@ def recorded_parameters(
     """
     record = FieldRecord.read(index, field)
     weights = partial(holds_weights, index, record.field or "contents")
-    return parameters_of(index, record, model, given, weights)
+    return parameters_of(index, record, model, given, weights, Searcher.of(index))
 
 
 def parameters_of(
@@ -74,6 +101,7 @@ def parameters_of(
     model: str | None,
     given: Mapping[str, float | None],
     weights: Callable[[], bool | None],
+    searcher: Searcher,
 ) -> SearchParameters:
     """Do the work of :func:`recorded_parameters` with what ``index`` records. ``weights`` tells
     whether the field holds weights: a look at all norms, for what an index does not record only.
@@ -96,12 +124,11 @@ def parameters_of(
     else:
         field = record.field or "contents"
         chosen = model_for(weights(), model, f"the field '{field}' of {index}")
-    searcher = searcher_of(index)
-    usual = record.parameters(chosen, NAMED_DEFAULTS[searcher])
+    usual = record.parameters(chosen, NAMED_DEFAULTS[searcher.name])
     named = {name: value for name, value in given.items() if value is not None}
     parameters = SearchParameters(chosen, **{**usual, **named})
-    _log.info("search %s with %s (the defaults are of %s)", index, parameters.describe(), searcher)
-    return parameters
+    taken = [name for name in usual if name not in named and f"search.{name}" not in record.content]
+    return parameters.taken_from(searcher.describe(taken)) if taken else parameters
 
 
 def warn_of_another_search(

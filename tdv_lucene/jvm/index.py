@@ -73,9 +73,9 @@ def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
     return ask(java_class(_IDENTITY).holdsWeights, java_path(index), field)
 
 
-def is_anserinis(index: str | os.PathLike[str]) -> bool:
-    """Whether the index has the field by which Anserini names documents."""
-    return bool(call(java_class(_IDENTITY).isAnserinis, java_path(index)))
+def why_not_anserinis(index: str | os.PathLike[str]) -> str:
+    """Say why an index, or one in shards, is not Anserini's; empty where it is."""
+    return str(call(java_class(_IDENTITY).whyNotAnserinis, java_path(index)))
 
 
 def written_lucene_version() -> str:

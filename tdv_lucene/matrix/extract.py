@@ -81,7 +81,7 @@ def _write_arrays(
         from ..indexes.shards.workers import open_workers
 
         with open_workers(index) as workers:
-            surveyed = survey_shards(workers, index, config.field, progress)
+            surveyed, _ = survey_shards(workers, index, config.field, progress)
     read = extract_arrays(
         index, config.field, folder,
         threads=cores(config.threads), positions=config.positions, sequences=config.tokens,

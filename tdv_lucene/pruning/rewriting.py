@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import TdvError, argument
 from ..indexes.analysis import analysis_of, record_to_add
 from ..indexes.field_analysis import IN_VALUES, FieldAnalysis
-from ..indexes.search_parameters import searcher_of
-from ..indexes.shards.record import SOURCE_PATH, ShardRecord, shard_as_user_data
+from ..indexes.search_parameters import Searcher
+from ..indexes.shards.record import SEARCHER, SOURCE_PATH, ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
 from ..jvm.following import FieldState
 from ..jvm.index import identify, read_user_data
@@ -102,6 +102,7 @@ class Rewriting:
             **shard_as_user_data(self.shard, made),
             **said,
             **named,
+            SEARCHER: self.searcher.name,
             SOURCE_PATH: os.path.abspath(self.index),
         }
 
@@ -121,7 +122,25 @@ class Rewriting:
         """Whose parameters it is written for: the searcher's that suits, unless one is named."""
         if self.config.target.given:
             return self.config.target
-        return SearchTarget(searcher_of(self.index, is_shard=self.shard is not None), False)
+        return SearchTarget(self.searcher.name, False)
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Whose defaults the source is searched with; a shard's are those of the whole."""
+        if self.shard is not None:
+            return Searcher(self.shard.why_not_anserinis)
+        return Searcher.of(self.index)
+
+    @property
+    def defaults(self) -> str:
+        """Whose defaults the first field was written for, in words; empty where others were asked
+        for, or where it has to be searched with recorded parameters."""
+        if self.config.target.given:
+            return ""
+        searched = self.target.parameters(self.fields[0].model) or {}
+        recorded = self.described[0]["search"]
+        is_held = searched and all(recorded[name] == searched[name] for name in searched)
+        return self.searcher.describe(searched) if is_held else ""
 
     @cached_property
     def source(self) -> dict[str, Any]:

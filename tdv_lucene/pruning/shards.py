@@ -100,14 +100,21 @@ def prune_shards(
     with contextlib.ExitStack() as opened:
         folder = out if out.is_dir() else out.parent
         workers = opened.enter_context(open_workers(source, folder))
-        identity = survey_shards(workers, source, fields[0].vocabulary.field, progress)
+        identity, searcher = survey_shards(workers, source, fields[0].vocabulary.field, progress)
         if not source.resources:  # else their next pruning tidies up
             opened.callback(_tidy, out, source)
             out.mkdir(exist_ok=True)  # for the values
         values = opened.enter_context(values_for_workers(workers, source, fields, given, out))
         config = replace(whole.config, threads=whole.config.threads or workers.threads)
         shards = {
-            part: ShardRecord(part.name, number, count, identity["commit"], config.optimize)
+            part: ShardRecord(
+                part.name,
+                number,
+                count,
+                identity["commit"],
+                config.optimize,
+                searcher.why_not_anserinis,
+            )
             for number, part in enumerate(source.parts, 1)
         }
         tasks = {

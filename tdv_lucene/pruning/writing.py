@@ -147,6 +147,7 @@ def report_of(rewriting: Rewriting, counts: dict[str, Any]) -> dict[str, Any]:
         "reduction": 1 - counts["postings"] / before if before else 0.0,
         **counts,
         "lucene_version": written_lucene_version(),
+        **({"defaults": rewriting.defaults} if rewriting.defaults else {}),
         "analysis": rewriting.analysed[first["field"]].describe(),
         "validated": dict(rewriting.points[0].nearest),
         "fidelity": _fidelity(rewriting.points[0], first),

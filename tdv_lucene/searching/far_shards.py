@@ -21,6 +21,7 @@ from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.queries import searchable_topics
+from ..indexes.search_parameters import Searcher
 from ..indexes.shards.record import user_data_of_whole
 from ..indexes.shards.survey import refuse_copies
 from ..indexes.shards.workers import Workers, open_workers
@@ -31,6 +32,7 @@ from ..jvm.index import (
     read_user_data,
     require_current,
     whole_identity,
+    why_not_anserinis,
 )
 from ..jvm.searcher import make_similarity
 from ..progress import Progress, silent
@@ -42,12 +44,13 @@ from ..vocabulary import ByteStrings
 @dataclass(frozen=True)
 class _Look:
     """What a worker says of its shard: identity, user data, how the field was analysed, whether it
-    holds weights, statistics, and how fields were indexed."""
+    holds weights, why it is not Anserini's, statistics, and how fields were indexed."""
 
     identity: dict[str, Any]
     user_data: dict[str, str]
     analysed: FieldAnalysis
     weights: bool | None
+    why_not_anserinis: str
     statistics: Statistics
     fields: dict[str, str]
 
@@ -67,6 +70,8 @@ class FarShards:
         How many there are.
     weights : bool or None
         Whether it holds weights, see :func:`..jvm.index.holds_weights`.
+    searcher : Searcher
+        Whose defaults are taken.
     """
 
     def __init__(
@@ -82,6 +87,7 @@ class FarShards:
         self.user_data = user_data_of_whole(source, [look.user_data for look in looks])
         told = [look.weights for look in looks if look.weights is not None]
         self.weights = any(told) if told else None
+        self.searcher = Searcher.of_shards([look.why_not_anserinis for look in looks])
 
     def find(
         self,
@@ -133,8 +139,10 @@ def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis
     analysed = analysis_of(folder, field, analysis)
     topics = searchable_topics(topics, field, analysed.analysis)
     statistics, fields = shard_statistics(folder, field, topics, analysed.analysis)
-    weights = holds_weights(folder, field)
-    return _Look(identify(folder), read_user_data(folder), analysed, weights, statistics, fields)
+    return _Look(
+        identify(folder), read_user_data(folder), analysed, holds_weights(folder, field),
+        why_not_anserinis(folder), statistics, fields,
+    )  # fmt: skip
 
 
 def _search(

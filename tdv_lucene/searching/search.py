@@ -20,6 +20,7 @@ from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.queries import searchable_topics, shortened_topics
 from ..indexes.query_terms import check_query_terms, note_on_nothing_found, nothing_found
 from ..indexes.search_parameters import (
+    Searcher,
     parameters_of,
     recorded_parameters,
     warn_of_another_search,
@@ -111,6 +112,7 @@ def search_index(
         parameters = parameters_of(
             index, record, config.model, config.parameters,
             lambda: holds_weights(index, field) if far is None else far.weights,
+            Searcher.of(index) if far is None else far.searcher,
         )  # fmt: skip
         warn_of_another_search(index, parameters, record)
         asked: dict[str, float] = {}
@@ -191,6 +193,7 @@ def search_with(
                     kept.append(Run.of_hits(list(some), best, printed))
         summary = {
             **parameters.describe(),
+            **({"defaults": parameters.defaults} if parameters.defaults else {}),
             **({} if feedback is None else {"feedback": feedback}),
             "field": field,
             "analysis": analysed.describe(),

@@ -19,6 +19,9 @@ SOURCE_VERSION = f"{PREFIX}source_version"
 UPDATES = f"{PREFIX}updates"
 """How often an index has followed its source."""
 
+SEARCHER = f"{PREFIX}searcher"
+"""Whose defaults the index that was pruned is searched with: Java reads it again."""
+
 SHARDS = f"{PREFIX}shards."
 """Of what a shard records of the whole."""
 _OF_ITS_OWN = ("source_commit", "source_path", "source_version", "updates", "reduction")
@@ -42,6 +45,8 @@ class ShardRecord:
     average_lengths : pairs of str and float
         Field -> tokens of a document of the whole after pruning, of those whose norms are made for
         it.
+    why_not_anserinis : str
+        Of the whole, as :func:`..jvm.index.why_not_anserinis` has it.
     """
 
     name: str
@@ -49,6 +54,7 @@ class ShardRecord:
     count: int
     source_commit: str
     one_segment: bool
+    why_not_anserinis: str = ""
     average_lengths: tuple[tuple[str, float], ...] = ()
 
 

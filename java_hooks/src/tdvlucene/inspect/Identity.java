@@ -6,10 +6,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentInfos;
-import tdvlucene.common.IdField;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NormKind;
+import tdvlucene.common.Searcher;
 import tdvlucene.common.Segments;
 
 /** Identifies an index, so that it can be recognised later. */
@@ -49,9 +49,9 @@ public final class Identity {
     return kind == NormKind.NONE ? "null" : String.valueOf(kind == NormKind.IMPACT);
   }
 
-  /** Whether it has the field by which Anserini, Pyserini and their tools name documents. */
-  public static boolean isAnserinis(String index) throws IOException {
-    return Indexes.read(index, IdField::isIn);
+  /** Why an index is not Anserini's; empty where it is. */
+  public static String whyNotAnserinis(String index) throws IOException {
+    return Indexes.read(index, Searcher::whyNotAnserinis);
   }
 
   /** The commit's user data: where a pruned index records how it was made. */

@@ -15,10 +15,12 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiTerms;
+import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
@@ -28,6 +30,7 @@ import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
+import tdvlucene.common.Searcher;
 import tdvlucene.common.Segments;
 import tdvlucene.common.Shards;
 import tdvlucene.common.UserException;
@@ -63,6 +66,7 @@ public final class InspectJob extends Job {
       found.put("locked", Indexes.lockedFolder(reader, index) != null);
       String why = whyNotNamed(reader);
       found.put("without_ids", why);
+      found.put("why_not_anserinis", Searcher.whyNotAnserinis(reader));
       found.put("segments", segments(reader));
       found.put("fields", fields(reader));
       TreeSet<String> stored = storedFields(reader);
@@ -70,7 +74,11 @@ public final class InspectJob extends Job {
       IdField names = IdField.of(reader, index);
       found.put("named_by", names.show());
       boolean isOpen = names.isNumber() || !why.isEmpty();
-      found.put("id_fields", isOpen ? IdCandidates.of(reader, index, stored) : List.of());
+      List<String> others = isOpen ? IdCandidates.of(reader, index, stored) : new ArrayList<>();
+      if (!why.isEmpty()) {
+        others.add(IdField.NUMBERS);
+      }
+      found.put("id_fields", others);
       found.put("files", FileSizes.byExtension(reader));
       if (isOne) { // several commits have none in common
         found.put("user_data", new TreeMap<>(Indexes.userData(reader)));
@@ -85,7 +93,7 @@ public final class InspectJob extends Job {
       ExternalIds.requireAll(reader, index);
       return "";
     } catch (UserException e) {
-      return e.getMessage();
+      return e.reason();
     }
   }
 
@@ -186,7 +194,26 @@ public final class InspectJob extends Job {
     if (!Indexes.hasFrequencies(info)) {
       return "index options " + info.getIndexOptions() + " hold no term frequencies";
     }
-    return NormKind.of(reader, info.name).whyNotPruned();
+    return hasLiveTerm(reader, info.name)
+        ? NormKind.of(reader, info.name).whyNotPruned()
+        : "no live document has a term in it";
+  }
+
+  private static boolean hasLiveTerm(IndexReader reader, String field) throws IOException {
+    for (LeafReaderContext leaf : reader.leaves()) {
+      Terms terms = leaf.reader().terms(field);
+      Bits live = leaf.reader().getLiveDocs();
+      TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
+      while (each.next() != null) {
+        PostingsEnum postings = each.postings(null, PostingsEnum.NONE);
+        for (int doc; (doc = postings.nextDoc()) != DocIdSetIterator.NO_MORE_DOCS; ) {
+          if (live == null || live.get(doc)) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
   }
 
   /** Names in the first live document of each segment: no description lists stored fields. */
