@@ -116,6 +116,7 @@ def compare_indexes(
             "analysis": compared.analysed.as_dict(),
             "rules": content.RULES,
             "notes": compared.notes(results, config.field),
+            "defaults": compared.defaults,
             **content.versions_and_machine(),
         }
         _write_files(folder, report, results, latency, words)

@@ -430,7 +430,8 @@ def test_bytes_that_are_no_text_are_in_nobodys_way(kind: str, tmp_path: Path) ->
         index, tmp_path / "pruned", topics, qrels, tmp_path / "report",
         latency_budget_seconds=0.1, **asked,
     )  # fmt: skip
-    assert any("'full' is searched with Lucene's" in note for note in report["notes"])
+    assert [*report["defaults"]] == ["full"]  # the other's are recorded
+    assert report["defaults"]["full"].startswith("Lucene's k1 1.2, b 0.75 (")
     with pytest.raises(TdvError, match="'thumb'.*id_field"):
         _run(index, tmp_path, query, id_field="thumb", **asked)
 

@@ -49,11 +49,16 @@ final class Ranking {
   }
 
   Ranking(IndexSearcher searcher, String index, Similarity similarity) throws IOException {
-    this.searcher = searcher;
+    this.searcher = ready(searcher, similarity);
     this.index = index;
-    searcher.setSimilarity(similarity);
-    searcher.setQueryCache(null); // a cached query is not a search
     tiesById = ordersTiesById(searcher.getIndexReader());
+  }
+
+  /** Ranks with a similarity, and without a cache: a cached query is not a search. */
+  static IndexSearcher ready(IndexSearcher searcher, Similarity similarity) {
+    searcher.setSimilarity(similarity);
+    searcher.setQueryCache(null);
+    return searcher;
   }
 
   private static boolean ordersTiesById(IndexReader reader) throws IOException {

@@ -78,7 +78,7 @@ final class TimedIndex implements Closeable {
   long countPostings(Queries.Topic topic, Mode mode) throws IOException {
     if (counting == null) {
       IndexReader counted = CountingReader.of(reader, visited);
-      counting = new Ranking(counted, path, similarity).searcher;
+      counting = Ranking.ready(ImpactSimilarity.searcher(counted, similarity), similarity);
     }
     search(counting, topic, mode);
     return visited.getAndSet(0);
