@@ -65,6 +65,7 @@ class IndexReport(FieldReport):
     fidelity: dict[str, float] | None
     expected: list[dict[str, Any]]
     chosen: Mapping[str, Any] | None
+    defaults: str
     source: Mapping[str, Any]
     shards: list[dict[str, Any]]
 

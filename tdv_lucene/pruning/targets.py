@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TdvError, argument
+from ..indexes.searcher import Searcher
 from ..ranking import (
     DEFAULT_MODEL,
     MODELS,
@@ -127,10 +128,9 @@ class SearchTarget:
             )
 
 
-def target_of(searcher: str, config: PruneConfig) -> SearchTarget:
-    """Return whose parameters an index is written for: those asked for, or the ``searcher``'s that
-    it is searched with (:attr:`..indexes.index.Index.searcher`)."""
-    return config.target if config.target.given else SearchTarget(searcher, False)
+def target_of(searcher: Searcher, config: PruneConfig) -> SearchTarget:
+    """Return whose parameters an index is written for: those asked for, or the ``searcher``'s."""
+    return config.target if config.target.given else SearchTarget(searcher.name, False)
 
 
 def _function(values: TermValues) -> RankingFunction:

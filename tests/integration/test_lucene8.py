@@ -14,6 +14,7 @@ from test_prune import _values
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.indexes.search_parameters import Searcher
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
@@ -75,6 +76,9 @@ def test_index_is_pruned_verified_and_searched(tf: str, source: Path, tmp_path: 
     pruned = tmp_path / "pruned"
     report = prune_index(source, values, pruned, reduction=0.3, tf=tf)
     assert 0 < report["postings"] < matrix.postings
+    assert report["defaults"].startswith("Anserini's")
+    # Its ids' sorted doc values are those of Anserini on Lucene 8 only: the record says it.
+    assert Searcher.of(pruned).name == "anserini"
     check_index(pruned)
     point = values.at_reduction(0.3, original_tf=tf == "original")
     baked = (0.9 * (point.scale or 1), 0.4), ANSERINI
