@@ -111,14 +111,14 @@ def write_pruned(
             with Index.open(source) as whole:
                 given.insert(0, _values_without_judgements(whole, config, progress))
         fields = _fields(given, config)
-        plan, told = decide(fields, config, target_of("anserini", config), None)
+        plan, told = decide(fields, config, target_of("anserini", config.target), None)
         return prune_shards(source, plan, _told_to(task, None, fields, told), progress)
     place = task.place([index, *given])
     with Index.open(index, config.id_field) as opened:
         if values is None:
             given.insert(0, _values_without_judgements(opened, config, progress))
         fields = _fields(given, config)
-        at = partial(decide, fields, config, target_of(opened.searcher, config), opened)
+        at = partial(decide, fields, config, target_of(opened.searcher, config.target), opened)
         if config.max_bytes is None:
             plan, told = at()
             task = _told_to(task, opened, fields, told)
