@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from fuzz_cases import Case, FieldRule, random_case, terms_of
 from lucene_reading import check_index
-from oracle import assert_baked, int_to_byte4, read_norms
-from plans import field_plan
+from oracle import assert_baked, int_to_byte4
+from pruning_inputs import field_plan
 from testing_jar import dump_index, write_described
 
 from tdv_lucene.errors import TdvError
@@ -188,20 +188,19 @@ def _plan(field: str, rule: FieldRule) -> FieldPlan:
     def array(by_term: dict[bytes, np.float32]) -> np.ndarray:
         return np.array([by_term[term] for term in sorted(by_term)], np.float32)
 
-    def boost(lead: tuple[float, float] | None) -> FirstPositionBoost | None:
-        return None if lead is None else FirstPositionBoost(*lead)
-
-    cut = None
+    cut, boost = None, rule.lead and FirstPositionBoost(*rule.lead)
     if rule.least is not None:
-        length_norm = LengthNorm(*rule.length_norm)
-        cut = PostingCut(array(rule.least), length_norm, boost(rule.least_lead))
+        counted = rule.least_lead and FirstPositionBoost(*rule.least_lead)
+        cut = PostingCut(array(rule.least), LengthNorm(*rule.length_norm), counted)
+    if rule.power is not None:
+        boost = WeightPower(*rule.power)
     return field_plan(
         Vocabulary(field, ByteStrings.of(sorted(rule.tdv))),
         array(rule.tdv),
         None if rule.keeps else rule.scale,
-        boost=boost(rule.lead) if rule.power is None else WeightPower(*rule.power),
         cut=cut,
-        norms=None if rule.baked is None else Baking(*rule.baked),
+        boost=boost,
+        norms=rule.baked and Baking(*rule.baked),
     )
 
 
