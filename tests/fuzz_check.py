@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from fuzz_cases import Case, FieldRule, random_case, terms_of
 from lucene_reading import check_index
-from oracle import assert_baked, int_to_byte4
+from oracle import assert_baked, int_to_byte4, read_norms
 from pruning_inputs import field_plan
 from testing_jar import dump_index, write_described
 

@@ -12,7 +12,7 @@ import pytest
 from lucene_indexes import Doc, write_index
 from lucene_reading import explain_scores
 from oracle import read_norms
-from plans import field_plan
+from pruning_inputs import field_plan
 
 from tdv_lucene.jvm.rewriter import rewrite_index
 from tdv_lucene.jvm.searcher import make_similarity
