@@ -173,7 +173,7 @@ def decide(
     for values in fields:
         reduction = Reduction.of(values, config) if share is None else Reduction(share)
         known = None if index is None else index.fields.get(values.vocabulary.field)
-        has_norms = index is None or (known is not None and known.has_norms)
+        has_norms = known is None or known.has_norms  # what is not there is refused as that
         plan, point = plan_field(
             values, reduction.share, config, target, has_norms=has_norms, what=f"{index}"
         )

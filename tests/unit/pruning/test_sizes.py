@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tdv_lucene.pruning.reduction_choice import (
+from tdv_lucene.pruning.sizes import (
     foreseen_bytes,
     reduction_within_bytes,
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from small_problem import make_matrix
-from tdv_lucene.pruning.search_target import (
+from tdv_lucene.pruning.targets import (
     SearchTarget,
     baking_of,
     refuse_scale,
