@@ -68,7 +68,7 @@ def test_the_command_line_reads_options(arguments, said, tmp_path, monkeypatch, 
         "compare": ["--index", "i", "--pruned", "p", "--topics", "t.tsv", "--qrels", "q.txt",
                     "--output", output],
         "explain": ["--index", "i", "--pruned", "p", "--query", "q"],
-        "verify": ["--index", "i", "--pruned", "p", "--tdv", "v"],
+        "verify": ["--index", "i", "--pruned", "p"],
         "index": ["--index", output, "-collection", "x"],
     }  # fmt: skip
     command = next(word for word in arguments if word in required)

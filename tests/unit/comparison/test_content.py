@@ -13,7 +13,6 @@ from tdv_lucene.comparison.systems import QuerySet, System, pairs_to_test
 from tdv_lucene.indexes.user_data import FieldRecord
 from tdv_lucene.ranking import SearchParameters
 
-
 BM25, QLD = SearchParameters("bm25", k1=0.9, b=0.4), SearchParameters("qld", mu=1000.0)
 
 

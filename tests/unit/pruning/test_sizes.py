@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+
+from tdv_lucene.arguments import parse_bytes
+from tdv_lucene.errors import TdvError
 from tdv_lucene.pruning.sizes import (
     foreseen_bytes,
     reduction_within_bytes,
 )
-
-from tdv_lucene.arguments import parse_bytes
-from tdv_lucene.errors import TdvError
 
 
 class Index:

@@ -7,6 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from small_problem import make_matrix
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.pruning.targets import (
     SearchTarget,
     baking_of,
@@ -14,9 +17,6 @@ from tdv_lucene.pruning.targets import (
     scale_for,
     search_parameters,
 )
-
-from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.unlearned import unlearned_values
 
 
 def _values(model: str, **parameters: float):
