@@ -48,10 +48,7 @@ def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
         "reduction": 0.6, "loss": 1 - pruned / 0.5, "loss_at_most": 0.016, "max_loss": 0.02,
         "measures": {"nDCG@5": pruned}, "full": {"nDCG@5": 0.5}, "measure": "nDCG@5",
     }  # fmt: skip
-    assert _validated(chosen).strip() == (
-        f"Reduction 60.0 % is the largest within 2.0 %. It {said}, at most 1.6 % (95 % interval). "
-        f"Cross-validated: nDCG@5 {pruned:.4f} (full-tuned 0.5000)"
-    )
+    assert said in _validated(chosen)
 
 
 def test_prune_tells_what_was_asked_for_where_another_share_was_dropped() -> None:
