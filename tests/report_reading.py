@@ -17,17 +17,14 @@ from typing import Any
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 MEASURES = ("nDCG@5", "nDCG@10", "MAP", "R@1000")
 DEPTHS = ("top10", "top1000")
-Expected = Sequence[float | None]
-"""Numbers of a row after its label, in order; None for a cell without one."""
 
 
 class Page(HTMLParser):
-    """Tables (title, rows of cell texts) and cards."""
+    """Tables: title, rows of cell texts."""
 
     def __init__(self, dom: str) -> None:
         super().__init__()
         self.tables: list[tuple[str, list[list[str]]]] = []
-        self.cards: list[list[str]] = []
         self._open: list[str] = []
         self.feed(dom)
 
@@ -42,8 +39,6 @@ class Page(HTMLParser):
             self.tables[-1][1].append([])
         elif tag == "td" and "bar" not in (given.get("class") or "") or given.get("scope") == "row":
             self.tables[-1][1][-1].append("")
-        elif tag == "li":
-            self.cards.append([])
 
     def _row(self) -> bool:
         """Whether a row with a cell in it is open, not one of headings."""
@@ -64,8 +59,6 @@ class Page(HTMLParser):
             and self._row()
         ):
             self.tables[-1][1][-1][-1] += (" " if inside == "small" else "") + data
-        elif inside in ("strong", "span") and "li" in self._open:
-            self.cards[-1].append(data)
 
 
 def check_page(dom: str, folder: Path) -> int:
@@ -78,9 +71,9 @@ def check_page(dom: str, folder: Path) -> int:
 
 
 def check_tables(dom: str, report: Mapping[str, Any]) -> int:
-    """Compare cards and tables that no script draws; count numbers."""
-    page, checked = Page(dom), 0
-    shown = {title: [row for row in rows if row] for title, rows in page.tables}
+    """Compare tables that no script draws; count numbers."""
+    checked = 0
+    shown = {title: [row for row in rows if row] for title, rows in Page(dom).tables}
     for title, rows in _tables(report):
         assert len(shown[title]) == len(rows), title
         for cells, (label, numbers) in zip(shown[title], rows):
@@ -90,7 +83,7 @@ def check_tables(dom: str, report: Mapping[str, Any]) -> int:
             assert len(found) == len(wanted), (title, cells, wanted)
             assert all(map(_same, found, wanted)), (title, cells, wanted)
             checked += len(found)
-    return checked + _check_cards([card for card in page.cards if card], report)
+    return checked
 
 
 def _numbers(cell: str) -> list[str]:
@@ -328,36 +321,3 @@ def check_listed_queries(
         assert _same(row[1], before) and _same(row[2], after), row
         assert abs(float(row[3]) - (after - before)) < 0.0011, row
     return 3 * len(shown)
-
-
-def _check_cards(cards: Sequence[Sequence[str]], report: Mapping[str, Any]) -> int:
-    if len(report["indexes"]) > 2:  # the overview speaks of them all
-        assert not {card[0] for card in cards} & {"bytes", "postings", *MEASURES}
-        return 0
-    full, pruned = [*report["indexes"].values()][:2]
-    first, second = [*report["indexes"]][:2]
-    wanted: dict[str, Expected] = {
-        what: [100 * (pruned[what] / full[what] - 1), full[what], pruned[what]]
-        for what in ("bytes", "postings")
-    }
-    for depth in DEPTHS:
-        before, after = (report["latency_ms"][n][depth]["mean"] for n in (first, second))
-        bounds = report["latency_ratio"][second][depth]["ci95"]
-        wanted[f"{depth.replace('top', 'top-')} faster"] = [
-            before / after,
-            95,
-            *bounds,
-            before,
-            after,
-        ]
-    for measure in ("nDCG@5", "R@1000"):
-        entry = report["measures"][measure]
-        wanted[measure] = [entry["difference"], 95, *entry["ci95_corrected"], entry[first],
-                           entry[second], *_p(entry["p_value"])]  # fmt: skip
-    shown = {card[0]: [n for text in card[1:] for n in _numbers(text)] for card in cards
-             if card[0] in wanted}  # fmt: skip
-    assert shown.keys() == wanted.keys()
-    for label, numbers in wanted.items():
-        assert len(shown[label]) == len(numbers), label
-        assert all(map(_same, shown[label], numbers)), (label, shown[label], numbers)
-    return sum(map(len, wanted.values()))

@@ -142,12 +142,6 @@ def test_no_imports_go_in_a_circle() -> None:
     assert left == {}
 
 
-@pytest.mark.parametrize("module", ["errors", "vocabulary"])
-def test_records_and_errors_need_only_numpy(module: str) -> None:
-    assert _third_party(f"{PACKAGE}.{module}") <= {"numpy"}
-    assert _own_imports(f"{PACKAGE}.{module}") <= {f"{PACKAGE}.errors"}
-
-
 @pytest.mark.parametrize("module", _within("core"))
 def test_core_is_pure_jax(module: str) -> None:
     assert _third_party(module) <= {"jax", "optax", "numpy"}
@@ -155,11 +149,6 @@ def test_core_is_pure_jax(module: str) -> None:
     assert _own_imports(module) <= allowed
     forbidden = {"os", "io", "pathlib", "time", "datetime", "logging", "random"}
     assert not {_top(name) for name, _ in _edges(module)} & forbidden
-
-
-def test_jvm_knows_nothing_of_learning() -> None:
-    known = set().union(*map(_own_imports, _within("jvm")))
-    assert [n for n in known if n.startswith((f"{PACKAGE}.core", f"{PACKAGE}.learn"))] == []
 
 
 def test_only_jvm_reaches_for_java() -> None:
@@ -195,13 +184,6 @@ def test_what_is_imported_is_what_setup_cfg_installs() -> None:
 def _neural() -> list[str]:
     """The re-rankers' modules that need Equinox as soon as they are imported."""
     return [name for name in _within("paper.neural") if _reaches(name, "equinox")]
-
-
-def test_nothing_imports_the_experiment() -> None:
-    """Not even inside functions: it could be taken away."""
-    experiment = set(_within("paper"))
-    others = MODULES.keys() - experiment
-    assert [module for module in others if _own_imports(module) & experiment] == []
 
 
 def test_the_experiment_does_without_neural_rankers() -> None:

@@ -39,7 +39,7 @@ def test_lines_break_between_numbers_never_within(width):
         for cell in row[1:]:
             for number in cell.split():
                 assert number in words, (width, number)
-    assert (text.count("measure") == 1) == (width >= 100)
+    assert (text.count("measure") == 1) == (width >= 80)
     assert text.count("Effectiveness") == 1 and " ".join(words).count("goes on.") == 1
 
 
