@@ -180,11 +180,11 @@ def decide(
     share
         The reduction to plan for; None for the one asked for, found or recommended.
     """
-    plans, told, target = [], dict[str, Any](), target_of(searcher, config)
+    plans, told, target = [], dict[str, Any](), target_of(searcher, config.target)
     for values in fields:
         reduction = Reduction.of(values, config) if share is None else Reduction(share)
         known = None if index is None else index.fields.get(values.vocabulary.field)
-        has_norms = index is None or (known is not None and known.has_norms)
+        has_norms = known is None or known.has_norms  # what is not there is refused as that
         plan, point = plan_field(
             values, reduction.share, config, target, has_norms=has_norms, what=f"{index}"
         )

@@ -119,7 +119,7 @@ class RankingFunction(ABC):
         Parameters far enough apart that one of them finds what learning puts on top.
     held_by : "norms", "scale" or None
         What of an index can hold the parameters for a searcher with its own (see
-        :mod:`..pruning.search_target`).
+        :mod:`..pruning.targets`).
     java_class : str
         Lucene's ``Similarity``, or ours.
     scale_ranks : bool
