@@ -20,7 +20,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.hits import append_run, open_searched
-from tdv_lucene.jvm.index import identify, read_user_data, write_tokens
+from tdv_lucene.jvm.index import write_tokens
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import SearchParameters

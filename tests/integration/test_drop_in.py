@@ -20,7 +20,6 @@ from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.indexes.user_data import FieldRecord
 from tdv_lucene.jvm import java_class, rewriter
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.pruning.prune import prune_index
@@ -149,7 +148,7 @@ def test_norms_hold_the_learned_parameters(case, tmp_path) -> None:
 def test_a_norm_that_is_one_step_off_is_found(case, tmp_path) -> None:
     source, values, _ = case
     pruned = _prune(case, tmp_path)
-    found = verify_pruned(source, pruned, values)
+    found = verify_pruned(source, pruned)
     assert found["equal"] and found["postings"] > 0
     point = values.at_reduction(0.3)
     right = Baking((HELD[0] * SCALE, HELD[1]), ANSERINI)
@@ -165,8 +164,8 @@ def test_a_norm_that_is_one_step_off_is_found(case, tmp_path) -> None:
         norms[name] = np.asarray(extract_matrix(tmp_path / name, tmp_path / f"{name}-M").norms)
     steps = np.abs(norms["off"] - norms["right"])
     assert steps.max() == 1 and 0 < np.count_nonzero(steps) < len(steps) / 2
-    assert verify_pruned(source, tmp_path / "right", values)["equal"]
-    difference = verify_pruned(source, tmp_path / "off", values)["difference"]
+    assert verify_pruned(source, tmp_path / "right")["equal"]
+    difference = verify_pruned(source, tmp_path / "off")["difference"]
     assert difference["what"] == "norm" and difference["expected"].startswith("one for K = ")
     assert difference["document"] == f"d{int(np.flatnonzero(steps)[0]):02}"
 
@@ -231,7 +230,7 @@ def test_what_no_norm_can_hold_is_told(case, tmp_path) -> None:
     report = prune_index(source, values, tmp_path / "P", reduction=0, scale=0.1)
     assert report["norms"]["beyond"] > 0
     assert 0 < report["norms"]["mean_off"] <= report["norms"]["largest_off"]
-    assert verify_pruned(source, tmp_path / "P", values)["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
     values.save(tmp_path / "V")
     words = ["--index", source, "--tdv", tmp_path / "V", "--output", tmp_path / "Q"]
     shown = CliRunner().invoke(
@@ -266,7 +265,7 @@ def test_other_kinds_of_norms(norms, make_index, tmp_path, case) -> None:
     record = FieldRecord.read(pruned)
     assert (record.baked is None) == (norms == "none")
     assert record.parameters("bm25")["k1"] == (HELD[0] * SCALE if norms == "none" else 0.9)
-    assert verify_pruned(source, pruned, case[1])["equal"]
+    assert verify_pruned(source, pruned)["equal"]
     if norms == "none":
         with pytest.raises(TdvError, match="has no norms to write k1 and b into"):
             prune_index(source, case[1], tmp_path / "Q", reduction=0.3, search_as="lucene")
@@ -282,7 +281,7 @@ def test_query_likelihood_is_baked_by_its_scale(case, tmp_path) -> None:
     asked = prune_index(source, values, tmp_path / "Q", reduction=0.3, search_as="anserini")
     assert asked["scale"] == 4 and asked["search"]["mu"] == 1000
     assert asked["baked"] is None
-    assert verify_pruned(source, tmp_path / "Q", values)["equal"]
+    assert verify_pruned(source, tmp_path / "Q")["equal"]
     with pytest.raises(TdvError, match="does not fit these TDVs, learned for qld"):
         prune_index(source, values, tmp_path / "R", reduction=0.3, search_as="0.9,0.4")
 
@@ -306,7 +305,7 @@ def test_tuned_norms_alone(case, tmp_path) -> None:
         fields = [{f["name"]: (f.get("tokens"), f.get("postings")) for f in found["fields"]}
                   for found in (before, inspect_index(output))]  # fmt: skip
         assert fields[0] == fields[1]
-        assert verify_pruned(source, output, None)["equal"]
+        assert verify_pruned(source, output)["equal"]
         _same(_plain(output, *ANSERINI), _ours(output, tmp_path))
 
 
@@ -328,4 +327,4 @@ def test_values_of_a_folder_serve_as_those_in_memory(case, tmp_path) -> None:
     source, values, folder = case
     prune_index(source, folder / "values", tmp_path / "P", reduction=0.3)
     assert isinstance(values, TermValues)
-    assert verify_pruned(source, tmp_path / "P", folder / "values")["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]

@@ -9,7 +9,6 @@ import pytest
 from lucene_indexes import Doc, Layout, delete_document, open_writer, write_index
 from tdv_lucene.pruning.reduction_choice import foreseen_bytes
 
-from tdv_lucene.indexes.inspection import bytes_of
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.pruning import writing

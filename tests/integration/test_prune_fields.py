@@ -11,14 +11,13 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, write_index
 from lucene_reading import check_index
 from oracle import ANSERINI, assert_pruned
-from test_prune import _values
+from pruning_inputs import values_of
 from tiny_collection import TINY_TEXTS
 
 from tdv_lucene.cli.prune import command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
@@ -50,7 +49,7 @@ def matrices(source: Path, tmp_path: Path) -> dict:
 def values(matrices: dict) -> dict:
     scales = {"contents": 4, "title": 2}
     weights = {n: np.linspace(0.4, 1.6, m.shape[0], dtype=np.float32) for n, m in matrices.items()}
-    return {n: _values(matrices[n], weights[n][:: 1 if n == "contents" else -1], scales[n])
+    return {n: values_of(matrices[n], weights[n][:: 1 if n == "contents" else -1], scales[n])
             for n in FIELDS}  # fmt: skip
 
 
@@ -65,7 +64,7 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
     check_index(pruned)
     data = read_user_data(pruned)
     for name in FIELDS:
-        point = values[name].at_reduction(0.3, original_tf=tf == "original")
+        point = values[name].at_reduction(0.3)
         held = 0.9 * (point.scale or 1), 0.4
         found = assert_pruned(
             matrices[name], pruned, point.tdv, point.scale, tmp_path / "found",
@@ -85,7 +84,7 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
     run = tmp_path / "run"
     search_index(pruned, {"1": "pruned index terms"}, run)
     assert run.read_text().splitlines()
-    found = verify_pruned(source, pruned, values["title"], others=[values["contents"]])
+    found = verify_pruned(source, pruned)
     assert found["equal"], found
     assert found["postings"] == report["postings"] + report["fields"]["title"]["postings"]
 
@@ -100,8 +99,8 @@ def pruned(source: Path, values: dict, tmp_path: Path) -> Path:
 def test_wrong_second_field_is_found(source, pruned, matrices, values, tmp_path) -> None:
     """By its checksum where the values are others; by its postings where the index lies."""
     ones = np.ones(matrices["title"].shape[0], np.float32)
-    others = _values(matrices["title"], ones, scale=2)
-    found = verify_pruned(source, pruned, values["contents"], others=[others])
+    others = values_of(matrices["title"], ones, scale=2)
+    found = verify_pruned(source, pruned)
     difference = found["difference"]
     assert (difference["what"], difference["field"]) == ("pruned by other TDVs", "title")
     # the same record over an index in which the titles were never pruned
@@ -113,7 +112,7 @@ def test_wrong_second_field_is_found(source, pruned, matrices, values, tmp_path)
         matrices["contents"].vocabulary, point.tdv, point.scale, baking=baking
     )
     rewriter.rewrite_index(source, lying, [only], threads=1, user_data=read_user_data(pruned))
-    found = verify_pruned(source, lying, values["contents"], others=[values["title"]])
+    found = verify_pruned(source, lying)
     assert not found["equal"]
     assert found["difference"]["what"] == "description of field 'title'"
     ones_alike = rewriter.FieldValues(matrices["title"].vocabulary, ones, 2.0)
@@ -122,20 +121,20 @@ def test_wrong_second_field_is_found(source, pruned, matrices, values, tmp_path)
     rewriter.rewrite_index(
         source, lying, [only, ones_alike], threads=1, user_data=read_user_data(pruned)
     )
-    found = verify_pruned(source, lying, values["contents"], others=[values["title"]])
+    found = verify_pruned(source, lying)
     assert found["difference"]["field"] == "title"
     assert found["difference"]["what"] in ("frequency", "term")
 
 
 def test_values_that_do_not_suit_the_pruned_fields_are_refused(source, pruned, values, tmp_path):
     with pytest.raises(TdvError, match="'contents', 'title', and no TDVs.*a further values"):
-        verify_pruned(source, pruned, values["contents"])
+        verify_pruned(source, pruned)
     one = tmp_path / "one"
     prune_index(source, values["contents"], one)
     with pytest.raises(TdvError, match="was pruned in 'contents', not in 'title'.*leave out"):
-        verify_pruned(source, one, values["contents"], others=[values["title"]])
+        verify_pruned(source, one)
     with pytest.raises(TdvError, match="two sets of TDVs for the field 'title'"):
-        verify_pruned(source, pruned, values["title"], others=[values["title"]])
+        verify_pruned(source, pruned)
 
 
 def test_what_an_earlier_pruning_recorded_is_not_taken_for_this_one(
@@ -145,10 +144,10 @@ def test_what_an_earlier_pruning_recorded_is_not_taken_for_this_one(
     pruned = tmp_path / "pruned"
     both = [values["title"]]
     prune_index(source, values["contents"], pruned, others=both, search_as="recorded")
-    again = _values(extract_matrix(pruned, tmp_path / "again-matrix"))
+    again = values_of(extract_matrix(pruned, tmp_path / "again-matrix"))
     prune_index(pruned, again, tmp_path / "again", reduction=0.2)
     assert "tdv.fields.title.values_sha256" in read_user_data(tmp_path / "again")
-    assert verify_pruned(pruned, tmp_path / "again", again)["equal"]
+    assert verify_pruned(pruned, tmp_path / "again")["equal"]
 
 
 def test_command_verifies_several_fields(source, pruned, values, tmp_path) -> None:
@@ -170,7 +169,7 @@ def test_command_verifies_several_fields(source, pruned, values, tmp_path) -> No
 def test_one_segment_of_a_single_field_is_verified(source, values, tmp_path) -> None:
     pruned = tmp_path / "pruned"
     assert prune_index(source, values["contents"], pruned, optimize=True)["segments"] == 1
-    assert verify_pruned(source, pruned, values["contents"])["equal"]
+    assert verify_pruned(source, pruned)["equal"]
 
 
 @pytest.mark.parametrize(

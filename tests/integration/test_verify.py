@@ -12,12 +12,11 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, without_raw_bytes, write_index
 from lucene_reading import open_reader
-from test_prune import _values
+from pruning_inputs import values_of
 
 from tdv_lucene.cli.verify import command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, rewriter
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
@@ -55,10 +54,10 @@ def test_pruned_index_is_right(layout: dict, tf: str, make_index, tmp_path: Path
     if Layout(**layout).offsets:
         segments = without_raw_bytes(segments)
     source = make_index(segments, **layout)
-    values = _values(extract_matrix(source, tmp_path / "matrix"))
+    values = values_of(extract_matrix(source, tmp_path / "matrix"))
     report = prune_index(source, values, tmp_path / "pruned", reduction=0.4, tf=tf)
     assert 0.3 < report["reduction"] < 0.9
-    found = verify_pruned(source, tmp_path / "pruned", values, threads=3)
+    found = verify_pruned(source, tmp_path / "pruned", threads=3)
     documents = _live_documents(source)
     assert found == {"equal": True, "postings": report["postings"], "documents": documents}
 
@@ -194,20 +193,20 @@ def test_segments_need_not_correspond(deletions: bool, make_index, tmp_path: Pat
 
 def test_values_changed_since_are_found(tiny_index: Path, tmp_path: Path) -> None:
     matrix = extract_matrix(tiny_index, tmp_path / "matrix")
-    values = _values(matrix)
+    values = values_of(matrix)
     prune_index(tiny_index, values, tmp_path / "pruned", reduction=0.4)
-    others = _values(matrix, np.linspace(0.6, 1.4, matrix.shape[0], dtype=np.float32))
-    found = verify_pruned(tiny_index, tmp_path / "pruned", others)
+    others = values_of(matrix, np.linspace(0.6, 1.4, matrix.shape[0], dtype=np.float32))
+    found = verify_pruned(tiny_index, tmp_path / "pruned")
     assert not found["equal"]
     assert found["difference"]["what"] == "pruned by other TDVs"
 
 
 def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
     source = make_index([[Doc("a", ["x", "y"]), Doc("b", ["x"])]])
-    values = _values(extract_matrix(source, tmp_path / "matrix"))
+    values = values_of(extract_matrix(source, tmp_path / "matrix"))
     prune_index(source, values, tmp_path / "pruned", reduction=0)
     write_index(source, [[Doc("c", ["x"])]])
-    found = verify_pruned(source, tmp_path / "pruned", values)
+    found = verify_pruned(source, tmp_path / "pruned")
     assert found["difference"]["what"] == "pruned from another index, or another state of it"
     arguments = ["--index", str(source), "--pruned", str(tmp_path / "pruned")]
     done = CliRunner().invoke(command, arguments)  # nor are TDVs made of another index
@@ -221,13 +220,13 @@ def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
 
 
 def test_index_that_was_not_pruned_is_refused(tiny_index: Path, tmp_path: Path) -> None:
-    values = _values(extract_matrix(tiny_index, tmp_path / "matrix"))
+    values = values_of(extract_matrix(tiny_index, tmp_path / "matrix"))
     with pytest.raises(TdvError, match="does not say how it was pruned"):
-        verify_pruned(tiny_index, tiny_index, values)
+        verify_pruned(tiny_index, tiny_index)
 
 
 def test_command_ends_with_status_1_on_a_difference(tiny_index: Path, tmp_path: Path) -> None:
-    values = _values(extract_matrix(tiny_index, tmp_path / "matrix"))
+    values = values_of(extract_matrix(tiny_index, tmp_path / "matrix"))
     values.save(tmp_path / "values")
     pruned = tmp_path / "pruned"
     report = prune_index(tiny_index, values, pruned, reduction=0.3)
