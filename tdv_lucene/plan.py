@@ -161,7 +161,9 @@ class FieldPlan:
             boost=read_boost(saved["boost"]),
             cut=cut,
             unseen=found["unseen"],
-            norms=None if norms is None else Baking(**norms),
+            norms=None
+            if norms is None
+            else Baking(tuple(norms["held"]), tuple(norms["searched"]), norms["average_length"]),
             facts=saved["facts"],
             learned=saved["learned"],
         )

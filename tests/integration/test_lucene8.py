@@ -77,8 +77,9 @@ def test_index_is_pruned_verified_and_searched(tf: str, source: Path, tmp_path: 
     assert 0 < report["postings"] < matrix.postings
     check_index(pruned)
     point = values.at_reduction(0.3)
-    baked = (0.9 * (point.scale or 1), 0.4), ANSERINI
-    assert_pruned(matrix, pruned, point.tdv, point.scale, tmp_path / "found", baked=baked)
+    scale = point.scale if tf == "scaled" else None
+    baked = (0.9 * (scale or 1), 0.4), ANSERINI
+    assert_pruned(matrix, pruned, point.tdv, scale, tmp_path / "found", baked=baked)
     assert read_rest(pruned) == read_rest(source)
     kept = read_vectors(pruned, "contents")
     assert {(term, doc) for doc, terms in kept.items() for term in terms} == {
@@ -91,10 +92,6 @@ def test_index_is_pruned_verified_and_searched(tf: str, source: Path, tmp_path: 
 
 @pytest.mark.skipif(LINE < 10, reason="Lucene 9 reads it")
 def test_too_old_an_index_is_refused_with_the_remedy(source: Path, tmp_path: Path) -> None:
-    message = (
-        "was first made by Lucene 8, which the installed Lucene 10.* does not read: install "
-        r"Pyserini 1.6, whose Lucene 9 does, for .*index the collection again"
-    )
     for stage in (inspect_index, lambda index: extract_matrix(index, tmp_path / "matrix")):
-        with pytest.raises(TdvError, match=message):
+        with pytest.raises(TdvError, match="Lucene 8.*Pyserini 1.6"):
             stage(source)

@@ -200,7 +200,7 @@ def test_nothing_in_a_plan_is_trusted(place: Path) -> None:
     for changed in _changes(json.loads(text)):
         (folder / "plan.json").write_text(json.dumps(changed))
         refused.append(is_refused())
-    assert len(refused) > 100 and refused.count(False) == 1, "no average length is the default"
+    assert len(refused) > 100 and all(refused)
     (folder / "plan.json").write_bytes(text)
     rng = np.random.default_rng(0)
     for at in rng.integers(0, len(arrays), 300):

@@ -35,7 +35,7 @@ def test_within_three_percent_of_what_lucene_writes(scale, source, tmp_path):
     norms = np.asarray(pruned.norms).astype(np.uint8)[pruned.indices]
     model = posting_bytes(pruned.indptr, pruned.indices, pruned.data, norms, form)
     assert model == pytest.approx(written_bytes(tmp_path / "pruned"), rel=0.03)
-    point = values.at_reduction(0.3, scale=scale)
+    point = values.at_reduction(0.3)
     foreseen = estimate_posting_bytes(matrix, apply_values(matrix, point.tdv, scale))
     if form == LUCENE_9:
         assert foreseen == pytest.approx(model, rel=0.01)
