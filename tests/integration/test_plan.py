@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, change, write_index
+from manifest_changes import changes_of
 from snapshots import snapshot
 from tiny_collection import TINY_TEXTS
 
@@ -197,7 +198,7 @@ def test_nothing_in_a_plan_is_trusted(place: Path) -> None:
         return False
 
     refused = []
-    for changed in _changes(json.loads(text)):
+    for changed in changes_of(json.loads(text)):
         (folder / "plan.json").write_text(json.dumps(changed))
         refused.append(is_refused())
     assert len(refused) > 100 and all(refused)
@@ -209,23 +210,3 @@ def test_nothing_in_a_plan_is_trusted(place: Path) -> None:
         (folder / "0.npz").write_bytes(damaged)
         refused.append(is_refused())
     assert refused.count(True) > 300
-
-
-def _changes(content: Any) -> Any:
-    """The content with one entry of its tables, at any depth, gone or of another type."""
-    items = content.items() if isinstance(content, dict) else enumerate(content)
-    for key, value in list(items)[:12]:
-        for other in (None, "text", -1, [], {}, True):
-            if other != value:
-                yield _with(content, key, other)
-        if isinstance(content, dict):
-            yield {name: other for name, other in content.items() if name != key}
-        if isinstance(value, (dict, list)):
-            for changed in _changes(value):
-                yield _with(content, key, changed)
-
-
-def _with(content: Any, key: Any, value: Any) -> Any:
-    if isinstance(content, dict):
-        return {**content, key: value}
-    return [value if number == key else other for number, other in enumerate(content)]
