@@ -137,7 +137,7 @@ def test_saved_values_prune_as_those_made_by_prune(
         TermValues.load(values),
         _recommended(source, model, "--no-lead" not in learned),
     )
-    assert saved.manifest["model"] == model and saved.recommended_reduction == recommended
+    assert (saved.manifest["model"], saved.recommended_reduction) == (model, recommended)
     assert f"drops {recommended:.0%} of the postings" in done.output
     assert ("mu" in done.output) == (model == "qld") and ("k1" in done.output) == (model == "bm25")
     report = prune_index(source, values, tmp_path / "P", reduction=0.3, **options)
