@@ -6,7 +6,7 @@ import random
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,10 +14,11 @@ import pytest
 from crash_check import Crashes, digest, same_content
 from lucene_reading import check_index, open_reader
 from pruning_inputs import field_plan
+from python_rules import make_rule
 from testing_jar import dump_index
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm import java_class, run_job, start
+from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.jvm.rewriter import open_table
 from tdv_lucene.jvm.searcher import every_pair
@@ -139,48 +140,18 @@ def test_writer_in_another_process_holds_the_lock(crashes: Crashes, tmp_path: Pa
     prune_index(crashes.source, crashes.values, tmp_path / "pruned")
 
 
-def _rule_that_acts_once(act: Callable[[], None]):
-    """A Java ``PostingRule`` that keeps all, and does something while the source is being read."""
-    start()
-    from jnius import PythonJavaClass, java_method
-
-    class Rule(PythonJavaClass):
-        __javainterfaces__ = ["tdvlucene/rules/PostingRule"]
-        __javacontext__ = "app"
-        acted = False
-
-        @java_method("(I)Z")
-        def drops(self, term):
-            if not self.acted:
-                self.acted = True
-                act()
-            return False
-
-        @java_method("(IIII)I")
-        def freq(self, term, tf, first, length):
-            return tf
-
-        @java_method("()Z")
-        def keepsFrequencies(self):
-            return True
-
-        @java_method("()Z")
-        def readsLengths(self):
-            return False
-
-        @java_method("()Z")
-        def readsPositions(self):
-            return False
-
-    return Rule()
-
-
 def test_a_pruning_ends_with_the_commit_it_began_with(tmp_path: Path) -> None:
     """A second process deletes a document and commits while the postings are read."""
     crashes = Crashes(tmp_path, documents=6)
     before, writer = dump_index(crashes.source), crashes.start("commit")
     said: list[str] = []
-    rule = _rule_that_acts_once(lambda: said.append(writer.communicate("\n")[0]))
+
+    def drops(term: int) -> bool:
+        if not said:
+            said.append(writer.communicate("\n")[0])
+        return False
+
+    rule = make_rule(drops, lambda term, tf, first, length: tf)
     vocabulary = extract_matrix(crashes.source, tmp_path / "again").vocabulary
     output = tmp_path / "pruned"
     output.mkdir()
