@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from crash_check import digest
 from lucene_indexes import Doc, change, open_writer, say, write_index
 from pruning_inputs import values_of
 from testing_jar import dump_index
@@ -18,7 +18,6 @@ from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import _jobs, java_class
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
@@ -39,8 +38,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             calls.append(given[0])
             return real(*given)
 
-        for module in list(sys.modules.values()):
-            if module.__name__.startswith("tdv_lucene.") and getattr(module, name, 0) is real:
+        for module in [m for path, m in sys.modules.items() if path.startswith("tdv_lucene.")]:
+            if getattr(module, name, None) is real:
                 monkeypatch.setattr(module, name, counted)
     return calls
 
@@ -49,10 +48,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def openings() -> Iterator[Any]:
     """``openings()`` counts how often Lucene has looked for the last commit of a folder."""
     told = java_class("java.io.ByteArrayOutputStream")()
-    infos, stream = (
-        java_class(f"{name}")
-        for name in ("org.apache.lucene.index.SegmentInfos", "java.io.PrintStream")
-    )
+    infos = java_class("org.apache.lucene.index.SegmentInfos")
+    stream = java_class("java.io.PrintStream")
     infos.setInfoStream(stream(told, True))
     yield lambda: told.toString().count("directory listing gen=")
     infos.setInfoStream(stream(java_class("java.io.OutputStream").nullOutputStream()))
@@ -93,14 +90,10 @@ def test_what_is_read_of_an_open_index_is_of_its_commit(tmp_path: Path) -> None:
         told = inspect_index(index)
         _go_on(source)
         prune_index(index, values, tmp_path / "pruned", reduction=0)
-        found = extract_matrix(index, tmp_path / "after")
+        extract_matrix(index, tmp_path / "after")
         search_index(index, TOPICS, tmp_path / "after.run")
         assert (tmp_path / "after.run").read_bytes() == (tmp_path / "before.run").read_bytes()
-        for name in ("doc_ids", "indices", "data", "norms"):
-            np.testing.assert_array_equal(
-                np.asarray(list(getattr(found, name))),
-                np.asarray(list(getattr(load_matrix(tmp_path / "before"), name))),
-            )
+        assert digest(tmp_path / "after", "*.npy") == digest(tmp_path / "before", "*.npy")
         with Index.open(index) as again:
             assert again.user_data == told["user_data"] and again.commit == told["commit"]
         assert inspect_index(index)["fields"] == told["fields"]

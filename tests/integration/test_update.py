@@ -43,7 +43,6 @@ from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
-from tdv_lucene.searching.tune import tune_index
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.values.unseen_terms import tdvs_of_unseen
 from tdv_lucene.vocabulary import ByteStrings
@@ -149,11 +148,14 @@ def test_an_index_that_grew_since_learning_is_pruned_and_verified(place: Path, c
 def test_the_manifest_lists_what_is_there(place: Path) -> None:
     """So that the index can be replaced by its own command."""
     change(place / "source", [NEW], ["d0"])
-    update_index(place / "pruned")
-    listed = json.loads((place / "pruned" / "tdv-manifest.json").read_text())["files"]
     folder = place / "pruned"
+    update_index(folder)
+    told = json.loads((folder / MANIFEST).read_text())
+    listed = told["files"]
+    with Index.open(folder) as opened, Index.open(place / "source") as source:
+        assert (told["bytes"], told["source"]) == (opened.bytes, source.identity)
     there = {f"{path.relative_to(folder)}" for path in folder.rglob("*") if path.is_file()}
-    assert set(listed) == there - {"tdv-manifest.json", "write.lock"}
+    assert set(listed) == there - {MANIFEST, "write.lock"}
     prune_index(place / "source", place / "values", place / "pruned", overwrite=True)
 
 
@@ -266,33 +268,6 @@ def test_a_locked_index_is_refused_and_a_locked_source_followed(place: Path) -> 
         assert verify_pruned(place / "source", place / "pruned")["equal"]
         check_index(place / "pruned")
     writer.close()
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda source, to: prune_index(source, None, to),
-        lambda source, to: prune_index(source, None, to, reduction=0.3, search_as="lucene"),
-        lambda source, to: tune_index(source, None, None, to),
-    ],
-    ids=["prior", "asked", "tuned"],
-)
-def test_what_the_prior_made_is_followed_by_its_plan(
-    make: Callable[[Path, Path], Any], place: Path
-) -> None:
-    source, pruned = place / "source", place / "by-prior"
-    made = make(source, pruned)
-    change(source, [NEW], ["d0"])
-    report = update_index(pruned)
-    assert (report["segments_added"], report["segments"], report["deletions"]) == (1, 4, 1)
-    assert report["requested_reduction"] == made["requested_reduction"]
-    assert not update_index(pruned)["updated"]
-    assert verify_pruned(source, pruned)["equal"]
-    with Index.open(pruned) as opened:
-        told = json.loads((pruned / MANIFEST).read_text())
-        assert told["bytes"] == opened.bytes and opened.record().learned_from
-        (plan,) = opened.plan.fields
-    assert "brandnew" not in [term.decode() for term in plan.vocabulary.terms], "the plan stays"
 
 
 def test_one_segment_of_all_becomes_segments_again(place: Path) -> None:

@@ -43,9 +43,6 @@ class ShardRecord:
         Of the whole that is pruned, as :func:`..index.whole_identity` has it.
     one_segment : bool
         Whether it is to have a single segment: what nothing else records.
-    average_lengths : pairs of str and float
-        Field -> tokens of a document of the whole after pruning, of those whose norms are made for
-        it.
     """
 
     name: str
@@ -53,7 +50,6 @@ class ShardRecord:
     count: int
     source_commit: str
     one_segment: bool
-    average_lengths: tuple[tuple[str, float], ...] = ()
 
 
 def shard_as_user_data(shard: ShardRecord | None, source: Mapping[str, str]) -> dict[str, str]:
