@@ -337,7 +337,7 @@ def test_watching_follows_commits_while_others_search(
             assert json.loads(watching.stdout.readline())["updated"]
             assert before.search("quick", 10) == found
         with _searching(place) as after:
-            (hits, _) = after.search(f"new{step}", 10)
+            hits = after.search(f"new{step}", 10)
             assert [hit.document for hit in hits] == [f"n{step}"]
     watching.send_signal(signal.SIGTERM)
     assert watching.wait(30) == 0
