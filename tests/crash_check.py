@@ -164,8 +164,8 @@ def same_content(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 def digest(folder: Path, form: str = "*") -> dict[str, str]:
     """SHA-256 of every file, but for the lock, which is empty and made by whoever looks."""
-    files = (path for path in folder.glob(form) if path.name != "write.lock")
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    files = (path for path in folder.rglob(form) if path.is_file() and path.name != "write.lock")
+    return {f"{p.relative_to(folder)}": hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
 def _described(documents: int) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from tdv_lucene.plan import FieldPlan
 from tdv_lucene.ranking import Baking
 from tdv_lucene.ranking.boosts import FirstPositionBoost, WeightPower
 from tdv_lucene.ranking.saturation import LengthNorm, PostingCut
+from tdv_lucene.simulation.weighted_collection import apply_values
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1
@@ -119,6 +120,7 @@ def run_case(seed: int, scratch: Path) -> str:
         for field in case.rules:
             matrix = extract_matrix(source, scratch / "matrix", field=field, overwrite=True)
             _check_extraction(case, field, matrix)
+            _check_simulation(case, field, matrix)
     pruned.mkdir()
     try:
         counts = _rewrite(case, source, pruned)
@@ -278,6 +280,22 @@ def _check_extraction(case: Case, field: str, matrix: Any) -> None:
     assert (matrix.first_positions is not None) == has_positions
     if has_positions:
         np.testing.assert_array_equal(matrix.first_positions, expected.first_positions)
+
+
+def _check_simulation(case: Case, field: str, matrix: Any) -> None:
+    """What learning foresees of the pruned index is what it must become."""
+    rule, expected = case.rules[field], Postings(case, field)
+    if rule.lead or rule.power or expected.after.max(initial=0) > _LARGEST:
+        return
+    tdv, scale = expected.tdv, rule.scale
+    if rule.keeps:
+        tdv, scale = (tdv > 0).astype(np.float32), 1.0
+    foreseen = apply_values(matrix, tdv, scale, _plan(field, rule).cut)
+    assert foreseen.postings == np.count_nonzero(expected.after)
+    totals = np.bincount(expected.rows, expected.after, len(expected.terms))
+    np.testing.assert_array_equal(foreseen.statistics.total_term_freq, totals)
+    doc_freq = np.bincount(expected.rows, expected.after > 0, len(expected.terms))
+    np.testing.assert_array_equal(foreseen.statistics.doc_freq, np.maximum(doc_freq, 1))
 
 
 def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from oracle import byte4_to_int, int_to_byte4
 
 pytestmark = pytest.mark.jvm
 
-BLOCKS = 8
+BLOCKS = 10
 CASES = 20  # a block
 
 
