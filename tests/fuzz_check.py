@@ -22,7 +22,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import Baking
-from tdv_lucene.ranking.boosts import FirstPositionBoost, WeightPower
+from tdv_lucene.ranking.postings import FirstPositionBoost, WeightPower
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1

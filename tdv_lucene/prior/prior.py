@@ -4,29 +4,37 @@ It is a readable file beside this module, made by ``scripts/bench/prior.py``. It
 parameters, the first-position boost, and the paper's network over statistics that mean the same
 everywhere, standardised on each collection. It has no word vectors: on collections that it has not
 seen they gain nothing. :mod:`.alone` makes TDVs from nothing
-else; :mod:`..learning.default` lets learning begin at it.
+else; :mod:`..learning.learn` lets learning begin at it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import TdvError
+from ..indexes.index import Index
+from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, collection_statistics, standard_statistic
-from ..ranking import MODELS, SearchParameters
-from ..ranking.boosts import FirstPositionBoost
+from ..progress import Progress, silent
+from ..ranking import DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
+from ..ranking.postings import FirstPositionBoost, describe_boost
+from ..simulation.collection import rule_of_order
+from ..values.posting_rule import CORRECTED_AT
+from ..values.term_values import TermValues, unvalidated_values
+from ..vocabulary import ByteStrings, Vocabulary
 
-if TYPE_CHECKING:  # JAX takes a second to import, and only who learns needs it
-    from ..core.tdv import Features, Linear
+if TYPE_CHECKING:
+    from ..simulation.scoring import Features, Linear
 
 ASKED, DETAILS = "asked", "details"
 KINDS = (ASKED, DETAILS)
@@ -228,7 +236,7 @@ class Prior:
 
         Where the ReLU is 0, those TDVs are 1 - slope, which a single ReLU cannot express.
         """
-        from ..core.tdv import Linear
+        from ..simulation.scoring import Linear
 
         network = self.content["network"]
         of_statistics = np.zeros(features.width[0], np.float32)
@@ -280,3 +288,158 @@ def settings_for(
 def mean_length(matrix: TermDocumentMatrix) -> float:
     """Return how many tokens a document has on the mean, as k1, mu and the reduction take it."""
     return float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
+
+
+_log = logging.getLogger(__name__)
+_WITH_POSITIONS = "Index with -storePositions, which lets it drop more for BM25. "
+
+
+def prior_values(
+    matrix: TermDocumentMatrix,
+    *,
+    model: str | None = None,
+    lead: bool = True,
+    expect: str = ASKED,
+    prior: Prior | None = None,
+    reductions: Sequence[float | None] | None = None,
+    quiet: bool = False,
+) -> TermValues:
+    """Return the prior's TDVs of every term of ``matrix``; no judgements are needed.
+
+    Nothing is validated: the points have no measures. Two passes over the postings, in blocks.
+
+    Parameters
+    ----------
+    model
+        ``"bm25"``, ``"qld"``, ``"tfidf"`` or ``"impact"``, of which no prior is known: then a
+        plain rule drops postings. None for the one that suits the field.
+    lead
+        Use a first-position boost, if the matrix has ``first_positions``.
+    expect
+        ``"asked"``, or ``"details"`` for queries about details in the text's own words: then the
+        prior recommends to drop less, or nothing.
+    prior
+        None for the one that comes with the package.
+    reductions
+        The operating points; TDVs are corrected for what dropped postings add to idf at each.
+        In it, None stands for the one that the prior recommends. Who names others alone chooses
+        among them, and no warning says that the prior does. None for ``CORRECTED_AT``.
+    quiet
+        Log no warning of what speaks against the prior here.
+
+    Raises
+    ------
+    TdvError
+        When there is no such model.
+    """
+    model = matrix.searched_by(model)
+    matrix.require_postings("a pruning")
+    prior = (prior or Prior.load()).of(model)
+    positions = lead and matrix.first_positions is not None
+    settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
+    recommends = reductions is None or None in reductions
+    if not quiet:
+        may_place = lead and model == DEFAULT_MODEL and matrix.first_positions is None
+        _warn(settings, differences, model, positions, recommends, may_place)
+    recommended = settings.reduction or 0.0
+    if settings.reduction is None:
+        settings = AS_IT_IS
+    # One out of range is refused where it is used.
+    asked = CORRECTED_AT if reductions is None else reductions
+    points = [r if r is not None and 0 <= r < 1 else recommended for r in asked]
+    counted = matrix.with_position_boost(settings.boost)
+    rule = rule_of_order(counted, model, settings.parameters, points)
+    about = {
+        **prior.describe(), "lead": lead, "unlike": differences,
+        "mean_length": mean_length(matrix),
+    }  # fmt: skip
+    return unvalidated_values(
+        matrix, prior.weights(matrix, settings.slope), rule.priority, rule,
+        reductions=points, scale=settings.scale_at, recommended=recommended,
+        model=model, parameters=settings.parameters, lead=describe_boost(settings.boost),
+        positions=matrix.first_positions is not None, recipe={"name": "prior"}, prior=about,
+    )  # fmt: skip
+
+
+def _warn(
+    settings: Settings,
+    differences: Sequence[str],
+    model: str,
+    positions: bool,
+    recommends: bool,
+    may_place: bool,
+) -> None:
+    """Nothing was measured on this collection: whatever speaks against the prior is said.
+
+    ``may_place``: an index with positions would be given a first-position boost.
+    """
+    if differences:
+        _log.warning(
+            "this collection differs from all that the prior was made from, in %s. It may be of "
+            "another kind of text. %smeasure with 'tdv-lucene compare' before you serve it",
+            ", ".join(differences),
+            "No more is dropped than queries written from a passage tolerate: "
+            if recommends
+            else "So ",
+        )
+    if not settings.reduction:
+        _log.warning(
+            "for %s %s the prior %s nothing here: where a tenth of the postings or more was "
+            "dropped, some query set that it knows lost more than 1.5 %% of nDCG@5 or R@100. "
+            "Frequencies %s. %s",
+            ranking_function(model).title,
+            "with positions" if positions else "without positions",
+            "drops" if recommends else "would drop",
+            "and parameters stay as they are, too"
+            if settings.reduction is None
+            else "are still weighted",
+            f"{_WITH_POSITIONS if may_place else ''}Say how much to drop, pass a query log, or "
+            "learn from judged queries"
+            if recommends
+            else "Measure with 'tdv-lucene compare' before you serve it",
+        )
+
+
+def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]]:
+    """Return what other collections gained where :func:`prior_values` dropped as much of them.
+
+    See :meth:`.prior.Prior.expected`. Empty where TDVs are learned, or not of this version's prior.
+    """
+    about, prior = values.manifest.get("prior", {}), Prior.load()
+    if about.get("sha256") != prior.sha256 or "mean_length" not in about:
+        return []
+    positions = about["lead"] and values.manifest["positions"]
+    return prior.expected(values.manifest["model"], positions, about["mean_length"], reduction)
+
+
+def prior_values_of_index(
+    index: str | os.PathLike[str],
+    *,
+    matrix: str | os.PathLike[str] | None = None,
+    field: str = "contents",
+    lead: bool = True,
+    progress: Progress = silent,
+    **options: Any,
+) -> TermValues:
+    """Return :func:`prior_values` of a Lucene index, by the same ``options``.
+
+    Without a folder ``matrix`` from :func:`extract_matrix` of this index, a temporary one of about
+    ten bytes a posting is extracted.
+    """
+    with Index.open(index) as opened:
+        opened.require_prunable(field)
+        with open_matrix(opened, matrix, field=field, positions=lead, progress=progress) as counts:
+            progress("apply the prior", 0, 0)
+            return in_memory(prior_values(counts, lead=lead, **options))
+
+
+def in_memory(values: TermValues) -> TermValues:
+    """Return the TDVs with a copy of what is mapped from a folder that is about to be removed."""
+    terms = values.vocabulary.terms
+    held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
+    return replace(
+        values,
+        vocabulary=Vocabulary(values.vocabulary.field, held),
+        doc_freq=np.array(values.doc_freq),
+        total_term_freq=np.array(values.total_term_freq),
+    )

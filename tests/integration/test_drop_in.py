@@ -22,13 +22,13 @@ from tdv_lucene.indexes.user_data import FieldRecord
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import Baking
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.searching.tune import tune_index
-from tdv_lucene.simulation.weighted_collection import apply_values
+from tdv_lucene.simulation.collection import apply_values
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm

@@ -15,7 +15,7 @@ from tdv_lucene.indexes.inspection import index_bytes, inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import Baking
-from tdv_lucene.ranking.saturation import LengthNorm, PostingCut
+from tdv_lucene.ranking.postings import LengthNorm, PostingCut
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm

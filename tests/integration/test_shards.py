@@ -20,7 +20,7 @@ from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
-from tdv_lucene.prior.alone import prior_values, prior_values_of_index
+from tdv_lucene.prior.prior import prior_values, prior_values_of_index
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.source import Part
 

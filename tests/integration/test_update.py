@@ -33,7 +33,7 @@ from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning import update
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index, watch_index
@@ -41,8 +41,7 @@ from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.searching.tune import tune_index
-from tdv_lucene.values.term_values import TermValues
-from tdv_lucene.values.unseen_terms import tdvs_of_unseen
+from tdv_lucene.values.term_values import TermValues, tdvs_of_unseen
 from tdv_lucene.vocabulary import ByteStrings
 
 pytestmark = pytest.mark.jvm

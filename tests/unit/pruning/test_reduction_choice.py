@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tdv_lucene.pruning.reduction_choice import (
-    foreseen_bytes,
-    reduction_within_bytes,
-)
+from tdv_lucene.pruning.reduction_choice import foreseen_bytes, reduction_within_bytes
 
 from tdv_lucene.arguments import parse_bytes
 from tdv_lucene.errors import TdvError

@@ -16,7 +16,7 @@ from tdv_lucene.pruning.search_target import (
 )
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
 
 
 def _values(model: str, **parameters: float):

@@ -11,7 +11,7 @@ from tdv_lucene.pruning.search_target import SearchTarget
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.user_data import FieldRecord, as_user_data, read_records
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.pruning.config import PruneConfig
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
 from tdv_lucene.store import FORMAT
