@@ -123,7 +123,7 @@ class _Training(ForModel, Seed):
 
 
 class TermValuesConfig(_Training):
-    """How :func:`tdv_lucene.learn_term_values` learns."""
+    """Options of :func:`tdv_lucene.learn_term_values`."""
 
     vectors: TermVectors | None = option(
         None, "Word vectors of the terms; None makes them from the matrix (LSA).", flag=PYTHON_ONLY
@@ -158,7 +158,7 @@ class LearnConfig(
     Overwrite,
     numbers=options_of(_fixed, group=TRAINING),
 ):
-    """How :func:`tdv_lucene.learn_from_index` learns."""
+    """Options of :func:`tdv_lucene.learn_from_index`."""
 
     no_judgements: bool = option(
         False,

@@ -204,7 +204,7 @@ def _describe_pool(matrix: TermDocumentMatrix) -> dict[str, Any] | None:
 
 
 class PriorStart(NamedTuple):
-    """Where learning begins: a prior, and its settings for the collection at hand."""
+    """A prior to start from, and its settings for the collection at hand."""
 
     prior: Prior
     settings: Settings

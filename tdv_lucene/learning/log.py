@@ -39,8 +39,7 @@ MAX_LOSS = 0.02
 """The loss allowed by the careful line, by default."""
 CALIBRATION = Path(__file__).with_name("log.json")
 _FEWEST_QUERIES = 17
-"""Those of the smallest log in the calibration. Two or three queries without a change prove
-nothing."""
+"""The smallest log in the calibration. Two or three queries without a change prove nothing."""
 _MOST_QUERIES = 1000
 _LEAST_SAME, _LEAST_SHARE = 0.6, 0.25
 

@@ -131,7 +131,7 @@ def given_scale(at: PrunedByFold, *, scale: float) -> ChosenScale:
 
 
 def _is_larger(problem: Problem, entry: Mapping[str, Any]) -> bool:
-    """Whether an index is larger than the full one, by their lists and dictionaries."""
+    """Tell whether an index is larger than the full one, by their lists and dictionaries."""
     size: int = entry["posting_bytes"] + entry["dictionary_bytes"]
     return size > problem.full.judged.plain_bytes
 
@@ -175,7 +175,7 @@ def _sample(problem: Problem) -> np.ndarray:
 
 
 class Tradeoff(NamedTuple):
-    """How an index is made small: by rare terms, or by fine frequencies.
+    """A way to make an index small: with fewer rare terms, or coarser frequencies.
 
     Attributes
     ----------
@@ -196,13 +196,13 @@ SHARES = (0.85, 0.7, 0.55, 0.4)
 _REDUCTIONS = (0.15, 0.45, 0.7)
 """Learning has points there, so their scales need not be found again."""
 _IF_COARSE = (0.1, 0.45, 0.7)
-"""Where frequencies are small, less need be dropped for as many bytes."""
+"""With small frequencies less need be dropped for as many bytes."""
 _FEWEST_QUERIES = 100
 """Fewer cannot distinguish trade-offs."""
 
 
 def may_choose(problem: Problem) -> bool:
-    """Whether there is a choice of a trade-off."""
+    """Tell whether there is a choice of a trade-off."""
     return constants_of(problem.model).worth_per_byte and len(problem.queries) >= _FEWEST_QUERIES
 
 

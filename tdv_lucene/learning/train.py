@@ -35,7 +35,7 @@ from .config import Recipe
 from .selection import deciding, first_of_the_best
 
 SLOPES = (0.0, 0.25, 0.5, 0.75)
-"""How far TDVs may differ from their mean (1: as learned, 0: all the same)."""
+"""Differences of TDVs from their mean (1: as learned, 0: all the same)."""
 CAUTION = 1.0
 """With a prior: by how many standard errors the result must serve held-out queries better than the
 prior does."""

@@ -25,7 +25,7 @@ _PRICE = 0.8
 
 
 class _Point(NamedTuple):
-    """What is chosen."""
+    """Parameters and a boost to try."""
 
     parameters: SearchParameters
     boost: Boost | None

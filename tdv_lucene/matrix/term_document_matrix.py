@@ -40,7 +40,7 @@ _BLOCK = 1 << 22
 
 
 class NormKind(Enum):
-    """How the norms of a field hold its documents' lengths, as in ``tdvlucene.common.NormKind``."""
+    """The form of document lengths in a field's norms, as in ``tdvlucene.common.NormKind``."""
 
     NONE = "none: Lucene takes every document's length for 1"
     BYTES = "Lucene's one byte a document"
@@ -136,7 +136,7 @@ class ListSample(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """How the documents of a matrix represent a whole collection.
+    """A sample of documents that represents a whole collection.
 
     Some documents are certain: the judged ones, and those that searches found. The others were
     drawn at random from the rest, and represent that rest.

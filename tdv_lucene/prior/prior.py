@@ -1,10 +1,10 @@
-"""The prior: what several judged collections say of one without judgements.
+"""The prior: TDVs and settings predicted by several judged collections for one without judgements.
 
 It is a readable file beside this module, made by ``scripts/bench/prior.py``. It holds the search's
 parameters, the first-position boost, and the paper's network over statistics that mean the same
-everywhere, standardised on each collection. It has no word vectors: on collections that it has not
-seen they gain nothing. :mod:`.alone` makes TDVs from nothing
-else; :mod:`..learning.learn` lets learning begin at it.
+everywhere, standardised on each collection. It has no word vectors: on unknown collections they
+gain nothing. :func:`prior_values` makes TDVs from nothing else; :mod:`..learning.learn` starts
+from it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 ASKED, DETAILS = "asked", "details"
 KINDS = (ASKED, DETAILS)
-"""What queries may be: asked by people who do not see the text that answers them; or about its
-details, in its own words."""
+"""Kinds of queries: asked by people who do not see the answering text; or about its details, in its
+own words."""
 
 PRIOR_FILE = Path(__file__).with_name("prior.json")
 _FORMAT = 3
@@ -49,15 +49,15 @@ _GROWING = {"k1": (0.5, 4.5), "mu": (30.0, 4000.0)}
 """Parameters that may grow with a power of it, and their limits."""
 _MOST_DROPPED = 0.8
 _SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
-"""Scales at most, from which reduction on. Larger frequencies take more bytes than so few dropped
-postings save: of no collection known is an index without positions smaller than what is made."""
+"""The largest scales, by the least reduction. Larger frequencies take more bytes than so few dropped
+postings save: no known collection's index without positions is smaller than the pruned one."""
 _COUNTED, MEASURED = ("query_sets", "collections"), ("nDCG@5", "R@100")
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the prior sets for one ranking function.
+    """Settings of the prior for one ranking function.
 
     Attributes
     ----------
@@ -67,12 +67,12 @@ class Settings:
     slope : float
         How far TDVs may differ from their mean, within [0, 1].
     scale : float
-        What TDVs are multiplied by before frequencies are rounded, where much is dropped (see
-        :meth:`scale_at`). TF-IDF counts every occurrence in full, so it ranks better with one far
-        below 1, which leaves most frequencies at 1.
+        The factor of TDVs before frequencies are rounded, where much is dropped (see
+        :meth:`scale_at`). TF-IDF ranks better with one far below 1, which leaves most frequencies
+        at 1, since it counts every occurrence in full.
     reduction : float or None
-        The share of the postings to drop unless told otherwise. None where some known query set
-        loses by these settings alone: without judgements the index is left ``AS_IT_IS``.
+        The share of the postings to drop by default. None if some known query set loses by these
+        settings alone: without judgements the index is left ``AS_IT_IS``.
     """
 
     parameters: SearchParameters
@@ -82,24 +82,25 @@ class Settings:
     reduction: float | None
 
     def scale_at(self, reduction: float) -> float:
-        """Return what TDVs are multiplied by in an index that drops this share of the postings."""
+        """Return the factor of TDVs in an index that drops this share of the postings."""
         return min(self.scale, next(most for least, most in _SCALES if reduction >= least))
 
 
 AS_IT_IS = Settings(SearchParameters(), None, 0.0, 1.0, 0.0)
-"""An index with nothing dropped, frequencies as they are and Anserini's parameters: it loses
-nothing."""
+"""Nothing dropped, frequencies as they are and Anserini's parameters: such an index loses nothing."""
 
 
 def reduction_for(at_mean_length: float, power: float, mean_length: float) -> float:
-    """Return what a collection of documents of ``mean_length`` bears, of what one bears whose
-    documents have 100 terms: the more a document has, the smaller a share of them is enough."""
+    """Convert the reduction for documents of 100 terms to that for documents of ``mean_length``.
+
+    The more terms a document has, the smaller a share of them is enough.
+    """
     kept: float = (1 - at_mean_length) ** _bearing(power, mean_length)
     return round(min(1 - kept, _MOST_DROPPED), 3)
 
 
 def _at_mean_length(reduction: float, power: float, mean_length: float) -> float:
-    """The other way round."""
+    """Convert a reduction for documents of ``mean_length`` to that for documents of 100 terms."""
     kept: float = (1 - reduction) ** (1 / _bearing(power, mean_length))
     return 1 - kept
 
@@ -111,7 +112,7 @@ def _bearing(power: float, mean_length: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """A prior as its file has it.
+    """The content of a prior's file.
 
     Attributes
     ----------
@@ -145,17 +146,19 @@ class Prior:
         return cls(content, hashlib.sha256(raw).hexdigest())
 
     def describe(self) -> dict[str, str]:
-        """Name and checksum, for a manifest; the plain rule of :meth:`of` is in no file."""
+        """Return name and checksum, for a manifest; the plain rule of :meth:`of` has no checksum."""
         named = {"name": str(self.content["name"])}
         return {**named, "sha256": self.sha256} if self.sha256 else named
 
     def knows(self, model: str) -> bool:
-        """Whether it has settings for a ranking function."""
+        """Tell whether it has settings for a ranking function."""
         return model in self.content["settings"]
 
     def of(self, model: str) -> Prior:
-        """Return what serves a ranking function: this, or if it does not know it a plain rule, by
-        which all TDVs are 1, and 10 % of the postings are dropped."""
+        """Return this prior if it knows the ranking function, else a plain rule.
+
+        By that rule all TDVs are 1, and 10 % of the postings are dropped.
+        """
         if self.knows(model):
             return self
         plain = {"slope": 0.0, "scale": 1.0, "reduction": {ASKED: 0.1, DETAILS: 0.1, "power": 0.0}}
@@ -170,8 +173,7 @@ class Prior:
     def settings(
         self, model: str, positions: bool, mean_length: float, expect: str = ASKED
     ) -> Settings:
-        """Return the settings for ``model`` and a collection whose documents have ``mean_length``
-        tokens.
+        """Return the settings for ``model`` and documents of ``mean_length`` tokens.
 
         k1 and mu grow with a power of the mean length: in short documents a second occurrence says
         less. The reduction is the largest at which none of the known query sets of the kind
@@ -196,11 +198,11 @@ class Prior:
     def expected(
         self, model: str, positions: bool, mean_length: float, reduction: float
     ) -> list[dict[str, Any]]:
-        """Return what known query sets gained at ``reduction``, a line for each of ``KINDS``.
+        """Return the gains of known query sets at ``reduction``, a line for each of ``KINDS``.
 
-        Each has ``kind``, how many ``query_sets`` and ``collections``, and of nDCG@5 and R@100 the
-        lowest, mean and highest gain over the full index, as shares, with the collection left out.
-        Empty where the prior knows none, and nothing is dropped.
+        Each has ``kind``, the numbers of ``query_sets`` and ``collections``, and for nDCG@5 and
+        R@100 the lowest, mean and highest gain over the full index, as shares, by priors made
+        without the collection. Empty if the prior knows none.
         """
         found = self._found(model, positions)
         of_model = self.content["expected"].get(model, {})
@@ -277,8 +279,9 @@ def settings_for(
     positions: bool,
     expect: str = ASKED,
 ) -> tuple[Settings, list[str]]:
-    """Return the settings for a collection, and how it differs from those the prior knows; if it
-    does, no more is dropped than queries about details bear.
+    """Return the settings for a collection, and its differences from those the prior knows.
+
+    If there are any, no more is dropped than queries about details tolerate.
     """
     differences = prior.differences(matrix)
     expect = DETAILS if differences else expect
@@ -286,7 +289,7 @@ def settings_for(
 
 
 def mean_length(matrix: TermDocumentMatrix) -> float:
-    """Return how many tokens a document has on the mean, as k1, mu and the reduction take it."""
+    """Return the mean number of tokens of a document."""
     return float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
 
 
@@ -311,8 +314,8 @@ def prior_values(
     Parameters
     ----------
     model
-        ``"bm25"``, ``"qld"``, ``"tfidf"`` or ``"impact"``, of which no prior is known: then a
-        plain rule drops postings. None for the one that suits the field.
+        The ranking function; None for the one that suits the field. ``"impact"`` has no prior, and
+        a plain rule drops postings.
     lead
         Use a first-position boost, if the matrix has ``first_positions``.
     expect
@@ -322,10 +325,10 @@ def prior_values(
         None for the one that comes with the package.
     reductions
         The operating points; TDVs are corrected for what dropped postings add to idf at each.
-        In it, None stands for the one that the prior recommends. Who names others alone chooses
-        among them, and no warning says that the prior does. None for ``CORRECTED_AT``.
+        An entry of None is the prior's recommendation; without one, no warning speaks of it. None
+        for ``CORRECTED_AT``.
     quiet
-        Log no warning of what speaks against the prior here.
+        Log no warning about the prior.
 
     Raises
     ------
@@ -369,9 +372,9 @@ def _warn(
     recommends: bool,
     may_place: bool,
 ) -> None:
-    """Nothing was measured on this collection: whatever speaks against the prior is said.
+    """Log whatever speaks against the prior, since nothing was measured on this collection.
 
-    ``may_place``: an index with positions would be given a first-position boost.
+    ``may_place``: an index with positions would get a first-position boost.
     """
     if differences:
         _log.warning(
@@ -401,9 +404,9 @@ def _warn(
 
 
 def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]]:
-    """Return what other collections gained where :func:`prior_values` dropped as much of them.
+    """Return the gains of other collections where :func:`prior_values` dropped as much of them.
 
-    See :meth:`.prior.Prior.expected`. Empty where TDVs are learned, or not of this version's prior.
+    See :meth:`Prior.expected`. Empty if TDVs are learned, or of another version's prior.
     """
     about, prior = values.manifest.get("prior", {}), Prior.load()
     if about.get("sha256") != prior.sha256 or "mean_length" not in about:
@@ -434,7 +437,7 @@ def prior_values_of_index(
 
 
 def in_memory(values: TermValues) -> TermValues:
-    """Return the TDVs with a copy of what is mapped from a folder that is about to be removed."""
+    """Return the TDVs with copies of arrays mapped from a folder that is about to be removed."""
     terms = values.vocabulary.terms
     held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
     return replace(

@@ -81,7 +81,7 @@ class Parameter:
 
     @property
     def is_tuned(self) -> bool:
-        """Whether there is anything to choose."""
+        """True if there is anything to choose."""
         return len(self.grid) > 1
 
 
@@ -164,5 +164,5 @@ class RankingFunction(ABC):
         return None
 
     def flags(self, values: Mapping[str, float]) -> tuple[str, str] | None:
-        """How to pass parameters to Pyserini and to Anserini; None where neither has it."""
+        """Return the flags for Pyserini and for Anserini; None if neither has the function."""
         return None

@@ -1,4 +1,4 @@
-"""How a posting's frequency counts, and when the posting is dropped.
+"""The weight of a posting's frequency, and the rule that drops postings.
 
 First positions: titles and first sentences name a text's subject. A frequency tf whose term first
 occurs at position p (from 0) counts as tf (1 + boost / (1 + p / span)^2).
@@ -37,7 +37,7 @@ _BOOST_WIDTH, _SPAN_WIDTH = 0.5, 0.7
 
 
 class Boost(Protocol):
-    """How frequencies count: by first positions, or in an impact index by themselves."""
+    """A weighting of frequencies: by first positions, or in an impact index by themselves."""
 
     @property
     def factors(self) -> np.ndarray:
@@ -46,7 +46,7 @@ class Boost(Protocol):
 
     @property
     def reads_positions(self) -> bool:
-        """Whether the factors are by first position; else by the weight itself."""
+        """True if the factors are by first position; else they are by the weight itself."""
         ...
 
     @property

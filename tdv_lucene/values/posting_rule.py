@@ -1,4 +1,4 @@
-"""Which terms and postings are dropped: their order, the rule, its thresholds, and the result."""
+"""The rule that drops terms and postings: their order, thresholds, and the result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ THRESHOLDS_AT = np.arange(100) / 100
 
 _CELLS = 1 << 14
 _ROUNDING = 1e-6
-"""Of float32, and some; thresholds lie a thousandth apart."""
+"""The rounding of float32, and some; thresholds lie a thousandth apart."""
 _RAREST = 8.0
 """The idf at which a term is worth most for its rarity alone: that of one in 3,000 documents."""
 _ENTRY = 8.0
