@@ -24,13 +24,7 @@ from ..options import (
     TopicField,
     option,
 )
-from ..ranking import (
-    MODELS,
-    PARAMETERS,
-    Parameter,
-    SearchParameters,
-    ranking_function,
-)
+from ..ranking import MODELS, PARAMETERS, Parameter, SearchParameters, ranking_function
 from ..ranking.parameters import ForModel, Parameters, options_of
 from ..values.losses import MEASURE, MEASURES
 from ..values.posting_rule import REDUCTIONS
@@ -197,11 +191,11 @@ class LearnConfig(
             ("topics", "qrels", "topic_field", "topic_reader", "id_field", *Analysed.OPTIONS,
              "vectors", "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
              "memory", "plot"),
-            "no_judgements", "nothing is learned, and nothing measured", only=(False,),
+            "no_judgements", "nothing is learned, and nothing measured", only=(False,)
         ),
         Effect(
             ("vectors", "prior", "term_values", *PARAMETERS, "measure", "plot"),
-            "qrels", "from queries without judgements nothing is learned", unless=(None,),
+            "qrels", "from queries without judgements nothing is learned", unless=(None,)
         ),
         *(
             Effect(names, "model", f"only {ranking_function(name).title} has such a parameter",

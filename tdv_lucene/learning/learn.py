@@ -411,9 +411,5 @@ def _moved(
         "lead": describe_boost(at_prior.matrix.position_boost),
         "reduction": reduction,
         "values": float(tokens @ away / max(1.0, tokens.sum())),
-        "gain": {
-            "measure": MEASURE,
-            "mean": float(gains.mean()),
-            "interval": t_test(gains)[1],
-        },
+        "gain": {"measure": MEASURE, "mean": float(gains.mean()), "interval": t_test(gains)[1]},
     }

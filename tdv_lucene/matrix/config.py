@@ -20,8 +20,7 @@ class ExtractConfig(OfField, Threads, Named, Overwrite):
     """Options of :func:`tdv_lucene.extract_matrix`."""
 
     positions: bool = option(
-        True,
-        "Also write each term's first position in each document, if the index has positions.",
+        True, "Also write each term's first position in each document, if the index has positions."
     )
     tokens: bool = option(
         False,

@@ -13,12 +13,7 @@ def _recorded(each: Parameter) -> str:
 
 
 class PeersConfig(
-    OfMatrix,
-    Seed,
-    OfField,
-    Overwrite,
-    Parameters,
-    numbers=options_of(_recorded, flag=PYTHON_ONLY),
+    OfMatrix, Seed, OfField, Overwrite, Parameters, numbers=options_of(_recorded, flag=PYTHON_ONLY)
 ):
     """Options of :func:`tdv_lucene.make_peer_values`."""
 

@@ -49,7 +49,7 @@ _GROWING = {"k1": (0.5, 4.5), "mu": (30.0, 4000.0)}
 """Parameters that may grow with a power of it, and their limits."""
 _MOST_DROPPED = 0.8
 _SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
-"""The largest scales, by the least reduction. Larger frequencies take more bytes than so few dropped
+"""The largest scales, by the least reduction. Larger frequencies take more bytes than few dropped
 postings save: no known collection's index without positions is smaller than the pruned one."""
 _COUNTED, MEASURED = ("query_sets", "collections"), ("nDCG@5", "R@100")
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
@@ -87,7 +87,7 @@ class Settings:
 
 
 AS_IT_IS = Settings(SearchParameters(), None, 0.0, 1.0, 0.0)
-"""Nothing dropped, frequencies as they are and Anserini's parameters: such an index loses nothing."""
+"""Nothing dropped, frequencies as they are, Anserini's parameters: such an index loses nothing."""
 
 
 def reduction_for(at_mean_length: float, power: float, mean_length: float) -> float:
@@ -146,7 +146,7 @@ class Prior:
         return cls(content, hashlib.sha256(raw).hexdigest())
 
     def describe(self) -> dict[str, str]:
-        """Return name and checksum, for a manifest; the plain rule of :meth:`of` has no checksum."""
+        """Return name and checksum for a manifest; the plain rule of :meth:`of` has no checksum."""
         named = {"name": str(self.content["name"])}
         return {**named, "sha256": self.sha256} if self.sha256 else named
 
@@ -272,12 +272,7 @@ class Prior:
 
 
 def settings_for(
-    prior: Prior,
-    matrix: TermDocumentMatrix,
-    model: str,
-    *,
-    positions: bool,
-    expect: str = ASKED,
+    prior: Prior, matrix: TermDocumentMatrix, model: str, *, positions: bool, expect: str = ASKED
 ) -> tuple[Settings, list[str]]:
     """Return the settings for a collection, and its differences from those the prior knows.
 

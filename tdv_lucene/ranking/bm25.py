@@ -48,11 +48,11 @@ class Bm25Function(RankingFunction):
     takes = (
         Parameter(
             "k1", "BM25's k1", 0.9, 1.2, "at least 0", lambda k1: k1 >= 0,
-            grid=(0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), scaled=True,
+            grid=(0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), scaled=True
         ),
         Parameter(
             "b", "BM25's b", 0.4, 0.75, "from 0 to 1", lambda b: 0 <= b <= 1,
-            grid=(0.2, 0.4, 0.6, 0.8), width=0.2, linear=True,
+            grid=(0.2, 0.4, 0.6, 0.8), width=0.2, linear=True
         ),
     )  # fmt: skip
     held_by = "norms"

@@ -31,7 +31,7 @@ class ImpactFunction(RankingFunction):
             "min_idf", "Pyserini's min_idf", 0.0, 0.0, "at least -1", lambda least: least >= -1,
             grid=(0.0,),
             help="Ignore query terms whose ln(N / df) is not above this, as Pyserini's impact "
-            "searcher does. -1 keeps all.",
+            "searcher does. -1 keeps all."
         ),
     )  # fmt: skip
     java_class = "tdvlucene.search.ImpactSimilarity"

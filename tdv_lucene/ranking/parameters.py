@@ -179,10 +179,7 @@ class QueryTerms(Config):
     )  # fmt: skip
 
 
-class Parameters(
-    Config,
-    numbers=options_of(_set, group="Parameters of the ranking function"),
-):
+class Parameters(Config, numbers=options_of(_set, group="Parameters of the ranking function")):
     """Options of commands that take the ranking function's parameters."""
 
     @property

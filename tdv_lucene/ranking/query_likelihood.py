@@ -36,7 +36,7 @@ class QueryLikelihood(RankingFunction):
     takes = (
         Parameter(
             "mu", "QLD's mu", 1000.0, 2000.0, "above 0", lambda mu: mu > 0,
-            grid=(25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0), scaled=True,
+            grid=(25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0), scaled=True
         ),
     )  # fmt: skip
     held_by = "scale"

@@ -64,10 +64,7 @@ def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float | Non
 
 
 def written_lengths(
-    lengths: np.ndarray,
-    kind: NormKind,
-    average: float,
-    held: tuple[float, float] | None = None,
+    lengths: np.ndarray, kind: NormKind, average: float, held: tuple[float, float] | None = None
 ) -> np.ndarray:
     """Return float64[D]: the lengths that searches read from norms of this ``kind``.
 

@@ -227,10 +227,7 @@ class QueryPostings:
         return np.asarray(np.argsort(np.argsort(drawn, kind="stable"), kind="stable"))
 
     def impacts(
-        self,
-        similarity: Similarity,
-        collection: WeightedCollection,
-        only: np.ndarray | None = None,
+        self, similarity: Similarity, collection: WeightedCollection, only: np.ndarray | None = None
     ) -> np.ndarray:
         """Return float32[postings]: each posting's score for a query that has the term once."""
         result = np.zeros(len(self.docs), np.float32)

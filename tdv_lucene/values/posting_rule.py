@@ -75,7 +75,7 @@ class Constants(NamedTuple):
 _CONSTANTS = {
     Bm25Function.name: Constants(
         boost_times=2.0, worth_per_byte=True,
-        pool_searches=({"k1": 0.9, "b": 0.4}, {"k1": 3.0, "b": 0.4}, {"k1": 1.2, "b": 0.75}),
+        pool_searches=({"k1": 0.9, "b": 0.4}, {"k1": 3.0, "b": 0.4}, {"k1": 1.2, "b": 0.75})
     ),
     QueryLikelihood.name: Constants(
         whole_terms=0.67, pool_searches=({"mu": 1000.0}, {"mu": 250.0}, {"mu": 50.0})

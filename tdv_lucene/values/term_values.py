@@ -233,7 +233,7 @@ class TermValues:
 
     @property
     def position_boost(self) -> Boost | None:
-        """The boost of frequencies, see :mod:`..ranking.postings`; None if they count as they are."""
+        """The boost of frequencies (:mod:`..ranking.postings`); None if they count as they are."""
         return read_boost(self.manifest.get("lead"))
 
     @property
