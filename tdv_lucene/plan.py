@@ -21,8 +21,7 @@ import numpy as np
 
 from .errors import TdvError
 from .ranking import Baking
-from .ranking.boosts import Boost, describe_boost, read_boost
-from .ranking.saturation import LengthNorm, PostingCut
+from .ranking.postings import Boost, LengthNorm, PostingCut, describe_boost, read_boost
 from .vocabulary import ByteStrings, StrPath, Vocabulary
 
 FOLDER = "tdv-plan"

@@ -32,7 +32,7 @@ from pruning_inputs import values_of  # noqa: E402
 from testing_jar import change_described, dump_index, write_described  # noqa: E402
 
 from tdv_lucene.matrix.extract import extract_matrix  # noqa: E402
-from tdv_lucene.matrix.stored_matrix import load_matrix  # noqa: E402
+from tdv_lucene.matrix.term_document_matrix import load_matrix  # noqa: E402
 from tdv_lucene.pruning.prune import prune_index  # noqa: E402
 from tdv_lucene.pruning.update import update_index  # noqa: E402
 from tdv_lucene.store import unlisted_files  # noqa: E402

@@ -24,9 +24,8 @@ from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.ranking import Baking
-from tdv_lucene.ranking.boosts import FirstPositionBoost, WeightPower
-from tdv_lucene.ranking.saturation import LengthNorm, PostingCut
-from tdv_lucene.simulation.weighted_collection import apply_values
+from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut, WeightPower
+from tdv_lucene.simulation.collection import apply_values
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1

@@ -26,8 +26,8 @@ from tdv_lucene.pruning import drift
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.ranking.boosts import FirstPositionBoost, describe_boost
-from tdv_lucene.values.posting_thresholds import make_posting_rule
+from tdv_lucene.ranking.postings import FirstPositionBoost, describe_boost
+from tdv_lucene.values.posting_rule import make_posting_rule
 from tdv_lucene.values.term_values import TermValues
 
 _COMPARED = ("postings", "vectors", "documents", "options")

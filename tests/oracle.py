@@ -9,8 +9,8 @@ import numpy as np
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.ranking.saturation import PostingCut
-from tdv_lucene.simulation.weighted_collection import apply_values
+from tdv_lucene.ranking.postings import PostingCut
+from tdv_lucene.simulation.collection import apply_values
 
 
 def int_to_byte4(length: int) -> int:

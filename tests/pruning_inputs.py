@@ -10,8 +10,7 @@ from tdv_lucene.indexes.index import Index
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.plan import LONGEST, FieldPlan
 from tdv_lucene.ranking import Baking
-from tdv_lucene.ranking.boosts import Boost
-from tdv_lucene.ranking.saturation import PostingCut
+from tdv_lucene.ranking.postings import Boost, PostingCut
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.vocabulary import Vocabulary
 

@@ -24,7 +24,7 @@ MODULES = {
 }
 # Tools first, then the stages in the order of the flow.
 ROOMS = [
-    "ranking", "core", "jvm", "evaluation", "indexes", "timing", "report",
+    "ranking", "jvm", "evaluation", "indexes", "timing", "report",
     "matrix", "embedding", "values", "simulation", "peers", "prior", "learning",
     "pruning", "searching", "comparison", "demo", "cli", "paper",
 ]  # fmt: skip
@@ -142,13 +142,17 @@ def test_no_imports_go_in_a_circle() -> None:
     assert left == {}
 
 
-@pytest.mark.parametrize("module", _within("core"))
-def test_core_is_pure_jax(module: str) -> None:
+def test_scoring_is_pure_jax() -> None:
+    module = f"{PACKAGE}.simulation.scoring"
     assert _third_party(module) <= {"jax", "optax", "numpy"}
-    allowed = {*_within("core"), *_within("ranking"), f"{PACKAGE}.vocabulary", f"{PACKAGE}.errors"}
-    assert _own_imports(module) <= allowed
+    assert _own_imports(module) <= {*_within("ranking")}
     forbidden = {"os", "io", "pathlib", "time", "datetime", "logging", "random"}
     assert not {_top(name) for name, _ in _edges(module)} & forbidden
+
+
+def test_jvm_knows_nothing_of_learning() -> None:
+    known = set().union(*map(_own_imports, _within("jvm")))
+    assert [n for n in known if n.startswith(f"{PACKAGE}.learn")] == []
 
 
 def test_only_jvm_reaches_for_java() -> None:

@@ -11,10 +11,9 @@ from hypothesis.extra import numpy as arrays
 from tdv_lucene.arguments import parse_bytes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.matrix.norms import lucene_length, norm_bytes
-from tdv_lucene.ranking.boosts import POSITIONS, FirstPositionBoost
-from tdv_lucene.ranking.saturation import LengthNorm, stays
-from tdv_lucene.simulation.quantisation import stored_frequency
+from tdv_lucene.matrix.term_document_matrix import lucene_length, norm_bytes
+from tdv_lucene.ranking.postings import POSITIONS, FirstPositionBoost, LengthNorm, stays
+from tdv_lucene.simulation.collection import stored_frequency
 from tdv_lucene.vocabulary import ByteStrings
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=200)

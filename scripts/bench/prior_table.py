@@ -15,11 +15,10 @@ from results import markdown_table
 from tdv_lucene import prune_index
 from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, tune
 from tdv_lucene.indexes.inspection import bytes_of
-from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, MEASURED, Prior, mean_length
+from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, MEASURED, Prior, mean_length, prior_values
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.measures import MEASURES
+from tdv_lucene.simulation.retrieval import MEASURES
 
 SEED = 0
 HALVINGS, TUNED_ON = 20, 120

@@ -91,7 +91,7 @@ def job_of(name: str, index: Path, work: Path, threads: int) -> Callable[[], obj
     from tdv_lucene.jvm import rewriter, start
     from tdv_lucene.jvm.index import extract_arrays
     from tdv_lucene.matrix.extract import extract_matrix
-    from tdv_lucene.matrix.stored_matrix import load_matrix
+    from tdv_lucene.matrix.term_document_matrix import load_matrix
 
     start()
     matrix_folder, output = work / f"{index.name} matrix", work / f"{index.name} {name}"

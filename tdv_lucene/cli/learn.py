@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..learning.config import LearnConfig
-from ..learning.recipes import FEWEST_QUERIES
+from ..learning.config import FEWEST_QUERIES, LearnConfig
 from ..ranking import MODELS, ranking_function
 from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, TOO_FEW
 from . import _options as options

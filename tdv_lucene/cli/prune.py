@@ -10,6 +10,7 @@ import click
 from ..pruning.config import PruneConfig
 from ..pruning.reports import FieldReport, PruneReport
 from ..ranking import MODELS, ranking_function
+from ..values.posting_rule import constants_of
 from . import _options as options
 from ._advice import how_to_search, said_of_log, what_to_expect
 
@@ -122,10 +123,10 @@ def _fidelity(model: str, measured: dict[str, float]) -> str:
     """What rounding does. Where the scale is chosen by how it ranks, no agreement is wanted."""
     agreement = f"top-10 overlap {measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}"
     lists = f"Posting lists: about {options.megabytes(measured['posting_bytes'])} MB"
-    if model in MODELS and (function := ranking_function(model)).scale_ranks:
+    if model in MODELS and constants_of(model).scale_ranks:
         return (
-            f"\nFor {function.title} the scale is chosen by how well it ranks, not to agree with "
-            f"unrounded frequencies ({agreement}). What 'learn' printed was measured with this "
-            f"rounding. {lists}"
+            f"\nFor {ranking_function(model).title} the scale is chosen by how well it ranks, not "
+            f"to agree with unrounded frequencies ({agreement}). What 'learn' printed was measured "
+            f"with this rounding. {lists}"
         )
     return f"\nRounded against unrounded frequencies, as learned: {agreement}. {lists}"

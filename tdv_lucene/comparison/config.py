@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
-from ..ranking.options import QueryTerms, SearchedModel
+from ..ranking.parameters import QueryTerms, SearchedModel
 
 if TYPE_CHECKING:
     from ..timing.latency import LatencyPlan

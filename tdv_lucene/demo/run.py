@@ -11,8 +11,7 @@ from ..evaluation.topics import read_qrels, read_topics
 from ..learning.learn import learn_term_values
 from ..matrix.extract import open_matrix
 from ..output import Output
-from ..prior.alone import prior_values
-from ..prior.prior import Prior
+from ..prior.prior import Prior, prior_values
 from ..progress import Progress, silent
 from .collection import DemoCollection, unpack_wikipedia
 from .config import DemoConfig

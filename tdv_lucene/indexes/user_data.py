@@ -1,7 +1,7 @@
 """What an index records, in its commit's user data, of how it was pruned and is to be searched.
 
 The names of entries stand here, and in :mod:`..pruning.planning`, which makes them. A fact
-that TDVs have too is called as in their manifest (see :mod:`..values.manifest`), except that the
+that TDVs have too is called as in their manifest (see :mod:`..values.term_values`), except that the
 ``parameters`` of training are ``k1``, ``b`` and ``mu`` by themselves.
 """
 

@@ -8,7 +8,7 @@ from ..options import INPUT, Config, Effect, Named, OfField, Overwrite, Threads,
 
 
 class OfMatrix(Config):
-    """Of what reads a term-document matrix."""
+    """The option of commands that read a term-document matrix."""
 
     matrix: Any = option(
         None, "Use a matrix from 'extract'.  [default: extract a temporary one]",
@@ -17,11 +17,10 @@ class OfMatrix(Config):
 
 
 class ExtractConfig(OfField, Threads, Named, Overwrite):
-    """What :func:`tdv_lucene.extract_matrix` writes."""
+    """Options of :func:`tdv_lucene.extract_matrix`."""
 
     positions: bool = option(
-        True,
-        "Also write each term's first position in each document, if the index has positions.",
+        True, "Also write each term's first position in each document, if the index has positions."
     )
     tokens: bool = option(
         False,
@@ -31,6 +30,6 @@ class ExtractConfig(OfField, Threads, Named, Overwrite):
 
 
 class ExportConfig(OfField, OfMatrix, Named, Overwrite):
-    """What :func:`tdv_lucene.export_ciff` writes."""
+    """Options of :func:`tdv_lucene.export_ciff`."""
 
     EFFECTS = (Effect(("id_field",), "matrix", "the matrix has the ids", only=(None,)),)

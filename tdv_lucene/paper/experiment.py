@@ -22,7 +22,7 @@ from ..evaluation.topics import (
     relevant_documents,
 )
 from ..indexes.index import Index
-from ..learning.recipes import DefaultRecipe
+from ..learning.config import Recipe
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress
 from .config import ReproduceConfig
@@ -70,7 +70,7 @@ class Experiment:
     tokens: Mapping[str, Sequence[str]]
     matrix: TermDocumentMatrix
     vectors: TermVectors
-    recipe: DefaultRecipe | PaperRecipe
+    recipe: Recipe | PaperRecipe
     folder: Path
     progress: Progress
 

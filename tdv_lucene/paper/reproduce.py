@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..embedding.lsa import latent_semantic_vectors
+from ..embedding.term_vectors import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..indexes.analysis import analysis_of
 from ..indexes.index import Index
 from ..indexes.search_parameters import recorded_parameters
+from ..learning.config import Recipe
 from ..learning.learn import learn_term_values
-from ..learning.recipes import DefaultRecipe
 from ..matrix.extract import open_matrix
 from ..output import Output
 from ..progress import Progress, silent
@@ -142,16 +142,16 @@ def _check_neural(config: ReproduceConfig) -> None:
             )
 
 
-def _affordable(config: ReproduceConfig) -> DefaultRecipe | PaperRecipe:
+def _affordable(config: ReproduceConfig) -> Recipe | PaperRecipe:
     """Return the recipe without operating points that nobody will look at.
 
     Each takes minutes to validate, so only the one that is used is validated. The paper's recipe
     trains a network per fold only for that, so the fewest folds will do.
     """
-    recipe: DefaultRecipe | PaperRecipe = config.recipe
+    recipe: Recipe | PaperRecipe = config.recipe
     if isinstance(config.recipe, str):
-        recipe = DefaultRecipe() if config.recipe == "default" else PaperRecipe()
-    if isinstance(recipe, DefaultRecipe):
+        recipe = Recipe() if config.recipe == "default" else PaperRecipe()
+    if isinstance(recipe, Recipe):
         used = _REDUCTION if config.reduction is None else config.reduction
         # The prior may have been made from the very queries that are measured.
         return replace(recipe, reductions=(used,), prior=False)

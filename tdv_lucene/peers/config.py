@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..matrix.config import OfMatrix
 from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed
 from ..ranking import Parameter
-from ..ranking.options import Parameters, options_of
+from ..ranking.parameters import Parameters, options_of
 
 
 def _recorded(each: Parameter) -> str:
@@ -13,13 +13,8 @@ def _recorded(each: Parameter) -> str:
 
 
 class PeersConfig(
-    OfMatrix,
-    Seed,
-    OfField,
-    Overwrite,
-    Parameters,
-    numbers=options_of(_recorded, flag=PYTHON_ONLY),
+    OfMatrix, Seed, OfField, Overwrite, Parameters, numbers=options_of(_recorded, flag=PYTHON_ONLY)
 ):
-    """How :func:`tdv_lucene.make_peer_values` makes TDVs."""
+    """Options of :func:`tdv_lucene.make_peer_values`."""
 
     EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",)),)

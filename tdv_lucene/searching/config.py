@@ -16,7 +16,7 @@ from ..options import (
     option,
 )
 from ..pruning.config import search_as_option
-from ..ranking.options import Parameters, QueryTerms, SearchedModel
+from ..ranking.parameters import Parameters, QueryTerms, SearchedModel
 
 
 class SearchConfig(

@@ -27,8 +27,7 @@ from ..indexes.query_terms import check_query_terms
 from ..jvm.searcher import known_documents
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..prior.alone import in_memory
-from ..prior.prior import Prior, settings_for
+from ..prior.prior import Prior, in_memory, settings_for
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
@@ -36,8 +35,7 @@ from ..pruning.reports import PruneReport
 from ..pruning.targets import RECORDED, target_of
 from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
 from ..source import Source
-from ..values.term_values import TermValues
-from ..values.unvalidated import tuned_values
+from ..values.term_values import TermValues, tuned_values
 from .baseline_tuning import refuse_weights, tune_parameters
 from .config import TuneConfig
 

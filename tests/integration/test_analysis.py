@@ -31,7 +31,7 @@ from tdv_lucene.jvm.analysis import (
 from tdv_lucene.jvm.index import add_user_data, read_user_data
 from tdv_lucene.jvm.open_index import find_places
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.prior.alone import prior_values_of_index
+from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.searching.search import search_index

@@ -20,7 +20,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix import ciff
 from tdv_lucene.matrix.ciff import export_ciff, write_ciff
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 

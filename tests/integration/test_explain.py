@@ -10,7 +10,7 @@ from lucene_indexes import Doc, write_index
 
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm

@@ -23,8 +23,8 @@ from tdv_lucene.jvm._jobs import call
 from tdv_lucene.jvm.index import extract_arrays, identify, written_lucene_version
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.stored_matrix import describe_matrix, load_matrix
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.matrix.term_document_matrix import describe_matrix, load_matrix
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.store import describe_file
 
 pytestmark = pytest.mark.jvm

@@ -20,7 +20,7 @@ from tdv_lucene.indexes.queries import heaviest_terms, shortened_topics
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.prior.alone import prior_values_of_index
+from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned

@@ -16,8 +16,8 @@ from lucene_indexes import Doc, Layout, write_index
 from tdv_lucene.cli import learn as learn_command
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.tune import tune_index
@@ -26,7 +26,7 @@ from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 
-SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2, reductions=(0, 0.3))
+SHORT = Recipe(max_steps=4, check_every=2, folds=2, reductions=(0, 0.3))
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +238,7 @@ def test_words_of_a_file_meet_stems_through_the_analyzer(case, tmp_path):
 
 
 def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
-    monkeypatch.setattr("tdv_lucene.learning.from_index.DefaultRecipe", lambda: SHORT)
+    monkeypatch.setattr("tdv_lucene.learning.from_index.Recipe", lambda: SHORT)
     common = ["--index", case.index, "--topics", case.topics, "--qrels", case.qrels]
     arguments = [str(x) for x in (*common, "--output", tmp_path / "V")]
     shown = CliRunner().invoke(learn_command.command, arguments, catch_exceptions=False)

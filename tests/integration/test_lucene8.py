@@ -14,7 +14,7 @@ from pruning_inputs import values_of
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.search_parameters import Searcher
+from tdv_lucene.indexes.searcher import Searcher
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index

@@ -24,13 +24,13 @@ from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.matrix.ciff import export_ciff
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.norms import lucene_length
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.matrix.term_document_matrix import lucene_length
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.ranking import SearchParameters, ranking_function
 from tdv_lucene.ranking.bm25 import bm25_idf
 from tdv_lucene.searching.search import open_searcher, search_index
-from tdv_lucene.simulation.weighted_collection import plain_collection
+from tdv_lucene.simulation.collection import plain_collection
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 
 pytestmark = pytest.mark.jvm

@@ -14,11 +14,11 @@ from pruning_inputs import read_user_data, values_of
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.stored_matrix import load_matrix
-from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.matrix.term_document_matrix import load_matrix
+from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.ranking.boosts import FirstPositionBoost
+from tdv_lucene.ranking.postings import FirstPositionBoost
 
 pytestmark = pytest.mark.jvm
 

@@ -22,9 +22,9 @@ from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.index import Index
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER, Plan
-from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned

@@ -12,9 +12,8 @@ from pruning_inputs import values_of
 from tdv_lucene.jvm.index import written_lucene_version
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.simulation.estimated_bytes import estimate_posting_bytes
-from tdv_lucene.simulation.posting_bytes import LUCENE_9, LUCENE_10, posting_bytes
-from tdv_lucene.simulation.weighted_collection import apply_values
+from tdv_lucene.simulation.bytes import LUCENE_9, LUCENE_10, estimate_posting_bytes, posting_bytes
+from tdv_lucene.simulation.collection import apply_values
 
 pytestmark = pytest.mark.jvm
 

@@ -9,8 +9,8 @@ import pytest
 from lucene_indexes import Doc, Layout, delete_document, open_writer, write_index
 from pruning_inputs import bytes_of
 
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.pruning import writing
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.sizes import foreseen_bytes
@@ -42,7 +42,7 @@ def _learned(folder: Path, segments: int, deleted: int) -> tuple[Path, TermValue
     lines = [f"q{i}\t{' '.join(texts[i][:3])}" for i in asked]
     (folder / "topics.tsv").write_text("\n".join(lines) + "\n")
     (folder / "qrels").write_text("".join(f"q{i} 0 d{i} 1\n" for i in asked))
-    recipe = DefaultRecipe(values=False, folds=2, reductions=REDUCTIONS)
+    recipe = Recipe(values=False, folds=2, reductions=REDUCTIONS)
     values = learn_from_index(
         index, folder / "topics.tsv", folder / "qrels", folder / "values", recipe=recipe
     )

@@ -29,10 +29,10 @@ from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.values.posting_thresholds import make_posting_rule
+from tdv_lucene.values.posting_rule import make_posting_rule
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 

@@ -18,8 +18,7 @@ from tdv_lucene.cli.verify import command as verify_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
-from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.prior.prior import Prior, settings_for
+from tdv_lucene.prior.prior import Prior, prior_values, settings_for
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.values.term_values import TermValues

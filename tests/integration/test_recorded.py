@@ -19,7 +19,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.baseline_tuning import tune_parameters
 from tdv_lucene.searching.search import open_searcher, search_index

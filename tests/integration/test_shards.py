@@ -26,7 +26,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.index import Index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.plan import FOLDER
-from tdv_lucene.prior.alone import prior_values, prior_values_of_index
+from tdv_lucene.prior.prior import prior_values, prior_values_of_index
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.source import Part
 

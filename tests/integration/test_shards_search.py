@@ -18,7 +18,7 @@ import tdv_lucene as tdv
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.pool import search_lucene
-from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters

@@ -22,7 +22,7 @@ import pytest
 from click.testing import CliRunner
 
 from tdv_lucene.cli import _group
-from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.learning.config import Recipe
 
 pytestmark = pytest.mark.jvm
 
@@ -74,8 +74,8 @@ def test_from_documents_to_the_comparison(
     collection: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It learns in fewer steps than users do; ``tdv-lucene demo`` in all, in test_demo_run.py."""
-    short = DefaultRecipe(max_steps=20, check_every=10, folds=2, reductions=(0.0, 0.4))
-    monkeypatch.setattr("tdv_lucene.learning.from_index.DefaultRecipe", lambda: short)
+    short = Recipe(max_steps=20, check_every=10, folds=2, reductions=(0.0, 0.4))
+    monkeypatch.setattr("tdv_lucene.learning.from_index.Recipe", lambda: short)
     index, matrix, tdv, pruned, report = (
         collection / name for name in ("index", "matrix", "tdv", "pruned", "report")
     )

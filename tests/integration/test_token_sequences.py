@@ -12,7 +12,7 @@ from lucene_indexes import Doc
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
-from tdv_lucene.matrix.stored_matrix import load_matrix
+from tdv_lucene.matrix.term_document_matrix import load_matrix
 
 pytestmark = pytest.mark.jvm
 

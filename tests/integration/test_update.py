@@ -24,17 +24,17 @@ from testing_jar import dump_index
 from tiny_collection import tiny_segments
 
 from tdv_lucene import interruption
+from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.analysis import DEFAULT
 from tdv_lucene.jvm.following import HeldIndex
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER, kinds_of
 from tdv_lucene.pruning import update
 from tdv_lucene.pruning.prune import prune_index
@@ -43,8 +43,7 @@ from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
-from tdv_lucene.values.term_values import TermValues
-from tdv_lucene.values.unseen_terms import tdvs_of_unseen
+from tdv_lucene.values.term_values import TermValues, tdvs_of_unseen
 from tdv_lucene.vocabulary import ByteStrings
 
 pytestmark = pytest.mark.jvm

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import ranking_oracle as oracle
 
-from tdv_lucene.core import scoring
 from tdv_lucene.paper import similarities as paper
 from tdv_lucene.ranking.bm25 import Bm25
 from tdv_lucene.ranking.query_likelihood import Dirichlet
 from tdv_lucene.ranking.tf_idf import TfIdf
+from tdv_lucene.simulation import scoring
 
 TERMS, DOCS = 12, 7
 K1, B, MU = 0.9, 0.4, 50.0

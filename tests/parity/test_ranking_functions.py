@@ -25,6 +25,7 @@ from tdv_lucene.ranking import (
     at_scale,
     ranking_function,
 )
+from tdv_lucene.values.posting_rule import constants_of
 
 pytestmark = pytest.mark.jvm
 
@@ -145,7 +146,7 @@ def test_a_scale_leaves_the_ranking(model) -> None:
         scaled = Statistics(counts[0], counts[1] * scale, counts[2], counts[3] * scale)
         similarity = function.similarity(plain, scale)
         found = similarity.term_scores(tf * scale, lengths * scale, scaled)
-        times = scale if function.scale_ranks or function.of_weights else 1.0
+        times = scale if constants_of(model).scale_ranks or function.of_weights else 1.0
         np.testing.assert_allclose(found, times * expected, rtol=1e-5)
 
 
@@ -153,11 +154,13 @@ def test_a_scale_leaves_the_ranking(model) -> None:
 def test_what_an_object_says_fits_together(model) -> None:
     function = ranking_function(model)
     assert function.name == model and function.title
-    assert all(set(values) == set(function.parameters) for values in function.pool_searches)
+    constants = constants_of(model)
+    searched = [set(values) for values in constants.pool_searches]
+    assert all(names in (set(), set(function.parameters)) for names in searched)
     assert all(each.holds(x) for each in function.takes for x in (each.anserini, *each.grid))
     assert function.flags(ANSERINI_DEFAULTS) is None or function.parameters
     assert function.held_by is None or function.parameters
-    assert list(function.scales) == sorted(function.scales)
+    assert list(constants.scales) == sorted(constants.scales)
     share = np.array([0.2, 0.9, 1.0])
     if function.has_idf:
         corrected = function.corrected(share, np.array([1.0, 3.0, 2.0]), 0.9)

@@ -9,10 +9,9 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene.arrays import load_array
-from tdv_lucene.embedding.lsa import latent_semantic_vectors
-from tdv_lucene.embedding.term_vectors import TermVectors
+from tdv_lucene.embedding.term_vectors import TermVectors, latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.values.term_values import TermValues
 
 

@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tdv_lucene.learning.by_log import CALIBRATION
+from tdv_lucene.learning.log import CALIBRATION
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py",

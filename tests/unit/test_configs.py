@@ -168,6 +168,6 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
 
 def test_choices_are_those_of_the_stages() -> None:
     """Configs are read by every --help, and do without the modules that know."""
-    from tdv_lucene.evaluation.topics import TOPIC_FIELDS
+    from tdv_lucene.evaluation.topic_formats import TOPIC_FIELDS
 
     assert LearnConfig.OPTIONS["topic_field"].choices == tuple(TOPIC_FIELDS)

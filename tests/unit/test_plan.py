@@ -14,8 +14,7 @@ import pytest
 from tdv_lucene.errors import TdvError
 from tdv_lucene.plan import FOLDER, FORMAT, LONGEST, FieldPlan, Plan, kinds_of
 from tdv_lucene.ranking import Baking
-from tdv_lucene.ranking.boosts import FirstPositionBoost, WeightPower
-from tdv_lucene.ranking.saturation import LengthNorm, PostingCut
+from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut, WeightPower
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 TERMS = [b"", b"2026", b"fox", b"\xff\x00", b"\xff\xff"]

@@ -7,11 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tdv_lucene.evaluation.rank_agreement import (
-    compare_rankings,
-    overlap,
-    rank_biased_overlap,
-)
+from tdv_lucene.evaluation.rank_agreement import compare_rankings, overlap, rank_biased_overlap
 from tdv_lucene.evaluation.run_arrays import Run, share_names
 
 

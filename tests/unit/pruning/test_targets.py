@@ -9,7 +9,7 @@ import pytest
 from small_problem import make_matrix
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.pruning.targets import (
     SearchTarget,
     baking_of,

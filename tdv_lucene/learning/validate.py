@@ -1,4 +1,8 @@
-"""Operating points: the scale of each, its cost, and its measures on held-out queries."""
+"""Validate operating points on held-out queries, against the tuned full index.
+
+Against default parameters a pruned index wins too easily: part of its gain comes from the k1 and b
+that were chosen for it.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +12,84 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evaluation.significance import t_test
+from ..evaluation.tuning import OBJECTIVE, Choice, tune
+from ..matrix.term_document_matrix import row_sums
 from ..progress import Progress
-from ..ranking.boosts import describe_boost
-from ..simulation.choice_of_scale import ScaleChoice
-from ..simulation.estimated_bytes import (
+from ..ranking import SearchParameters, Statistics
+from ..ranking.postings import describe_boost
+from ..simulation.bytes import (
     estimate_dictionary_bytes,
     estimate_posting_bytes,
+    lists_left,
     posting_format,
 )
-from ..simulation.full_index import FullIndex, mean_visited
-from ..simulation.measures import MEASURES, mean_measures
-from ..simulation.problem import Problem
-from ..simulation.reduced import Reduced, TermScores
-from ..values.dropped_terms import nearest
+from ..simulation.problem import Problem, PrunedByFold, TermScores
+from ..simulation.retrieval import MEASURES, mean_measures
 from ..values.losses import MEASURE, Recommended, recommend
-from .choice_of_order import Way
+from ..values.posting_rule import nearest
+from .scale import ScaleChoice, Tradeoff
 
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference between measures if the queries have no spread to estimate one."""
 
 
+class FullIndex(NamedTuple):
+    """The full index with its best parameters.
+
+    Attributes
+    ----------
+    measured : float64[Q, measures]
+        Each query's measures, with the parameters that are best for the *other* folds' queries.
+    parameters : SearchParameters
+        Those that are best for all queries.
+    visited : float
+        Postings in the lists of a query's terms, mean over the queries.
+    """
+
+    measured: np.ndarray
+    parameters: SearchParameters
+    visited: float
+
+
+def measure_full(
+    problem: Problem, folds: Sequence[np.ndarray], queries: np.ndarray, progress: Progress
+) -> FullIndex:
+    """Tune the full index on the ``queries`` that tune the pruned one, and measure every query.
+
+    Here the best parameters are taken however small their gain (see :mod:`..evaluation.tuning`),
+    while a pruned index needs more to change its own.
+    """
+    full = problem.full
+
+    def at(choice: Choice) -> Problem:
+        return full.with_parameters(problem.parameters.with_values(choice))
+
+    def measure(choice: Choice) -> np.ndarray:
+        return at(choice).measure(full.plain, queries)[:, MEASURES.index(OBJECTIVE)]
+
+    given = problem.parameters.values()
+    tuning = tune(problem.model, given, measure, progress, "tune the full index")
+    measured = np.zeros((len(problem.queries), len(MEASURES)))
+    for fold in folds:
+        others = ~np.isin(queries, fold)
+        best = at(tuning.best(others) if others.any() else tuning.choices[0])
+        measured[fold] = best.measure(full.plain, fold)
+    chosen = at(tuning.best()).parameters
+    return FullIndex(measured, chosen, mean_visited(problem, full.plain.statistics))
+
+
+def mean_visited(problem: Problem, statistics: Statistics) -> float:
+    """Return the mean over the queries of the postings in the lists of their terms.
+
+    An exhaustive search visits all of them, one that skips visits some of them.
+    """
+    queries = problem.queries
+    visited = row_sums(lists_left(statistics)[queries.terms], np.diff(queries.indptr))
+    return float(visited.sum() / max(1, len(queries)))
+
+
 class Learned(NamedTuple):
-    """What a recipe found.
+    """The result of a recipe.
 
     Attributes
     ----------
@@ -43,14 +103,13 @@ class Learned(NamedTuple):
         The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
         ``dictionary_bytes`` and the postings ``visited``, as the points have them.
     recommended : Recommended
-        What the points recommend; the prior's reduction, where there are too few queries.
+        By the points; with too few queries the prior's reduction.
     choice : dict or None
         See :func:`held_out_choice`.
     moved : dict or None
         How far learning left the prior, and what that gained; None if it began without.
-    way : Way or None
-        The order of postings that the queries chose, and the finest scale; None where there was
-        no choice.
+    tradeoff : Tradeoff or None
+        The trade-off that the queries chose; None if there was no choice.
     """
 
     problem: Problem
@@ -61,11 +120,11 @@ class Learned(NamedTuple):
     recommended: Recommended
     choice: dict[str, Any] | None
     moved: dict[str, Any] | None = None
-    way: Way | None = None
+    tradeoff: Tradeoff | None = None
 
 
 def validate_points(
-    learned: Reduced,
+    learned: PrunedByFold,
     full: FullIndex,
     reductions: tuple[float, ...],
     choose_scale: ScaleChoice,
@@ -73,12 +132,12 @@ def validate_points(
     measure: str = MEASURE,
     prior_reduction: float = 0.0,
 ) -> Learned:
-    """Return what was ``learned`` with the measures of every reduction, together and by fold.
+    """Measure the ``learned`` index at every reduction, for all queries and by fold.
 
     Every query is measured with the training of the fold it is held out of, on the integer index
     that pruning would write at the point's scale, and searched with parameters that it had no part
-    in choosing. ``full`` is what points are compared with. For ``measure`` and
-    ``prior_reduction`` see :func:`..values.losses.recommend`.
+    in choosing. Differences are from ``full``. ``measure`` and ``prior_reduction`` are for
+    :func:`..values.losses.recommend`.
     """
     problem, folds = learned.problem, learned.folds
     plain = problem.full.plain
@@ -91,7 +150,7 @@ def validate_points(
             "full": mean_measures(full.measured[fold]),
             "held_out": {},
         }
-        for of_fold, fold in zip(learned.tuned.of_folds, folds)
+        for of_fold, fold in zip(learned.problems.of_folds, folds)
     ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
@@ -141,18 +200,17 @@ def held_out_choice(
     measure: str = MEASURE,
     prior_reduction: float = 0.0,
 ) -> dict[str, Any] | None:
-    """Return the difference from the full index to expect of the recommended point on as many other
-    queries, by the ``measure`` that recommends: its ``mean`` and ``ci95``; None of a single fold.
+    """Return the difference from the full index to expect of as many other queries.
 
-    Of several points the recommended one is among those that luck has favoured, so the mean of its
-    own queries is too high. Here each fold is measured at what the other folds recommend. Both this
-    mean and that of other queries vary, so the interval is wider than that of a mean by the square
-    root of two.
+    Luck favours the recommended point, so the mean of its own queries is too high. Here each fold
+    is measured at the point that the other folds recommend. Both this mean and that of other
+    queries vary, so the interval ``ci95`` is wider than that of a ``mean`` by the square root of
+    two. None for a single fold.
 
     Parameters
     ----------
     differences
-        Of each point float64[Q, measures], of held-out queries from the full index.
+        For each point float64[Q, measures], of held-out queries from the full index.
     """
     if len(folds) < 2:  # of a log, or of a single query: nobody else could choose
         return None

@@ -10,7 +10,7 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.by_log import (
+from tdv_lucene.learning.log import (
     CALIBRATION,
     MAX_LOSS,
     _recommended,
@@ -18,10 +18,10 @@ from tdv_lucene.learning.by_log import (
     loss_by,
     values_by_log,
 )
-from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
-from tdv_lucene.simulation.queries import unjudged_queries
+from tdv_lucene.simulation.retrieval import unjudged_queries
 from tdv_lucene.values.losses import loss_of, most_loss_of, point_within_loss
 
 
@@ -41,7 +41,7 @@ def test_the_first_answers_with_nothing_dropped_are_the_relevant_ones(collection
     )
     best = []
     for reduction in (0, 0.45):
-        left, pruned = problem.pruned(values.at_reduction(reduction, scale=3.0))
+        left, pruned = problem.pruned(replace(values.at_reduction(reduction), scale=3.0))
         best.append(left.postings.top(left.impacts(pruned), 5))
     expected = [
         next((1 / np.log2(rank + 2) for rank, doc in enumerate(row) if doc == first), 0)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.learning.tuning_before_learning import choose_parameters
+from tdv_lucene.learning.tune import choose_parameters
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking.boosts import WeightPower
+from tdv_lucene.ranking.postings import WeightPower
 from tdv_lucene.simulation.problem import Problem
 
 
@@ -106,7 +106,7 @@ def test_one_given_parameter_does_not_pin_the_other():
     problem = problem_of(collection).with_parameters(Parameters(k1=1.0))
     chosen = chosen_by_all(problem, fixed={"k1"}).parameters
     assert chosen.k1 == 1.0 and chosen.b < 0.4
-    recipe = DefaultRecipe(prior=False, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
+    recipe = Recipe(prior=False, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
     values = learn_term_values(*collection, recipe=recipe, parameters={"k1": 1.0})
     assert (values.parameters["k1"], values.parameters["b"]) == (1.0, chosen.b)
 
@@ -151,7 +151,7 @@ def test_a_model_without_parameters_keeps_what_it_was_given():
     ],
 )
 def test_given_parameters_stay(given, expected):
-    recipe = DefaultRecipe(prior=False, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
+    recipe = Recipe(prior=False, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
     values = learn_term_values(*make_long_answers(30), recipe=recipe, parameters=given)
     if expected is None:
         assert values.parameters != dict(ANSERINI_DEFAULTS)
@@ -188,10 +188,10 @@ def test_judgements_that_say_nothing_favour_neither_index(monkeypatch):
     ten permutations. Forty tell chance from that. Frequencies are as fine as it takes: coarse ones
     rank some documents higher for every query, which is no chance.
     """
-    monkeypatch.setattr("tdv_lucene.learning.tuning_before_learning._PRICE", 0.0)
+    monkeypatch.setattr("tdv_lucene.learning.tune._PRICE", 0.0)
     monkeypatch.setattr("tdv_lucene.simulation.problem.JudgedMatrix.plain_bytes", math.inf)
     matrix, topics, qrels = make_collection(documents=101, queries=24)
-    recipe = DefaultRecipe(values=False, folds=4, reductions=(0.0,))
+    recipe = Recipe(values=False, folds=4, reductions=(0.0,))
     differences = []
     for seed in range(40):
         ids = np.random.default_rng(seed).permutation(list(qrels)).tolist()

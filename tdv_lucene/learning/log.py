@@ -1,12 +1,12 @@
-"""Operating points by a query log: what pruning does to the first answers of its queries.
+"""Measure operating points by a query log: the effect of pruning on its queries' first answers.
 
 Nobody judged the queries. The first answer of the re-weighted index with nothing dropped serves as
 the only relevant document of each. What a pruned index loses by that is the *bound*: an index that
 ranks another document first loses by it, also where that one is as good.
 
-How much of the bound is lost in truth depends on how sure first answers are. If the index as it is
+How much of the bound is truly lost depends on how sure first answers are. If the index as it is
 gives mostly the same ones, queries name what they ask for, and the bound is nearly the truth. Else
-much of it is no loss, and re-weighting gains. ``log.json`` says how much of both was seen on query
+much of it is no loss, and re-weighting gains. ``log.json`` holds how much of both was seen on query
 sets with judgements (scripts/bench/log_bound.py made it).
 """
 
@@ -20,30 +20,26 @@ from typing import Any
 
 import numpy as np
 
-from ..embedding.lsa import latent_semantic_vectors
+from ..embedding.term_vectors import latent_semantic_vectors
 from ..errors import TdvError
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from ..simulation.choice_of_scale import given_scale
-from ..simulation.full_index import FullIndex, mean_visited
-from ..simulation.problem import JudgedMatrix, Problem
-from ..simulation.queries import unjudged_queries
-from ..simulation.reduced import Reduced, TermScores
+from ..simulation.problem import JudgedMatrix, Problem, PrunedByFold, TermScores
+from ..simulation.retrieval import unjudged_queries
 from ..values.losses import MEASURE, most_loss_of
-from ..values.operating_point import REDUCTIONS
+from ..values.posting_rule import REDUCTIONS
 from ..values.term_values import TermValues
-from .memory import Extent, fitting_pool, within
-from .points import validate_points
-from .pool import Search, pool_of
+from .pool import Extent, Search, fitting_pool, pool_of, within
+from .scale import given_scale
+from .validate import FullIndex, mean_visited, validate_points
 
 MAX_LOSS = 0.02
-"""What may be lost, by the careful line, unless the user says otherwise."""
+"""The loss allowed by the careful line, by default."""
 CALIBRATION = Path(__file__).with_name("log.json")
 _FEWEST_QUERIES = 17
-"""As few as the smallest log that it was made of. If nothing changes for two or three queries, that
-tells nothing."""
+"""The smallest log in the calibration. Two or three queries without a change prove nothing."""
 _MOST_QUERIES = 1000
 _LEAST_SAME, _LEAST_SHARE = 0.6, 0.25
 
@@ -66,7 +62,7 @@ def values_by_log(
     Parameters
     ----------
     values
-        Of this ``matrix``, from :func:`..prior.alone.prior_values`.
+        The TDVs of ``matrix`` from :func:`..prior.prior.prior_values`.
     topics
         Query id -> index terms (see :func:`tdv_lucene.analyze`), with repetitions.
     seed, pool, memory, search
@@ -98,25 +94,25 @@ def values_by_log(
 
 
 def drawn(texts: Mapping[str, str], seed: int) -> dict[str, str]:
-    """Return a log, or of a longer one a thousand queries drawn at random."""
+    """Return a log, or a thousand queries drawn at random from a longer one."""
     ids = list(texts)
-    some = np.sort(np.random.default_rng(seed).permutation(len(ids))[:_MOST_QUERIES])
-    return {ids[number]: texts[ids[number]] for number in some.tolist()}
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(ids))[:_MOST_QUERIES])
+    return {ids[number]: texts[ids[number]] for number in chosen.tolist()}
 
 
 def _measured(
     problem: Problem, scores: TermScores, scales: Mapping[float, float], progress: Progress
 ) -> dict[str, Any]:
-    """Return what the manifest says of the operating points.
+    """Return the entries of the manifest about operating points.
 
     First answers are those at the largest of the ``scales``, whatever the bytes: they rank best.
     """
     finest = max(scales.values())
-    here, collection = Reduced.untuned(problem, scores, 0.0).prune(finest)
+    here, collection = PrunedByFold.in_one_fold(problem, scores, 0.0).prune(finest)
     answers = here.postings.top(here.impacts(collection), 1)[:, 0]
     queries = problem.queries.answered_by(answers)
     problem = replace(problem, judged=replace(problem.judged, queries=queries))
-    whole = Reduced.untuned(problem, scores, 0.0)
+    whole = PrunedByFold.in_one_fold(problem, scores, 0.0)
     plain = problem.full.with_parameters(SearchParameters())
     visited = mean_visited(problem, plain.plain.statistics)
     full = FullIndex(whole.held_out([finest]), plain.parameters, visited)
@@ -140,8 +136,9 @@ def _recommended(points: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _expected(point: Mapping[str, Any], same: float) -> dict[str, float]:
-    """Return the ``loss`` to expect of nDCG@5 against the index as it is, and ``loss_at_most``: of
-    the worse end of the bound's 95 % interval.
+    """Return the ``loss`` of nDCG@5 to expect, and the ``loss_at_most`` in the bound's interval.
+
+    Both are against the index as it is; the interval is that of 95 %, at its worse end.
 
     ``same`` is the share of queries with the same first answer in the index as it is.
     """

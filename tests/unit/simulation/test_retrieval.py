@@ -9,17 +9,23 @@ import pytest
 import pytrec_eval
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.candidates import make_candidates, make_lists, sample_places
-from tdv_lucene.matrix.norms import NormKind, lucene_length
+from tdv_lucene.learning.train import make_candidates, make_lists, sample_places
+from tdv_lucene.matrix.term_document_matrix import NormKind, lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import Bm25
-from tdv_lucene.simulation.measures import MEASURES, evaluate, mean_measures, ranks_of
+from tdv_lucene.simulation.collection import apply_values, plain_collection
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
-from tdv_lucene.simulation.queries import make_queries
-from tdv_lucene.simulation.retrieval import QueryPostings, top_documents
-from tdv_lucene.simulation.weighted_collection import apply_values, plain_collection
+from tdv_lucene.simulation.retrieval import (
+    MEASURES,
+    QueryPostings,
+    evaluate,
+    make_queries,
+    mean_measures,
+    ranks_of,
+    top_documents,
+)
 from tdv_lucene.vocabulary import ByteStrings
 
 

@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.embed import latent_semantic_vectors
-from tdv_lucene.matrix.norms import lucene_length
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
+from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking import Statistics
 from tdv_lucene.ranking.bm25 import Bm25
-from tdv_lucene.ranking.saturation import LengthNorm, PostingCut, stays
-from tdv_lucene.simulation.posting_rules import make_up_for
-from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.simulation.reduced import Reduced, TermScores
-from tdv_lucene.simulation.weighted_collection import apply_values, keep_postings
-from tdv_lucene.values.dropped_postings import PostingRule
-from tdv_lucene.values.dropped_terms import postings_before
-from tdv_lucene.values.operating_point import OperatingPoint
-from tdv_lucene.values.posting_thresholds import make_posting_rule, rule_length_norm
+from tdv_lucene.ranking.postings import LengthNorm, PostingCut, stays
+from tdv_lucene.simulation.collection import apply_values, correct_idf, keep_postings
+from tdv_lucene.simulation.problem import Problem, PrunedByFold, TermScores
+from tdv_lucene.values.posting_rule import (
+    OperatingPoint,
+    PostingRule,
+    make_posting_rule,
+    postings_before,
+    rule_length_norm,
+)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +135,7 @@ def test_a_larger_idf_is_made_up_for(matrix):
     """The posting of mean frequency that is left scores, in a document of average length, as it
     did before."""
     rule, priority = make_rule(matrix, 0.0)
-    rule = make_up_for(rule, matrix, (0.0, 0.5), "bm25", 0.9)
+    rule = correct_idf(rule, matrix, (0.0, 0.5), "bm25", 0.9)
     ones = np.ones(len(priority), np.float32)
     same, _ = rule.drop(ones, priority, matrix.doc_freq, 0.0)
     np.testing.assert_allclose(same, 1, atol=1e-6)
@@ -151,9 +152,9 @@ def test_a_larger_idf_is_made_up_for(matrix):
     np.testing.assert_allclose(scored[1], scored[0], rtol=1e-5)
 
 
-def test_the_language_model_has_nothing_to_make_up_for(matrix):
+def test_the_language_model_has_nothing_to_correct_idf(matrix):
     rule, priority = make_rule(matrix, 0.0)
-    assert make_up_for(rule, matrix, (0.5,), "qld", 0.9).factors is None
+    assert correct_idf(rule, matrix, (0.5,), "qld", 0.9).factors is None
 
 
 @pytest.mark.parametrize("scale", [None, 2])
@@ -177,7 +178,7 @@ def test_weights_apply_to_what_is_left(matrix, scale):
 
 def test_a_rule_survives_its_description(matrix):
     rule, priority = make_rule(matrix, 0.3)
-    rule = make_up_for(rule, matrix, (0.0, 0.5), "tfidf", 0.9)
+    rule = correct_idf(rule, matrix, (0.0, 0.5), "tfidf", 0.9)
     again = PostingRule.read(rule.priority, rule.factors, rule.describe())
     for name in ("length_norm", "whole_terms", "factors_at"):
         assert getattr(again, name) == getattr(rule, name)
@@ -196,9 +197,9 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     rng = np.random.default_rng(6)
     weights = rng.uniform(0.3, 1.6, len(matrix.vocabulary)).astype(np.float32)
     rule, priority = make_rule(matrix, 0.2)
-    rule = make_up_for(rule, matrix, (0.0, 0.5), "bm25", 0.9)
+    rule = correct_idf(rule, matrix, (0.0, 0.5), "bm25", 0.9)
     scores = TermScores(weights, priority, rule)
-    left, collection = Reduced.untuned(problem, scores, reduction).prune(scale)
+    left, collection = PrunedByFold.in_one_fold(problem, scores, reduction).prune(scale)
 
     tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)
     held = None if scale is None else (0.9 * scale, 0.4)
