@@ -1,4 +1,4 @@
-"""Progress of long work, as a plain callable, so that the library prints nothing by itself."""
+"""Progress of long work: a plain callable, so the library itself prints nothing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from .interruption import check
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called as ``progress(label, done, total)``; ``total`` 0 means unknown."""
 
-
 _LONG = 5
-"""Seconds that are worth telling are to go."""
+"""The time to go is shown from so many seconds on."""
 
 
 def silent(label: str, done: int, total: int) -> None:
@@ -22,10 +21,11 @@ def silent(label: str, done: int, total: int) -> None:
 
 
 class ProgressBar:
-    """Progress on stderr, of work that takes more than two seconds (the command line's choice).
+    """Progress on stderr of work that takes more than two seconds, as the command line shows it.
 
-    On a terminal that is a tqdm bar; a log gets a line every ten percent, and no half of one.
-    Use as a context manager and pass the object itself as ``progress``; a new label starts anew.
+    On a terminal that is a tqdm bar; a log gets a line every ten percent. Use as a context manager
+    and pass the object itself as ``progress``; a new label starts anew. Raises
+    ``KeyboardInterrupt`` if the process was asked to end.
     """
 
     def __init__(self, delay_seconds: float = 2.0) -> None:
@@ -40,6 +40,7 @@ class ProgressBar:
         self._close()
 
     def __call__(self, label: str, done: int, total: int) -> None:
+        check()
         if self._shown is None or label != self._label:
             self._close()
             self._label = label
@@ -53,7 +54,7 @@ class ProgressBar:
 
 
 class _Bar:
-    """A tqdm bar, which is wiped away in the end."""
+    """A tqdm bar, removed in the end."""
 
     def __init__(self, label: str, delay_seconds: float) -> None:
         from tqdm import tqdm
@@ -63,14 +64,13 @@ class _Bar:
     def update(self, done: int, total: int) -> None:
         self._bar.total = total or None
         self._bar.update(done - self._bar.n)
-        check()
 
     def close(self) -> None:
         self._bar.close()
 
 
 class _Lines:
-    """Whole lines, with the time to go where that is long; of work whose end is unknown, one."""
+    """Whole lines, with the time to go where that is long; one where the total is unknown."""
 
     def __init__(self, label: str, delay_seconds: float) -> None:
         self._label = label

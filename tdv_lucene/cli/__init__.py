@@ -6,6 +6,7 @@ A sub-command lives in the module of its name and is imported only when it is ru
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import signal
@@ -129,6 +130,8 @@ def main() -> None:
             if was_asked():  # some libraries make an error of their own of KeyboardInterrupt
                 _end_interrupted()
             _end_with(error)
+        finally:  # what comes while the interpreter is torn down changes nothing
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def _end_with(error: Exception) -> NoReturn:
