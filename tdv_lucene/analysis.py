@@ -143,8 +143,9 @@ def read_stop_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
 _GROUP = "Analysis"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Analysed(Config):
-    """Of what turns text into terms. Without any of these, it is analysed as the index was."""
+    """How text becomes terms. Without any of these, it is analysed as the index was."""
 
     language: str | None = option(
         None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analysis import Analysed
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .recipes import DefaultRecipe
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Training(ForModel, Seed):
     """What learning from arrays and from an index have in common."""
 
@@ -71,6 +73,7 @@ class _Training(ForModel, Seed):
         return None if self.memory is None else parse_bytes(self.memory, "memory")
 
 
+@dataclass(frozen=True, kw_only=True)
 class TermValuesConfig(_Training):
     """How :func:`tdv_lucene.learn_term_values` learns."""
 
@@ -96,6 +99,7 @@ def _fixed(each: Parameter) -> str:
     return f"Fix {each.title} at search.  [default: {default}]"
 
 
+@dataclass(frozen=True, kw_only=True)
 class LearnConfig(
     _Training,
     Parameters,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError, argument
@@ -14,8 +15,9 @@ from .registry import DEFAULT_MODEL, MODELS, PARAMETERS, ranking_function
 _MODEL = f"Rank by {', '.join(ranking_function(name).title for name in MODELS)}."
 
 
+@dataclass(frozen=True, kw_only=True)
 class ForModel(Config):
-    """Of what is made for a ranking function."""
+    """The ranking function that a result is made for."""
 
     model: str | None = option(
         None, f"{_MODEL}  [default: {DEFAULT_MODEL}, or impact for an impact index]",
@@ -23,8 +25,9 @@ class ForModel(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class SearchedModel(Config):
-    """Of what searches an index, which may record its ranking function."""
+    """The ranking function to search with; an index may record one."""
 
     model: str | None = option(
         None, f"{_MODEL}  [default: the one the index was pruned for, else {DEFAULT_MODEL}, or "
@@ -54,8 +57,9 @@ def _check_share(share: float, name: str) -> None:
         raise TdvError(f"{argument(name)} must be a share above 0, at most 1, got {share}")
 
 
+@dataclass(frozen=True, kw_only=True)
 class QueryTerms(Config):
-    """Of what may ask for a part of each query."""
+    """Share of each query to search with."""
 
     query_terms: float | None = option(
         None,
@@ -65,11 +69,12 @@ class QueryTerms(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class Parameters(
     Config,
     numbers=options_of(_set, group="Parameters of the ranking function"),
 ):
-    """Of what takes the ranking function's parameters."""
+    """Parameters of the ranking function."""
 
     @property
     def parameters(self) -> dict[str, float]:
