@@ -37,7 +37,10 @@ _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 
-def folder_of_index(given: str) -> str:
+_SCHEDULER = "tdv_lucene.scheduler"
+
+
+def one_index(context: click.Context, parameter: Any, given: str) -> str:
     """Return the folder of an index, which may be given by the name of a prebuilt one."""
     from ..jvm.named import find_index
 
@@ -55,7 +58,7 @@ def index_or_shards(context: click.Context, parameter: Any, given: Sequence[str]
         raise click.UsageError(
             "--scheduler is for shards: pass several, such as --index 'SHARDS/*'"
         )
-    return folder_of_index(given[0])
+    return one_index(context, parameter, given[0])
 
 
 def folder_or_shards(context: click.Context, parameter: Any, given: str | None) -> Any:
@@ -71,33 +74,20 @@ def _keep_scheduler(context: click.Context, parameter: Any, given: str | None) -
     context.meta[_SCHEDULER] = given
 
 
-_SCHEDULER = "tdv_lucene.scheduler"
 shards_option = option(
-    "--index",
-    required=True,
-    multiple=True,
-    metavar="INDEX",
-    callback=index_or_shards,
+    "--index", required=True, multiple=True, metavar="INDEX", callback=index_or_shards,
     help=f"{INDEX_HELP} For shards, pass 'SHARDS/*' (quoted) or @FILE with one folder per line, or "
     "repeat --index.",
-)
+)  # fmt: skip
 scheduler_option = option(
-    "--scheduler",
-    metavar="ADDRESS",
-    is_eager=True,
-    expose_value=False,
-    callback=_keep_scheduler,
+    "--scheduler", metavar="ADDRESS", is_eager=True, expose_value=False, callback=_keep_scheduler,
     group=RESOURCES,
     help="Process shards on this Dask cluster. If only some workers see a shard's folder, "
     "name the shard RESOURCE=/FOLDER, by the Dask resource of those workers.  "
     "[default: this machine]",
-)
+)  # fmt: skip
 index_option = option(
-    "--index",
-    required=True,
-    metavar="INDEX",
-    callback=lambda context, parameter, given: folder_of_index(given),
-    help=INDEX_HELP,
+    "--index", required=True, metavar="INDEX", callback=one_index, help=INDEX_HELP
 )
 
 
@@ -230,6 +220,19 @@ def show_tables(tables: Iterable[Table]) -> None:
     for table in tables:
         console.print()
         print_table(console, table)
+
+
+def show_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[tuple[str, ...]],
+    note: str = "",
+    texts: Sequence[int] = (),
+) -> None:
+    """Print one table; the columns ``texts`` are text, the others numbers."""
+    from ..report.table import Table
+
+    show_tables([Table(title, tuple(columns), [*rows], note, texts=tuple(texts))])
 
 
 def megabytes(size: float) -> str:

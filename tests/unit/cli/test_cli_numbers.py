@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tdv_lucene.cli import _options as options
 from tdv_lucene.cli._options import megabytes
-from tdv_lucene.cli.learn import _points_table
+from tdv_lucene.cli.learn import _show_points
 from tdv_lucene.cli.prune import _reduction, _validated
 
 
@@ -32,8 +31,7 @@ def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
         "difference": dict.fromkeys(measures, interval),
     }  # fmt: skip
     manifest = {"full": point, "recommended_reduction": 0.45}
-    table = _points_table(SimpleNamespace(points=[point], manifest=manifest, measure="nDCG@5"))
-    options.show_tables([table])
+    _show_points(SimpleNamespace(points=[point], manifest=manifest, measure="nDCG@5"))
     lines = capsys.readouterr().out.splitlines()
     rows = [line for line in lines if "45% *" in line or "±0.015" in line]
     assert len(rows) <= 2 and max(map(len, lines)) <= 80
