@@ -86,7 +86,7 @@ def command(
 
 
 def _named(indexes: tuple[str, ...], pruned: Any) -> list[tuple[str, Any]]:
-    """(name, folder or shards) of every index, the baseline first."""
+    """Return (name, folder or shards) of every index, the baseline first."""
     found = partial(options.index_or_shards, click.get_current_context(), None)
     if len(indexes) == 1 and pruned is not None:
         return [*zip(CompareConfig.names, (found(indexes), pruned))]
