@@ -27,7 +27,6 @@ from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.output import Output
 from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.store import FORMAT
 
 pytestmark = pytest.mark.jvm
 
@@ -183,6 +182,7 @@ def _invoke(command: str, places: dict[str, Path], *more: str) -> Result:
 
 
 def _overlapping(writer: Writer, inputs: dict[str, Path], tmp: Path) -> Iterator[tuple[str, Path]]:
+    """More ways to overlap in tests/unit/test_output.py."""
     suffix = writer.suffix or ""
     for name in writer.inputs:
         given = inputs[name]
@@ -193,44 +193,18 @@ def _overlapping(writer: Writer, inputs: dict[str, Path], tmp: Path) -> Iterator
         yield f"a link to the {name}", link
         if given.is_dir():
             yield f"a place in the {name}", given / f"new{suffix}"
-            yield f"a place in a link to the {name}", link / f"new{suffix}"
-        else:
-            hard = tmp / f"hard-link-to-{name}{suffix}"
-            hard.hardlink_to(given)
-            yield f"a hard link to the {name}", hard
 
 
 def _foreign(writer: Writer, tmp: Path) -> Iterator[tuple[str, Path]]:
-    suffix = writer.suffix or ""
+    """More that is not replaced in tests/unit/test_output.py."""
+    suffix, kind = writer.suffix or "", writer.kind or "pruned-index"
     yield "a file", _file(tmp / f"thesis{suffix}")
     yield "a folder", _file(tmp / f"home{suffix}" / "thesis.tex").parent
-    link = tmp / f"link{suffix}"
-    link.symlink_to(_file(tmp / "away" / "thesis.tex").parent)
-    yield "a link to a folder", link
-    extension = tmp / f"extension{suffix}"
-    _file(extension / "manifest.json", '{"manifest_version": 3, "name": "Tabs"}')
-    yield "a browser extension", extension
-    beside = tmp / f"beside{suffix}"
-    _file(beside / "thesis.tex")
-    place = Output(beside / "run.txt", "run", is_folder=False, inputs=())
-    with place as path:
-        path.write_text("")
-        place.write_manifest({})
-    yield "a folder with a run in it", beside
     index = write_index(tmp / f"index{suffix}", tiny_segments())
     yield "an index", index
     yield "a place in an index", index / f"new{suffix}"
-    kind = writer.kind or "pruned-index"
     yield "a result with one more file", _result(tmp / f"result{suffix}", kind, "thesis.tex")
-    yield "a result with one more folder", _result(tmp / f"deep{suffix}", kind, "notes/today")
-    yield "a result with a file changed", _result(tmp / f"changed{suffix}", kind, "content")
     yield "another kind of result", _result(tmp / f"other{suffix}", "other", None)
-    if writer.suffix is not None:
-        for name in ("orphan", "elsewhere"):
-            manifest = f'{{"kind": "{kind}", "format": {FORMAT}, "files": {{}}}}'
-            _file(tmp / f"{name}{suffix}.manifest.json", manifest)
-        yield "beside a foreign manifest", tmp / f"orphan{suffix}"
-        yield "a file with a foreign manifest", _file(tmp / f"elsewhere{suffix}")
 
 
 def _file(path: Path, text: str = "years of work") -> Path:
