@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from .errors import TdvError, argument
+from .errors import TdvError
 from .options import Config, option
 
 ENGLISH = "en"
@@ -60,13 +60,11 @@ class Analysis:
 
     def __post_init__(self) -> None:
         if self.stemmer not in STEMMERS:
-            raise TdvError(
-                f"{argument('stemmer', self.stemmer)} is not one of {', '.join(STEMMERS)}"
-            )
+            raise TdvError(f"stemmer must be one of {', '.join(STEMMERS)}, got '{self.stemmer}'")
         if self.analyzer is None and self.language not in LANGUAGES:
             raise TdvError(
-                f"{argument('language', self.language)} is none of Anserini's languages: "
-                f"{', '.join(LANGUAGES)}. A Lucene analyzer is named with {argument('analyzer')}"
+                f"language must be one of Anserini's ({', '.join(LANGUAGES)}), got "
+                f"'{self.language}': for a Lucene analyzer, pass its class as analyzer"
             )
         alone = {
             "analyzer": "an analyzer by class has its own language, stemmer and stop words",
@@ -76,8 +74,7 @@ class Analysis:
         given = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
         reasons = [why for name, why in alone.items() if name in given]
         if reasons and len(given) > 1:
-            named = " and ".join(map(argument, given))
-            raise TdvError(f"{named} do not go together: {reasons[0]}; leave one out")
+            raise TdvError(f"{' and '.join(given)} do not go together: {reasons[0]}; leave one out")
 
     @property
     def is_default(self) -> bool:
@@ -132,8 +129,8 @@ def read_stop_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
         return tuple(Path(path).read_text(encoding="utf-8").splitlines())
     except (OSError, UnicodeError) as error:
         raise TdvError(
-            f"{argument('stopwords', path)} cannot be read ({error}): name a text file in UTF-8 "
-            "with a word a line, or 'none'"
+            f"cannot read stopwords {path} ({error}): name a text file in UTF-8 with a word per "
+            "line, or 'none'"
         ) from None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from .errors import TdvError, argument
+from .errors import TdvError
 
 MOST_THREADS = 1024
 MOST_HITS = 1_000_000
@@ -24,7 +24,7 @@ def within(
     """Raise :class:`TdvError` naming ``name`` when ``value`` is out of its range."""
     if not least <= value <= (value if most is None else most):
         legal = f"at least {least:,}" if most is None else f"from {least:,} to {most:,}"
-        raise TdvError(f"{argument(name)} must be {legal}, got {value:,}{remedy and f': {remedy}'}")
+        raise TdvError(f"{name} must be {legal}, got {value:,}{remedy and f': {remedy}'}")
 
 
 def cores(threads: int | None) -> int:
@@ -40,9 +40,7 @@ def parse_bytes(text: str | int, name: str = "max_bytes") -> int:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(text).lower())
     number = float(found[1]) * _UNITS.get(found[2], 0) if found else 0
     if number < 1:
-        raise TdvError(
-            f"{argument(name)} must be a size above 0, such as 25MB or 1.5GiB, got '{text}'"
-        )
+        raise TdvError(f"{name} must be a size above 0, such as 25MB or 1.5GiB, got '{text}'")
     return int(number)
 
 
@@ -50,6 +48,4 @@ def checked_share(share: float, name: str = "reduction") -> None:
     """Raise :class:`TdvError` when ``share`` is not within [0, 1)."""
     if not 0 <= share < 1:
         remedy = f"for {share:g} % pass {share / 100:g}" if 1 < share < 100 else "0.1 is 10 %"
-        raise TdvError(
-            f"{argument(name)} must be a share of at least 0 and below 1, got {share:g}: {remedy}"
-        )
+        raise TdvError(f"{name} must be a share of at least 0 and below 1, got {share:g}: {remedy}")

@@ -24,7 +24,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from .errors import TdvError, argument, explain_os_error
+from .errors import TdvError, explain_os_error
 from .interruption import check, deferred
 from .source import Source
 from .store import FORMAT, MANIFEST, describe_file, unlisted_files, write_manifest
@@ -84,7 +84,7 @@ class Output:
     ) -> None:
         self.path = Path(os.path.abspath(path))
         self.kind, self.made_by = kind, made_by
-        self._is_folder, self._overwrite, self._option = is_folder, overwrite, argument(option)
+        self._is_folder, self._overwrite, self._option = is_folder, overwrite, option
         self._manifest = manifest if is_folder else f"{self.path.name}.{MANIFEST}"
         paths = [Source.of(each) for each in inputs if isinstance(each, (str, os.PathLike))]
         self._inputs = [Path(folder) for source in paths for folder in source.folders]
@@ -112,8 +112,7 @@ class Output:
                 raise self._refused(f"{self.path} lies in the Lucene index {folder}")
         if existing := [*filter(os.path.lexists, self._places)]:
             if not self._overwrite:
-                overwrite = argument("overwrite", True)
-                raise self._refused(f"{existing[0]} exists", f", or pass {overwrite}")
+                raise self._refused(f"{existing[0]} exists", ", or pass overwrite")
             if problem := self._why_not_ours(existing):
                 raise self._refused(
                     f"{existing[0]} {problem} and would be deleted", ", or remove it yourself"

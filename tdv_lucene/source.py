@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from .errors import TdvError, argument
+from .errors import TdvError
 
 ID_FIELD = "id_field"
 """The entry of a commit's user data and of a source's identity: the field of document ids."""
@@ -116,7 +116,7 @@ class Source(os.PathLike[str]):
             return self
         if self.is_sharded:
             raise TdvError(
-                f"{argument('id_field', id_field)} is for an index in one folder, and the "
+                f"id_field {id_field} is for an index in one folder, and the "
                 "documents of shards are named by 'id': leave it out, or merge the shards"
             )
         return replace(self, id_field=id_field)

@@ -9,7 +9,7 @@ import os
 import time
 from typing import Any, Self
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..interruption import check, deferred
 from ..progress import Progress, silent
 from ..source import Source
@@ -115,8 +115,8 @@ def run_job(job: Any, progress: Progress = silent) -> str:
         raise _full_disk(job.failure()) or OSError(job.failure())
     if kind and "OutOfMemoryError" in job.failure():
         raise TdvError(
-            f"Java ran out of memory with a heap of {heap_size()}: give it more, as "
-            f"{argument('heap', '8g')} or {HEAP_VARIABLE}=8g"
+            f"Java ran out of memory with a heap of {heap_size()}: set a larger heap, as "
+            f"{HEAP_VARIABLE}=8g or --heap 8g"
         )
     if kind:
         raise RuntimeError(f"the Java side failed:\n{job.failure()}")
