@@ -141,19 +141,6 @@ def _folder_of_field(given: str) -> str:
     return folder
 
 
-def named_folders(given: Sequence[str], flag: str) -> dict[str, str]:
-    """Return name -> folder of each NAME=FOLDER of a repeated option."""
-    found: dict[str, str] = {}
-    for one in given:
-        name, equals, folder = one.partition("=")
-        if not equals or not name or not folder:
-            raise click.UsageError(f"{flag} {one} has no name: pass {flag} NAME=FOLDER")
-        if name in found:
-            raise click.UsageError(f"two {flag} are named '{name}': use different names")
-        found[name] = folder
-    return found
-
-
 def run(stage: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
     """Call a stage function with a progress bar on stderr."""
     given = {name: value for name, value in kwargs.items() if value is not None}
