@@ -154,7 +154,7 @@ def test_index_records_how_it_analyses(tmp_path: Path) -> None:
     flags = [*FLAGS.split(), "-input", str(tmp_path / "docs"), "-language", "de"]
     build_index(tmp_path / "index", flags)
     assert analysis_of(tmp_path / "index").describe() == "German (recorded in the index)"
-    with pytest.raises(TdvError, match="language='xx' is none of Anserini's languages: ar, bn"):
+    with pytest.raises(TdvError, match="language must be one of"):
         build_index(tmp_path / "other", [*flags[:-1], "xx"])
     assert analysis_of_flags(["-stemmer", "krovetz", "-keepStopwords"]) == Analysis(
         stemmer="krovetz", stopwords=()
@@ -208,8 +208,8 @@ def test_text_put_to_tokens_made_elsewhere_is_told(tmp_path: Path, caplog) -> No
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"language": "xx"}, "language='xx' is none of Anserini's languages"),
-        ({"stemmer": "snowball"}, "stemmer='snowball' is not one of porter, krovetz, none"),
+        ({"language": "xx"}, "language must be one of"),
+        ({"stemmer": "snowball"}, "stemmer must be one of"),
         ({"language": "de", "stemmer": "krovetz"}, "language and stemmer do not go together: Ger"),
         ({"language": "de", "pretokenized": True}, "language and pretokenized do not go together"),
         ({"analyzer": "x.Y", "stopwords": ()}, "stopwords and analyzer do not go together"),
