@@ -192,7 +192,7 @@ class _Maker:
     def _value(self, option: click.Option, wrongness: float) -> str:
         rng = self._rng
         wrong = rng.random() < wrongness
-        if option.name in ("output", "plot", "save_values"):
+        if option.name in ("output", "plot"):
             return self._new_place(option.name, wrong)
         if option.name in FILES:
             return self._file(FILES[option.name], wrong)

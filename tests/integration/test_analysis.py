@@ -8,15 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_indexes import Doc, Layout, delete_document, open_writer, write_texts
+from index_facts import analysis_of
+from lucene_indexes import Doc, change, write_texts
+from pruning_inputs import read_user_data
 
 from tdv_lucene.analysis import DEFAULT, LANGUAGES, Analysis, read_stop_words
-from tdv_lucene.comparison.config import CompareConfig
+from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.comparison.inputs import read_inputs
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes import analysis as indexes_analysis
-from tdv_lucene.indexes.analysis import analysis_of, as_user_data
+from tdv_lucene.indexes.analysis import as_user_data
 from tdv_lucene.indexes.build import analysis_of_flags, build_index
 from tdv_lucene.indexes.field_analysis import FieldAnalysis
 from tdv_lucene.indexes.inspection import inspect_index
@@ -28,7 +29,7 @@ from tdv_lucene.jvm.analysis import (
     identity_of,
     make_analyzer,
 )
-from tdv_lucene.jvm.index import add_user_data, read_user_data
+from tdv_lucene.jvm.index import add_user_data
 from tdv_lucene.jvm.open_index import find_places
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.prior.alone import prior_values_of_index
@@ -105,7 +106,7 @@ def test_what_stored_text_does_not_tell_is_told(tmp_path: Path, caplog, monkeypa
     made = Analysis(stemmer="none")
     index = write_texts(tmp_path / "index", _texts("fi"), made, raw=False)
     either = FieldAnalysis(DEFAULT, "stored text", False, (made,))
-    monkeypatch.setattr(indexes_analysis, "_detect_once", lambda *_: either)
+    monkeypatch.setattr(indexes_analysis, "detect", lambda *_: either)
     search_index(index, {"q": "ihmiset"}, tmp_path / "other")
     assert "cannot be told" not in caplog.text
     topics, qrels = _write(tmp_path, {"q": " ".join(_texts("fi"))})
@@ -173,7 +174,7 @@ def test_queries_that_the_index_lacks_stop_it(german_terms: Path, tmp_path: Path
     with pytest.raises(TdvError, match=match):
         learn_from_index(german_terms, *pair, tmp_path / "values")
     with pytest.raises(TdvError, match=match):
-        read_inputs({"a": german_terms, "b": german_terms}, [pair], None, CompareConfig())
+        compare_indexes(german_terms, german_terms, *pair, tmp_path / "report")
     assert search_index(german_terms, topics, tmp_path / "run", language="de")["hits"] > 0
     # Where the index says how it was analysed, the advice would be wrong.
     recorded = write_texts(tmp_path / "recorded", _texts("de"), GERMAN, raw=False)
@@ -243,34 +244,23 @@ def test_a_custom_chain_is_named_by_its_class(tmp_path: Path) -> None:
     assert found["hits"] == 1
 
 
-@pytest.mark.parametrize("language", ["ru", "fr", "de"])
-def test_a_guess_is_recorded_by_what_destroys_its_evidence(language: str, tmp_path: Path) -> None:
-    """Pruned at .8, pruned again, and tuned: it stays what it was, and a guess."""
-    made = Analysis(language)
-    index = write_texts(tmp_path / "index", _texts(language), made, raw=False)
-    guess = analysis_of(index)
-    assert guess.analysis == made and not guess.is_certain
-    prune_index(index, None, tmp_path / "pruned", reduction=0.8, search_as="recorded")
+def test_a_guess_stays_what_it_was_and_a_guess(tmp_path: Path, monkeypatch) -> None:
+    """Pruned, pruned again, tuned, and updated: what is dropped may be what it was made from."""
+    index = write_texts(tmp_path / "index", _texts("fr"), Analysis("fr"))
+    guess = FieldAnalysis(Analysis("fr"), "stored text", False, (GERMAN,), "two agree")
+    with monkeypatch.context() as patch:
+        patch.setattr(indexes_analysis, "detect", lambda *_: guess)
+        prune_index(index, None, tmp_path / "pruned", reduction=0.8, search_as="recorded")
+        tune_index(index, None, None, tmp_path / "tuned")
     prune_index(tmp_path / "pruned", None, tmp_path / "again", reduction=0.5)
-    tune_index(index, None, None, tmp_path / "tuned")
+    change(index, deleted=["d0"])
+    assert update_index(tmp_path / "pruned")["updated"]
     for name in ("pruned", "again", "tuned"):
         assert analysis_of(tmp_path / name) == guess, name
     assert analysis_of(tmp_path / "pruned", asked=Analysis("it")).analysis == Analysis("it")
     corrected = tmp_path / "corrected"
     prune_index(tmp_path / "pruned", None, corrected, reduction=0, language="it")
     assert analysis_of(corrected).describe() == "Italian (recorded in the index)"
-
-
-def test_an_updated_index_keeps_the_guess(tmp_path: Path) -> None:
-    index = write_texts(tmp_path / "index", _texts("fr"), Analysis("fr"), raw=False)
-    guess = analysis_of(index)
-    prune_index(index, None, tmp_path / "pruned", reduction=0.8)
-    writer = open_writer(index)
-    delete_document(writer, "d0", Layout())
-    writer.commit()
-    writer.close()
-    assert update_index(tmp_path / "pruned")["updated"]
-    assert analysis_of(tmp_path / "pruned").analysis == guess.analysis
 
 
 def test_stop_words_come_from_a_file(tmp_path: Path) -> None:

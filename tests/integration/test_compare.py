@@ -547,8 +547,6 @@ def test_a_query_opens_to_both_rankings_and_closes(compared, tmp_path):
         ({"further_indexes": {"full": "x"}}, "two indexes are named 'full'"),
         ({"further_indexes": {"b": "/nowhere"}}, "no such index"),
         ({"further_queries": [("/nowhere.tsv", "q")]}, "no such topics file"),
-        ({"values": "/nowhere"}, "/nowhere"),
-        ({"values": {"full": "x"}}, "values are given for 'full'"),
         ({"measures": "RR@10 goodness@5"}, "no such measure: 'goodness@5'"),
     ],
 )
@@ -639,7 +637,6 @@ def test_command_line_of_several(case, tmp_path, capsys, monkeypatch):
         ["--index", case.index, "--index", case.pruned],
         [*both, "--topics", case.topics],
         [*both, "--tune-topics", case.topics],
-        [*both, "--tdv", "x", "--tdv", "b=y"],
     ):
         with pytest.raises(SystemExit) as exit_:
             run(*wrong, *queries)

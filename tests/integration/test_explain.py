@@ -83,7 +83,6 @@ def test_hits_tell_which_postings_they_lost(pair):
         ({"query": "the of"}, "nothing is left of 'the of'"),
         ({"hits": 0}, "hits must be from 1 to 1,000,000, got 0"),
         ({"pruned": "/nowhere"}, "no such index"),
-        ({"values": "/nowhere"}, "/nowhere"),
     ],
 )
 def test_refusals(pair, changes, message):

@@ -10,9 +10,9 @@ import pytest
 from lucene_indexes import Doc, _directory
 
 from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.index import holds_weights
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.ciff import export_ciff
 from tdv_lucene.matrix.extract import extract_matrix
@@ -89,7 +89,7 @@ def test_features_stay_where_another_field_is_pruned(tmp_path):
     index = _features(tmp_path / "index", np.random.default_rng(1).uniform(0.01, 9, (20, 4)))
     make_peer_values(index, tmp_path / "values", "ridf")
     prune_index(index, tmp_path / "values", tmp_path / "pruned", reduction=0.2)
-    assert verify_pruned(index, tmp_path / "pruned", tmp_path / "values")["equal"]
+    assert verify_pruned(index, tmp_path / "pruned")["equal"]
     assert _field(tmp_path / "pruned", "features")["frequencies"] == "features"
 
 
@@ -104,7 +104,8 @@ def test_heavy_weights_are_no_features(norms, make_index):
     index = make_index([docs[:6], docs[6:]], norms=norms)
     expected = "weights" if norms == "impact" else "likely weights"
     assert _field(index)["frequencies"] == expected and not _field(index)["why_not_pruned"]
-    assert holds_weights(index, "contents") is (True if norms == "impact" else None)
+    with Index.open(index) as opened:
+        assert opened.holds_weights("contents") is (True if norms == "impact" else None)
 
 
 def _vectors(prefix: str) -> list[Doc]:

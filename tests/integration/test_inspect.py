@@ -9,12 +9,13 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer
 from lucene_reading import default_codec
+from pruning_inputs import index_bytes
 from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli.inspect import command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import index_bytes, inspect_index
-from tdv_lucene.jvm.index import require_prunable
+from tdv_lucene.indexes.index import Index
+from tdv_lucene.indexes.inspection import inspect_index
 
 pytestmark = pytest.mark.jvm
 
@@ -136,8 +137,8 @@ def test_documents_without_ids_cannot_be_pruned(stored_only: bool, make_index) -
     found = inspect_index(index)
     missing = f"document 1 of {index} has no 'id'"
     assert not found["can_be_pruned"] and missing in found["why_not"]
-    with pytest.raises(TdvError, match=missing):
-        require_prunable(index, "contents")
+    with Index.open(index) as opened, pytest.raises(TdvError, match=missing):
+        opened.require_prunable("contents")
 
 
 def test_ids_that_are_not_unique_are_told(make_index) -> None:

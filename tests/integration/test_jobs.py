@@ -8,14 +8,15 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from lucene_indexes import Doc
 from lucene_reading import check_index
+from pruning_inputs import field_plan
 
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, rewriter, run_job, start
+from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.jvm.searcher import make_queries
 from tdv_lucene.matrix.extract import extract_matrix
 
@@ -42,7 +43,7 @@ def test_progress_reaches_the_end_of_each_phase(make_index, tmp_path) -> None:
     (tmp_path / "out").mkdir()
     rewriter.rewrite_index(
         index, tmp_path / "out",
-        [rewriter.FieldValues(matrix.vocabulary, np.ones(8, np.float32), 1.0)],
+        [field_plan(matrix.vocabulary, 1, 1.0)],
         threads=1, user_data={}, progress=lambda *call: calls.append(call),
     )  # fmt: skip
     assert calls[-1] == ("writing postings", 100, 100)
@@ -51,20 +52,20 @@ def test_progress_reaches_the_end_of_each_phase(make_index, tmp_path) -> None:
 
 def test_defects_keep_their_java_stack(tiny_index, tmp_path) -> None:
     extract = java_class("tdvlucene.extract.ExtractJob")
-    job = extract(str(tiny_index), "contents", "/nowhere/at/all", 1)
+    job = extract(java_index(tiny_index), "contents", "/nowhere/at/all", 1)
     with pytest.raises(RuntimeError, match=r"NoSuchFileException(.|\n)*ExtractJob.run"):
         run_job(job)
 
 
 def test_errors_of_the_user_are_told_plainly(tmp_path) -> None:
     extract = java_class("tdvlucene.extract.ExtractJob")
-    job = extract(str(tmp_path / "x"), "contents", str(tmp_path), 1)
+    job = extract(java_index(tmp_path / "x"), "contents", str(tmp_path), 1)
     with pytest.raises(TdvError, match="^no such index: .* is not a folder$"):
         run_job(job)
 
 
 def test_interrupt_ends_the_job_before_it_is_raised(tiny_index, tmp_path) -> None:
-    job = java_class("tdvlucene.inspect.InspectJob")(str(tiny_index))
+    job = java_class("tdvlucene.inspect.InspectJob")(java_index(tiny_index))
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -110,7 +111,7 @@ def test_cancelled_searches_end_before_their_reader_is_closed(tiny_index, tmp_pa
     inside: list[str] = []
     model, similarity = _slow_similarity(inside)
     queries = make_queries({f"q{i}": "fox" for i in range(20)}, "contents", DEFAULT)
-    index = java_class("tdvlucene.search.SearchedIndex")(str(tiny_index), similarity, queries)
+    index = java_class("tdvlucene.search.SearchedIndex")(java_index(tiny_index), similarity, queries)
     run_job(index)
     job = java_class("tdvlucene.search.SearchJob")(index, queries, 10, 2, str(tmp_path))
     job.start()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from index_facts import recorded_parameters
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import _bytes_ref, _directory
 from lucene_reading import open_reader
+from pruning_inputs import read_user_data
 
 from tdv_lucene.cli.inspect import command
 from tdv_lucene.comparison.compare import compare_indexes
@@ -20,7 +21,6 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.indexes.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
@@ -108,7 +108,6 @@ def pruned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("pruned")
     prune_index(
         program, None, made / "pruned", field="body", id_field="url", reduction=0.3,
-        save_values=made / "values",
     )  # fmt: skip
     return made / "pruned"
 
@@ -158,7 +157,7 @@ def test_numbers_name_documents_where_nothing_else_does(program, tmp_path: Path)
 
 def test_a_pruned_index_keeps_its_names_and_all_else(program, pruned, tmp_path: Path) -> None:
     assert read_user_data(pruned)["id_field"] == "url"
-    found = verify_pruned(program, pruned, pruned.with_name("values"))
+    found = verify_pruned(program, pruned)
     assert found["equal"], found
     found = _run(pruned, tmp_path)
     assert [(name.removeprefix("http://a/"), score) for name, score in found] == [
@@ -192,13 +191,12 @@ def test_blocks_of_nested_documents_stay_blocks(tmp_path: Path) -> None:
     writer.close()
     prune_index(
         tmp_path / "index", None, tmp_path / "pruned", field="body", id_field="url", reduction=0.3,
-        save_values=tmp_path / "values",
     )  # fmt: skip
     with open_reader(tmp_path / "pruned") as reader:
         stored = reader.storedFields()
         order = [stored.document(number).get("isbn") for number in range(reader.maxDoc())]
     assert order == [*map(str, range(DOCUMENTS))]
-    assert verify_pruned(tmp_path / "index", tmp_path / "pruned", tmp_path / "values")["equal"]
+    assert verify_pruned(tmp_path / "index", tmp_path / "pruned")["equal"]
     found = _run(tmp_path / "index", tmp_path, id_field="isbn")
     assert [name for name, _ in found] == [name for name, _ in _by_lucene(tmp_path / "index")]
 

@@ -108,14 +108,11 @@ WRITERS = [
     Writer("prune --index {index} --tdv {values} --output {output}", "pruned-index", quick=True),
     Writer("tune --index {index} --output {output}", "pruned-index", quick=True),
     Writer(
-        "prune --index {index} --output {new} --save-values {output}", "term-values", quick=True
-    ),
-    Writer(
         "search --index {index} --topics {topics} --output {output}", "run", suffix="", quick=True
     ),
     Writer(
         "compare --index {index} --pruned {pruned} --topics {topics} --qrels {qrels} "
-        "--tdv {values} --tune-topics {topics} --tune-qrels {qrels} --output {output}",
+        "--tune-topics {topics} --tune-qrels {qrels} --output {output}",
         "comparison",
     ),
     Writer(
@@ -143,8 +140,8 @@ WRITERS = [
 
 READERS = {
     "inspect": "inspect --index {index}",
-    "verify": "verify --index {index} --pruned {pruned} --tdv {values}",
-    "update": "update --index {index} --pruned {pruned} --tdv {values}",  # nothing is new there
+    "verify": "verify --index {index} --pruned {pruned}",
+    "update": "update --index {index} --pruned {pruned}",  # nothing is new there
     "explain": "explain --index {index} --pruned {pruned} --query index",
     "doctor": "doctor",
     "env": "env",

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from index_facts import analysis_of, recorded_parameters
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
-from tdv_lucene.indexes.analysis import analysis_of
-from tdv_lucene.indexes.search_parameters import recorded_parameters
+from tdv_lucene.indexes.index import Index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.output import Output
 from tdv_lucene.ranking import SearchParameters
@@ -217,7 +217,7 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
 
 def test_a_ranking_function_of_another_version_is_refused_by_name(make_index):
     index = make_index([[Doc("a", ["t1"])]])
-    record(index, model="dfr", version="9.1.0")
+    record(index, model="dfr", version="9.1.0", plan_sha256="of another")
     said = "pruned by tdv-lucene 9.1.0 for the ranking function 'dfr', which this version .* lacks"
     with pytest.raises(TdvError, match=said + ".* or name one of bm25, .*model"):
         recorded_parameters(index)
@@ -329,18 +329,12 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_onc
     """Ids, order, and scores to the last bit of what is read from the text."""
     monkeypatch.setattr("tdv_lucene.searching.search.HITS_AT_ONCE", at_once)
     topics = {"b": "t2 t1 t1", "none": "zyzzy", "a": "t1"}
-    parameters = recorded_parameters(tied_index, model)
     run = Output(tmp_path / "run", "run", is_folder=False, inputs=())
-    made = search_with(
-        tied_index,
-        topics,
-        run,
-        parameters,
-        hits=250,
-        field="contents",
-        analysed=analysis_of(tied_index),
-        keep_run=True,
-    )
+    with Index.open(tied_index) as index:
+        made = search_with(
+            index, topics, run, recorded_parameters(index, model), hits=250, field="contents",
+            analysed=analysis_of(index), keep_run=True,
+        )  # fmt: skip
     found, read = made.run(), read_run(tmp_path / "run")
     hits = [(q, d, s) for q, docs in found.scored(found.queries).items() for d, s in docs.items()]
     assert hits == [*zip(read["query"], read["docid"], read["score"])] and len(read) == 500

@@ -91,7 +91,7 @@ def test_from_documents_to_the_comparison(
     _run("extract", "--index", index, "--output", matrix)
     _run("learn", "--index", index, "--matrix", matrix, *train, "--output", tdv)
     _run("prune", "--index", index, "--tdv", tdv, "--reduction", 0.4, "--output", pruned)
-    assert _run("verify", "--index", index, "--pruned", pruned, "--tdv", tdv)["equal"]
+    assert _run("verify", "--index", index, "--pruned", pruned)["equal"]
     run = collection / "pruned.run"
     _run("search", "--index", pruned, *test[:2], "--output", run)
     assert len({line.split()[0] for line in run.read_text().splitlines()}) == TOPICS // 3

@@ -124,7 +124,7 @@ COMMANDS: dict[str, Made] = {
          "--output", output], [output]),
     "tune": lambda case, output: (["--index", case.index, "--output", output], [output]),
     "verify": lambda case, output: (
-        ["--index", case.index, "--pruned", made(case).pruned, "--tdv", case.values], []),
+        ["--index", case.index, "--pruned", made(case).pruned], []),
     "search": lambda case, output: (
         ["--index", case.index, "--topics", case.topics, "--output", output], [output]),
     "compare": lambda case, output: (
