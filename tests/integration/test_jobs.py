@@ -111,7 +111,8 @@ def test_cancelled_searches_end_before_their_reader_is_closed(tiny_index, tmp_pa
     inside: list[str] = []
     model, similarity = _slow_similarity(inside)
     queries = make_queries({f"q{i}": "fox" for i in range(20)}, "contents", DEFAULT)
-    index = java_class("tdvlucene.search.SearchedIndex")(java_index(tiny_index), similarity, queries)
+    new_index = java_class("tdvlucene.search.SearchedIndex")
+    index = new_index(java_index(tiny_index), similarity, queries)
     run_job(index)
     job = java_class("tdvlucene.search.SearchJob")(index, queries, 10, 2, str(tmp_path))
     job.start()
