@@ -49,33 +49,29 @@ class Page(HTMLParser):
         elif tag == "dt":
             self.definitions.append(("", ""))
 
-    def _row(self) -> bool:
-        """Whether a row with a cell in it is open, not one of headings."""
-        return "tbody" in self._open and bool(self.tables[-1][1][-1])
-
     def handle_endtag(self, tag: str) -> None:
         while self._open and self._open.pop() != tag:
             pass
 
     def handle_data(self, data: str) -> None:
         inside, data = self._open[-1] if self._open else "", " ".join(data.split())
+        in_cell = inside == "td" or "tr" in self._open and inside in ("small", "th", "button")
+        in_row = "tbody" in self._open and bool(self.tables[-1][1][-1])  # not of headings
         if not data:
             return
-        if (
-            inside == "td"
-            or "tr" in self._open
-            and inside in ("small", "th", "button")
-            and self._row()
-        ):
+        if in_cell and (inside == "td" or in_row):
             self.tables[-1][1][-1][-1] += (" " if inside == "small" else "") + data
         elif inside in ("strong", "span") and "li" in self._open:
             self.cards[-1].append(data)
-        elif inside == "dt":
-            self.definitions[-1] = (data, "")
-        elif inside == "dd":
-            self.definitions[-1] = (self.definitions[-1][0], data)
+        elif inside in ("dt", "dd"):
+            name = data if inside == "dt" else self.definitions[-1][0]
+            self.definitions[-1] = (name, "" if inside == "dt" else data)
         elif inside in ("text", "tspan"):
             self.plotted.append(data)
+
+    def rows(self, title: str) -> list[list[str]]:
+        """A table's rows, without those of headings."""
+        return [row for row in dict(self.tables)[title] if row]
 
 
 class QueryChange(NamedTuple):
@@ -99,15 +95,12 @@ def check_page(dom: str, folder: Path) -> int:
     """Compare every table, card and definition with the files in ``folder``; count numbers."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     page = Page(dom)
+    checked = check_overview(dom, report, "nDCG@5")
+    checked += check_listed_queries(dom, folder, report, "nDCG@5")
     expected = [*_tables(report, folder)]
-    listed = [title for title, _ in page.tables].index("All queries")
-    del page.tables[listed]  # ordered otherwise than the files
-    checked_apart = check_overview(dom, report, "nDCG@5") + check_listed_queries(
-        dom, folder, report, "nDCG@5"
-    )
-    assert [title for title, _ in page.tables] == [title for title, _ in expected]
-    checked = checked_apart
-    for (title, shown), (_, rows) in zip(page.tables, expected):
+    tables = [table for table in page.tables if table[0] != "All queries"]  # in another order
+    assert [title for title, _ in tables] == [title for title, _ in expected]
+    for (title, shown), (_, rows) in zip(tables, expected):
         shown = [row for row in shown if row]
         assert len(shown) == len(rows), title
         for cells, row in zip(shown, rows):
@@ -117,10 +110,7 @@ def check_page(dom: str, folder: Path) -> int:
             labels, numbers = row
             assert cells[: len(labels)] == list(labels), title
             found = [text for cell in cells[len(labels) :] for text in _numbers(cell)]
-            wanted = [number for number in numbers if number is not None]
-            assert len(found) == len(wanted), (title, cells, wanted)
-            for text, number in zip(found, wanted):
-                assert _same(text, number), (title, cells, text, number)
+            _check_numbers(found, [number for number in numbers if number is not None], cells)
             checked += len(found)
     checked += _check_cards([card for card in page.cards if card], report)
     _check_definitions(page.definitions, report)
@@ -128,6 +118,10 @@ def check_page(dom: str, folder: Path) -> int:
         for size in entry["bytes_by_kind"].values():
             assert not size or f"{size / 1e6:.3g}" in page.plotted, "the plot of bytes"
     return checked
+
+
+def _check_numbers(shown: Sequence[str], wanted: Expected, where: object) -> None:
+    assert len(shown) == len(wanted) and all(map(_same, shown, wanted)), (where, shown, wanted)
 
 
 def _numbers(cell: str) -> list[str]:
@@ -157,10 +151,9 @@ def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list
     yield "Latency", _latency(report, timed)
     strata = report["latency_strata"]
     yield "Latency by query length", _strata(strata["by_length"])
-    yield ("Latency by share of a query's terms that pruning dropped",
-           _strata(strata["by_dropped"]))  # fmt: skip
-    yield ("Latency by share of a query's postings that pruning dropped",
-           _strata(strata["by_gone"]))  # fmt: skip
+    for kind, key in (("terms", "by_dropped"), ("postings", "by_gone")):
+        title = f"Latency by share of a query's {kind} that pruning dropped"
+        yield title, _strata(strata[key])
     yield "Postings visited a query", _postings_visited(report, timed)
     for label in report["query_sets"]:
         for name in names[1:]:
@@ -228,10 +221,10 @@ def _size(report: Mapping[str, Any], names: Sequence[str]) -> list:
     values = {
         w: [entry[w] for entry in indexes] for w in ("documents", "terms", "postings", "bytes")
     }
-    kinds = {k for entry in indexes for k, size in entry["bytes_by_kind"].items() if size}
-    by_kind = {k: [entry["bytes_by_kind"].get(k, 0) for entry in indexes] for k in kinds}
-    order = sorted(by_kind, key=lambda k: (-by_kind[k][0], k))
-    values |= {f"... {kind}": by_kind[kind] for kind in order}
+    kinds = indexes[0]["bytes_by_kind"]
+    for kind in sorted(kinds, key=lambda k: (-kinds[k], k)):
+        sizes = [entry["bytes_by_kind"].get(kind, 0) for entry in indexes]
+        values |= {f"... {kind}": sizes} if any(sizes) else {}
     rows = []
     for what, (before, *after) in values.items():
         changes = [None if not before else 100 * (a - before) / before for a in after]
@@ -291,13 +284,8 @@ def _terms(entry: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
     }
     for key, title in titles.items():
         if entry[key]:
-            yield (
-                title,
-                [
-                    ([row["term"]], [row["tdv"], row["df_before"], row["df_after"]])
-                    for row in entry[key]
-                ],
-            )
+            columns = ("tdv", "df_before", "df_after")
+            yield title, [([row["term"]], [row[c] for c in columns]) for row in entry[key]]
 
 
 def _overview(report: Mapping[str, Any], measure: str) -> list:
@@ -334,16 +322,12 @@ def _against_first(entry: Mapping[str, Any], name: str) -> Mapping[str, Any] | N
 
 def check_overview(dom: str, report: Mapping[str, Any], measure: str) -> int:
     """Compare matrix, marks and plots of the overview with ``report``; count numbers."""
-    title = f"Overview, {measure}"
-    found = {title: rows for title, rows in Page(dom).tables}
     checked = 0
-    rows = [row for row in found[title] if row]
-    expected = _overview(report, measure)
+    rows, expected = Page(dom).rows(f"Overview, {measure}"), _overview(report, measure)
     assert [row[0] for row in rows] == [labels[0] for labels, _ in expected]
     for cells, (_, numbers) in zip(rows, expected):
         texts = [text for cell in cells[1:] for text in _numbers(cell.replace("as full", ""))]
-        assert len(texts) == len(numbers), (cells, numbers)
-        assert all(map(_same, texts, numbers)), (cells, numbers)
+        _check_numbers(texts, numbers, cells)
         checked += len(numbers)
         for cell, entry in zip(cells[5:], report["query_sets"].values()):
             _check_marks(cell, entry["measures"][measure], cells[0], report)
@@ -393,24 +377,18 @@ def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
         _check_straight([place[4:1:-2] for place in places if place[0] in cost])
         _check_straight([place[5:2:-2] for place in places])
         bars = _BAR.findall(drawn[drawn.index('class="point"') :])
-        bounded = [
-            (label, name)
-            for label, entry in sets.items()
+        bounds = [
+            [entry["measures"][measure]["means"][first] + end for end in test["ci95_corrected"]]
+            for entry in sets.values()
             for name in names
             if (test := _against_first(entry["measures"][measure], name)) and test["ci95_corrected"]
         ]
-        assert len(bars) == len(bounded)
-        lows, highs = [], []
-        for label, name in bounded:
-            entry = sets[label]["measures"][measure]
-            bounds = _against_first(entry, name)["ci95_corrected"]
-            lows.append(entry["means"][first] + bounds[0])
-            highs.append(entry["means"][first] + bounds[1])
-        _check_straight(
-            [(place[5], place[3]) for place in places]
-            + [*zip(sorted(lows), sorted((float(bar[1]) for bar in bars), reverse=True))]
-            + [*zip(sorted(highs), sorted((float(bar[2]) for bar in bars), reverse=True))]
-        )
+        assert len(bars) == len(bounds)
+        pairs = [(place[5], place[3]) for place in places]
+        for end in (0, 1):
+            drawn_at = sorted((float(bar[1 + end]) for bar in bars), reverse=True)
+            pairs += zip(sorted(each[end] for each in bounds), drawn_at)
+        _check_straight(pairs)
     return 2 * len(report["latency_ms"]) * len(sets)
 
 
@@ -446,8 +424,7 @@ def check_listed_queries(
     system = system or [*report["indexes"]][1]
     with (folder / f"per_query{ending}.tsv").open(newline="", encoding="utf-8") as file:
         rows = {row["query"]: row for row in csv.DictReader(file, delimiter="\t")}
-    shown = dict(Page(dom).tables)["All queries"]
-    shown = [row for row in shown if row]
+    shown = Page(dom).rows("All queries")
     values = {
         query: [float(row[f"{measure} {name}"]) for name in (full, system)]
         for query, row in rows.items()
@@ -496,8 +473,7 @@ def _check_cards(cards: Sequence[Sequence[str]], report: Mapping[str, Any]) -> i
              if card[0] in wanted}  # fmt: skip
     assert shown.keys() == wanted.keys()
     for label, numbers in wanted.items():
-        assert len(shown[label]) == len(numbers), label
-        assert all(map(_same, shown[label], numbers)), (label, shown[label], numbers)
+        _check_numbers(shown[label], numbers, label)
     return sum(map(len, wanted.values()))
 
 
