@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ciff_reading import read_ciff
+from command_line import hits_of
 from index_facts import recorded_parameters
 from lucene_indexes import Doc, Layout, _document, open_writer, write_index
 from lucene_reading import open_reader
@@ -68,11 +69,7 @@ def indexes(tmp_path_factory) -> dict[str, Path]:
 
 
 def _run(path: Path) -> dict[str, list[tuple[str, float]]]:
-    found: dict[str, list[tuple[str, float]]] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        name, _, doc, _, score, _ = line.split()
-        found.setdefault(name, []).append((doc, float(score)))
-    return found
+    return {qid: [(doc, float(s)) for doc, s in hits] for qid, hits in hits_of(path).items()}
 
 
 def _search(index, folder: Path, **options) -> dict[str, list[tuple[str, float]]]:
@@ -206,9 +203,8 @@ def test_norms_of_another_similarity_are_refused(tmp_path):
         writer.addDocument(_document(doc, number, Layout()))
     writer.close()
     for model in ("bm25", "qld"):
-        with pytest.raises(TdvError, match="contents") as refused:
+        with pytest.raises(TdvError, match="norms.*contents|contents.*norms"):
             search_index(index, TOPICS, tmp_path / "run", model=model)
-        assert "norms" in str(refused.value)
     assert not (tmp_path / "run").exists()
     search_index(index, TOPICS, tmp_path / "run", model="tfidf")  # the remedy: reads no norms
     assert _run(tmp_path / "run").keys() == TOPICS.keys()

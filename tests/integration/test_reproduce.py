@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from command_line import run_command
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import evaluate_run, read_run
@@ -86,11 +87,17 @@ def test_topics_and_models_of_the_paper(reproduced):
     assert list(report["models"]) == ["tfidf", "qld", "bm25"]
 
 
-def test_baselines_count_judged_documents_of_the_collection_only(newswire, reproduced):
-    """A relevant document of another collection must not lower recall."""
+def of_the_collection(newswire):
+    """Topics and qrels without those of other collections."""
     topics = {q: text for q, text in read_topics(newswire.topics).items() if q != "301"}
     qrels = read_qrels(newswire.qrels)
     del qrels["51"]["WSJ870324-0001"]
+    return topics, qrels
+
+
+def test_baselines_count_judged_documents_of_the_collection_only(newswire, reproduced):
+    """A relevant document of another collection must not lower recall."""
+    topics, qrels = of_the_collection(newswire)
     for model, entry in reproduced.report["models"].items():
         run = reproduced.output / f"{model}.baseline.run"
         means = evaluate_run(run, topics, qrels).means()
@@ -125,9 +132,7 @@ def test_the_three_tables_beside_the_published_ones(reproduced):
 def test_neural_rows_beside_the_published_ones(newswire, reproduced, name):
     """Measured on the same queries, and compared with TDV-BM25 as TDV-BM25 is with BM25."""
     report, row = reproduced.report, reproduced.report["neural"][name]
-    topics = {q: text for q, text in read_topics(newswire.topics).items() if q != "301"}
-    qrels = read_qrels(newswire.qrels)
-    del qrels["51"]["WSJ870324-0001"]
+    topics, qrels = of_the_collection(newswire)
     measured = evaluate_run(reproduced.output / f"{name}.run", topics, qrels)
     tdv = {}
     for fold in (1, 2):
@@ -180,17 +185,14 @@ def test_training_queries_of_their_own(newswire, tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"collection": "gov2"}, "no collection 'gov2'"),
-        ({"collection": "ft91-94", "folds": 2}, "1 judged queries cannot make 2 folds"),
-        ({"folds": 7}, "12 judged queries cannot make 7 folds"),
-        ({"models": ["lm"]}, "no such model: 'lm'"),
-        ({"recipe": "other"}, "recipe must be one of paper, default, got 'other'"),
-        ({"neural": ["bert"]}, "no neural re-ranker 'bert'"),
-        ({"neural": ["drmm"], "models": ["qld"]}, "is compared with TDV-BM25: add 'bm25'"),
-        (
-            {"neural": ["drmm"], "rerank_depth": 0},
-            "rerank_depth must be from 1 to 1,000,000, got 0",
-        ),
+        ({"collection": "gov2"}, "'gov2'"),
+        ({"collection": "ft91-94", "folds": 2}, "2 folds"),
+        ({"folds": 7}, "7 folds"),
+        ({"models": ["lm"]}, "'lm'"),
+        ({"recipe": "other"}, "recipe .*'other'"),
+        ({"neural": ["bert"]}, "'bert'"),
+        ({"neural": ["drmm"], "models": ["qld"]}, "'bm25'"),
+        ({"neural": ["drmm"], "rerank_depth": 0}, "rerank_depth .* 0"),
     ],
 )
 def test_refusals_write_nothing(newswire, tmp_path, changes, message):
@@ -201,15 +203,12 @@ def test_refusals_write_nothing(newswire, tmp_path, changes, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_command_line(newswire, tmp_path, capsys, monkeypatch):
-    from tdv_lucene.cli import main
-
-    words = ["paper", "reproduce", "--collection", "wiki165k", "--index", newswire.index,
-             "--topics", newswire.topics, "--qrels", newswire.qrels, "--output", tmp_path / "out",
-             "--folds", "2", "--model", "tfidf", "--latency-budget", "0.5"]  # fmt: skip
-    monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
-    main()
-    shown = capsys.readouterr().out
+def test_command_line(newswire, tmp_path):
+    shown = run_command(
+        "paper", "reproduce", "--collection", "wiki165k", "--index", newswire.index,
+        "--topics", newswire.topics, "--qrels", newswire.qrels, "--output", tmp_path / "out",
+        "--folds", "2", "--model", "tfidf", "--latency-budget", "0.5",
+    ).output  # fmt: skip
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["queries"] == SUBJECTS + 1, "all topics are wiki165k's"
     assert report["models"]["tfidf"]["postings_removed"]["mean"] == 0, "too small to drop a term"
