@@ -229,8 +229,11 @@ class _Maker:
             copy = copy.with_suffix(source.suffix)
             shutil.copy(source, copy)
             files = [copy]
-        damage = self._rng.choice(DAMAGES)
-        damage(self._rng.choice(files), self._rng)
+        damage, file = self._rng.choice(DAMAGES), self._rng.choice(files)
+        if damage is None:
+            file.unlink()
+        else:
+            file.write_bytes(damage(file.read_bytes(), self._rng))
         return str(copy)
 
     def _new_place(self, name: str, wrong: bool) -> str:
@@ -269,34 +272,23 @@ class _Maker:
         return words
 
 
-def _flip(path: Path, rng: random.Random) -> None:
-    content = bytearray(path.read_bytes())
-    for _ in range(rng.choice([1, 1, 3])):
-        if content:
-            content[rng.randrange(len(content))] ^= rng.randrange(1, 256)
-    path.write_bytes(content)
+def _flip(content: bytes, rng: random.Random) -> bytes:
+    changed = bytearray(content)
+    for _ in range(rng.choice([1, 1, 3]) if content else 0):
+        changed[rng.randrange(len(changed))] ^= rng.randrange(1, 256)
+    return bytes(changed)
 
 
-def _cut(path: Path, rng: random.Random) -> None:
-    content = path.read_bytes()
-    path.write_bytes(content[: rng.randrange(len(content) + 1)])
-
-
-def _lengthen(path: Path, rng: random.Random) -> None:
-    path.write_bytes(path.read_bytes() + rng.randbytes(rng.randrange(1, 40)))
-
-
-def _insert(path: Path, rng: random.Random) -> None:
-    content = path.read_bytes()
+def _insert(content: bytes, rng: random.Random) -> bytes:
     at = rng.randrange(len(content) + 1)
     word = rng.choice([b"\0", b"\n", b"\t", b" ", b"\xff", b"nan", b"-1", b"[b]", b"\xe2\x80\xae"])
-    path.write_bytes(content[:at] + word + content[at:])
+    return content[:at] + word + content[at:]
 
 
-def _remove(path: Path, rng: random.Random) -> None:
-    path.unlink()
-
-
-DAMAGES: tuple[Callable[[Path, random.Random], None], ...] = (
-    _flip, _flip, _cut, _lengthen, _insert, _insert, _remove,
+DAMAGES: tuple[Callable[[bytes, random.Random], bytes] | None, ...] = (
+    _flip, _flip, _insert, _insert,
+    lambda content, rng: content[: rng.randrange(len(content) + 1)],
+    lambda content, rng: content + rng.randbytes(rng.randrange(1, 40)),
+    None,
 )  # fmt: skip
+"""What happens to a file's bytes; None removes it."""

@@ -151,14 +151,6 @@ def test_latency_of_each_query(case, compared):
     np.testing.assert_allclose(np.array(columns["top10 ms pruned"], float), medians, atol=1e-6)
 
 
-def test_terms_that_went(compared):
-    terms = compared.report["terms"]
-    assert terms["dropped"] == len(DROPPED)
-    assert {row["term"] for row in terms["most_dropped"]} == DROPPED
-    assert terms["most_dropped"][0]["term"] == "t0", "the most frequent comes first"
-    assert terms["raised"] == terms["lowered"] == []
-
-
 def test_queries_are_counted_not_dropped(compared):
     assert compared.report["queries"] == {
         "topics": 31,
@@ -250,6 +242,11 @@ def test_several_indexes_and_query_sets(several):
     assert list(report["query_sets"]) == ["topics", "topics-2"]
     assert report["query_sets"]["topics"]["measures"] == report["measures"]
     assert report["query_sets"]["topics-2"]["queries"]["judged"] == 3
+    effects = report["rank_effects"]
+    assert list(effects) == ["pruned", "again", "full-tuned"]
+    same = {"queries": 30, "overlap_at_10": 1.0, "rbo": 1.0, "kendall_tau": 1.0}
+    assert effects["again"] == pytest.approx(same)
+    assert 0 < effects["pruned"]["overlap_at_10"] < 1 and effects["pruned"]["queries"] == 30
     pairs = [(t["baseline"], t["treatment"]) for t in report["measures"]["MAP"]["tests"]]
     tuned = "full-tuned"
     assert pairs == [("full", "pruned"), ("full", "again"), ("full", tuned),
@@ -283,18 +280,14 @@ def test_what_every_index_emptied_is_printed(several, capsys):
     assert how in told and how in (several.output / "report.html").read_text()
 
 
-def test_rank_effects(several):
-    effects = several.report["rank_effects"]
-    assert list(effects) == ["pruned", "again", "full-tuned"]
-    same = {"queries": 30, "overlap_at_10": 1.0, "rbo": 1.0, "kendall_tau": 1.0}
-    assert effects["again"] == pytest.approx(same)
-    assert 0 < effects["pruned"]["overlap_at_10"] < 1
-    assert effects["pruned"]["queries"] == 30
-
-
 def test_every_index_has_its_terms(several):
     report = several.report
-    assert report["terms_by_index"]["pruned"] == report["terms"]
+    terms = report["terms"]
+    assert terms["dropped"] == len(DROPPED)
+    assert {row["term"] for row in terms["most_dropped"]} == DROPPED
+    assert terms["most_dropped"][0]["term"] == "t0", "the most frequent comes first"
+    assert terms["raised"] == terms["lowered"] == []
+    assert report["terms_by_index"]["pruned"] == terms
     assert report["terms_by_index"]["again"]["dropped"] == 0
     assert report["trade_offs"] == {"pruned": None, "again": None}
     emptied = report["query_sets"]["topics"]["queries"]["emptied_ids_by"]
@@ -318,17 +311,13 @@ def test_the_tuned_baseline(several):
     assert entry["full-tuned"] == pytest.approx(best) and best >= entry["full"]
     assert several.report["parameters"]["search"]["full-tuned"] == tuning["chosen"]
 
-
-def test_the_tuned_baseline_is_timed(several):
-    report = several.report
-    assert list(report["latency_ms"]) == ["full", "pruned", "again", "full-tuned"]
-    ratio = report["latency_ratio"]["full-tuned"]["top10"]["ratio"]
-    means = (report["latency_ms"][name]["top10"]["mean"] for name in ("full", "full-tuned"))
-    assert ratio == pytest.approx(next(means) / next(means))
-    visited = report["postings_per_query"]
+    ratio = several.report["latency_ratio"]["full-tuned"]["top10"]["ratio"]
+    means = [several.report["latency_ms"][name]["top10"]["mean"] for name in ("full", "full-tuned")]
+    assert ratio == pytest.approx(means[0] / means[1])
+    visited = several.report["postings_per_query"]
     assert visited["full-tuned"]["exhaustive"] == visited["full"]["exhaustive"]
-    shown = latency_table(report).rows
-    assert [row[0] for row in shown][:4] == [f"top-10, {name}" for name in report["latency_ms"]]
+    shown = latency_table(several.report).rows
+    assert [row[0] for row in shown[:4]] == [f"top-10, {n}" for n in several.report["latency_ms"]]
     assert shown[3][5].startswith("x")
 
 
