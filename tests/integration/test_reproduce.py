@@ -61,11 +61,13 @@ def newswire(tmp_path_factory):
         for number in (*range(51, 51 + SUBJECTS), 301)
     ]
     (folder / "topics.txt").write_text("\n".join(topics))
+    (folder / "plain.txt").write_text("\n".join(topics).replace("Number: 0", "Number: "))
     qrels += ["51 0 WSJ870324-0001 1", "301 0 AP880212-0001 1"]
     (folder / "qrels.txt").write_text("\n".join(qrels) + "\n")
     return SimpleNamespace(
-        index=folder / "index", topics=folder / "topics.txt", qrels=folder / "qrels.txt"
-    )
+        index=folder / "index", topics=folder / "topics.txt", qrels=folder / "qrels.txt",
+        plain=folder / "plain.txt",
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +91,7 @@ def test_topics_and_models_of_the_paper(reproduced):
 
 def of_the_collection(newswire):
     """Topics and qrels without those of other collections."""
-    topics = {q: text for q, text in read_topics(newswire.topics).items() if q != "301"}
+    topics = {q: text for q, text in read_topics(newswire.plain).items() if q != "301"}
     qrels = read_qrels(newswire.qrels)
     del qrels["51"]["WSJ870324-0001"]
     return topics, qrels
@@ -165,7 +167,7 @@ def test_a_reranked_run_holds_what_bm25_found(reproduced):
 
 def test_training_queries_of_their_own(newswire, tmp_path):
     """In place of folds; none of them may be measured."""
-    lines = newswire.topics.read_text().split("\n\n")
+    lines = newswire.plain.read_text().split("\n\n")
     halves = tmp_path / "train.txt", tmp_path / "test.txt"
     for path, some in zip(halves, (lines[:5], lines[5:])):
         path.write_text("\n\n".join(some))
@@ -177,7 +179,7 @@ def test_training_queries_of_their_own(newswire, tmp_path):
     assert found.folds[0].held_out == [*found.measured] == [*map(str, range(56, 63)), "301"]
     assert found.qrels.keys() == {*found.measured, *found.training}
     with pytest.raises(TdvError, match="8 queries .such as '301'. are to be learned from and"):
-        read_queries(*files, (newswire.topics, newswire.qrels), 5, 0)
+        read_queries(*files, (newswire.plain, newswire.qrels), 5, 0)
     with pytest.raises(TdvError, match="train_topics and train_qrels go together"):
         read_queries(*files, (train, None), 5, 0)
 
@@ -206,7 +208,7 @@ def test_refusals_write_nothing(newswire, tmp_path, changes, message):
 def test_command_line(newswire, tmp_path):
     shown = run_command(
         "paper", "reproduce", "--collection", "wiki165k", "--index", newswire.index,
-        "--topics", newswire.topics, "--qrels", newswire.qrels, "--output", tmp_path / "out",
+        "--topics", newswire.plain, "--qrels", newswire.qrels, "--output", tmp_path / "out",
         "--folds", "2", "--model", "tfidf", "--latency-budget", "0.5",
     ).output  # fmt: skip
     report = json.loads((tmp_path / "out" / "report.json").read_text())

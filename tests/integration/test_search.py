@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from command_line import hits_of
 from index_facts import analysis_of, recorded_parameters
 from lucene_indexes import Doc, open_writer, say, write_index
 
@@ -202,8 +203,8 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
     assert recorded_parameters(index, k1=1.2) == SearchParameters("bm25", k1=1.2, b=0.4)
     assert recorded_parameters(index, "tfidf") == SearchParameters("tfidf")
     assert search_index(index, {"q": "t1"}, tmp_path / "run")["k1"] == 3.6
-    similarity = open_searcher(index).get_similarity()
-    assert str(similarity.toString()) == "BM25(k1=3.6,b=0.4)"
+    hits = [(hit.docid, f"{hit.score:.6f}") for hit in open_searcher(index).search("t1")]
+    assert {"q": hits} == hits_of(tmp_path / "run")
 
 
 def test_a_ranking_function_of_another_version_is_refused_by_name(make_index):
