@@ -93,11 +93,6 @@ def _why_not(found: dict[str, Any], since: Sequence[WrittenSince]) -> str:
     return str(found["without_ids"]) or _mixed(since)
 
 
-def _notes(index: Index, found: Mapping[str, Any]) -> list[str]:
-    since = [f"{one}: {one.remedy}" for one in index.since]
-    return [*since, *_notes_on_ids(found), *_notes_on_weights(found["fields"])]
-
-
 def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:
     """Deleted documents may have the ids of live ones, and count in a dictionary."""
     ids: Mapping[str, Any] = next((field for field in found["fields"] if field["name"] == "id"), {})

@@ -163,7 +163,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
     topics = [
         {"id": f"q{n}", "title": f"{word} t{n}", "desc": f"{word} t{n + 9} t{n + 2}",
-         "narr": f"t{n + 3} t{n + 11}"}
+         "narr": f"{word} t{n + 3} t{n + 12} t{n + 20}"}
         for n, word in enumerate(words)
     ]  # fmt: skip
     (home / "topics.jsonl").write_text("".join(f"{json.dumps(topic)}\n" for topic in topics))
