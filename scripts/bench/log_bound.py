@@ -74,7 +74,7 @@ def measure(judged: Judged, prior: Prior) -> tuple[np.ndarray, Measured]:
     values = prior_values(problem.matrix, prior=prior, reductions=REDUCTIONS, quiet=True)
     searched = problem.with_parameters(Parameters(**values.parameters))
     finest = max(point["scale"] for point in values.points)
-    left, collection = searched.pruned(values.at_reduction(0.0, scale=finest))
+    left, collection = searched.pruned(replace(values.at_reduction(0.0), scale=finest))
     answers = left.postings.top(left.impacts(collection), 1)[:, 0]
     found = np.flatnonzero(answers >= 0)
     finest_ndcg = left.measure(collection, found)[:, MEASURES.index(OBJECTIVE)]

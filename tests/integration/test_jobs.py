@@ -25,14 +25,11 @@ pytestmark = pytest.mark.jvm
 ROOT = Path(__file__).parents[2]
 
 
-def _run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def _run(program: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=cwd,
         env={**os.environ, **environment},
-    )
+    )  # fmt: skip
 
 
 def test_progress_reaches_the_end(make_index, tmp_path) -> None:
@@ -134,13 +131,8 @@ os.kill(os.getpid(), signal.SIGSEGV)
 """
     (tmp_path / "here").mkdir()
     (tmp_path / "100 % temporary").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path / "here",
-        env={**os.environ, "TMPDIR": str(tmp_path / "100 % temporary")},
-    )
+    temporary = str(tmp_path / "100 % temporary")
+    done = _run(program, cwd=tmp_path / "here", TMPDIR=temporary)
     assert done.returncode != 0
     assert list((tmp_path / "here").iterdir()) == []
     reports = [path.name for path in (tmp_path / "100 % temporary").iterdir()]

@@ -70,72 +70,37 @@ INPUTS = (
     "ranker", "run",
 )  # fmt: skip
 
+_JUDGED = "--topics {topics} --qrels {qrels}"
+_MADE = "--matrix {matrix} --vectors {vectors}"
 WRITERS = [
-    Writer(
-        "index -collection JsonCollection -input {documents} -threads 1 "
-        "-generator DefaultLuceneDocumentGenerator -index {output}",
-        None,
-    ),
+    Writer("index -collection JsonCollection -input {documents} -threads 1 "
+           "-generator DefaultLuceneDocumentGenerator -index {output}", None),
     Writer("extract --index {index} --output {output}", "matrix", quick=True),
     Writer("extract --index {index} --index {pruned} --output {output}", "matrix"),
-    Writer(
-        "embed --index {index} --matrix {matrix} --vectors {vectors} --output {output}",
-        "term-vectors",
-        quick=True,
-    ),
-    Writer(
-        "learn --index {index} --topics {topics} --qrels {qrels} --matrix {matrix} "
-        "--vectors {vectors} --output {output}",
-        "term-values",
-    ),
-    Writer(
-        "learn --index {index} --topics {topics} --qrels {qrels} --matrix {matrix} "
-        "--vectors {vectors} --output {new} --plot {output}",
-        "plot",
-        suffix=".svg",
-    ),
-    Writer(
-        "peers --index {index} --matrix {matrix} --name ridf --output {output}",
-        "term-values",
-        quick=True,
-    ),
-    Writer(
-        "learn --index {index} --matrix {matrix} --no-judgements --output {output}",
-        "term-values",
-        quick=True,
-    ),
+    Writer(f"embed --index {{index}} {_MADE} --output {{output}}", "term-vectors", quick=True),
+    Writer(f"learn --index {{index}} {_JUDGED} {_MADE} --output {{output}}", "term-values"),
+    Writer(f"learn --index {{index}} {_JUDGED} {_MADE} --output {{new}} --plot {{output}}",
+           "plot", suffix=".svg"),
+    Writer("peers --index {index} --matrix {matrix} --name ridf --output {output}",
+           "term-values", quick=True),
+    Writer("learn --index {index} --matrix {matrix} --no-judgements --output {output}",
+           "term-values", quick=True),
     Writer("prune --index {index} --tdv {values} --output {output}", "pruned-index", quick=True),
     Writer("tune --index {index} --output {output}", "pruned-index", quick=True),
-    Writer(
-        "search --index {index} --topics {topics} --output {output}", "run", suffix="", quick=True
-    ),
-    Writer(
-        "compare --index {index} --pruned {pruned} --topics {topics} --qrels {qrels} "
-        "--tune-topics {topics} --tune-qrels {qrels} --output {output}",
-        "comparison",
-    ),
-    Writer(
-        "paper reproduce --collection wiki165k --index {index} --topics {topics} --qrels {qrels} "
-        "--output {output}",
-        "reproduction",
-    ),
-    Writer(
-        "paper ranker --index {index} --topics {topics} --qrels {qrels} --matrix {matrix} "
-        "--vectors {vectors} --output {output}",
-        "neural-ranker",
-    ),
-    Writer(
-        "paper rerank --index {index} --ranker {ranker} --topics {topics} --run {run} "
-        "--matrix {matrix} --output {output}",
-        "run",
-        suffix="",
-        quick=True,
-    ),
-    Writer(
-        "export --index {index} --matrix {matrix} --output {output}", "ciff", suffix="", quick=True
-    ),
+    Writer("search --index {index} --topics {topics} --output {output}",
+           "run", suffix="", quick=True),
+    Writer(f"compare --index {{index}} --pruned {{pruned}} {_JUDGED} "
+           "--tune-topics {topics} --tune-qrels {qrels} --output {output}", "comparison"),
+    Writer(f"paper reproduce --collection wiki165k --index {{index}} {_JUDGED} --output {{output}}",
+           "reproduction"),
+    Writer(f"paper ranker --index {{index}} {_JUDGED} {_MADE} --output {{output}}",
+           "neural-ranker"),
+    Writer("paper rerank --index {index} --ranker {ranker} --topics {topics} --run {run} "
+           "--matrix {matrix} --output {output}", "run", suffix="", quick=True),
+    Writer("export --index {index} --matrix {matrix} --output {output}",
+           "ciff", suffix="", quick=True),
     Writer("demo --output {output}", "demonstration"),
-]
+]  # fmt: skip
 
 READERS = {
     "inspect": "inspect --index {index}",
@@ -232,11 +197,8 @@ def test_nothing_that_is_there_is_touched(
 ) -> None:
     home = next(iter(inputs.values())).parent.parent
     wrong = []
-    for make in (
-        lambda: _overlapping(writer, inputs, tmp_path),
-        lambda: _foreign(writer, tmp_path),
-    ):
-        for what, output in make():
+    for make in (_overlapping, _foreign):
+        for what, output in make(writer, inputs, tmp_path):
             before = snapshot(tmp_path, home)
             new = tmp_path / "never-made"
             said = _invoke(writer.command, {**inputs, "new": new, "output": output}, *overwrite)
@@ -310,24 +272,12 @@ def test_what_reads_writes_nothing(
 def test_every_command_is_in_a_table(name: str) -> None:
     rows = [writer for writer in WRITERS if writer.name == name]
     assert bool(rows) != (name in READERS), f"'{name}' is a command: {_TO_JOIN}"
-    tried = [word for row in rows for word, after in _pairs(row) if after == "{output}"]
-    command = COMMANDS[name]
-    written = [
-        option
-        for option in command.params
-        if isinstance(option, click.Option) and {option.name, *option.opts} & _WRITTEN
-    ]
-    for option in written:
-        named = {flag.lstrip("-") for flag in option.opts}
-        assert named & {flag.lstrip("-") for flag in tried}, (
-            f"'{name}' writes to {option.opts[0]}, which no row tries: {_TO_JOIN}"
-        )
+    tried = {flag for row in rows for flag in re.findall(r"-(\w+) \{output\}", row.command)}
+    for option in COMMANDS[name].params:
+        flags = {flag.lstrip("-") for flag in option.opts}
+        if isinstance(option, click.Option) and {option.name, *flags} & _WRITTEN:
+            assert flags & tried, f"'{name}' writes to {option.opts[0]}: {_TO_JOIN}"
 
 
 _WRITTEN = {"output", "plot", "report", "export", "save", "log"}
 """Names that options which are written to have; one that has another name belongs here."""
-
-
-def _pairs(row: Writer) -> list[tuple[str, str]]:
-    words = row.command.split()
-    return list(zip(words, words[1:]))

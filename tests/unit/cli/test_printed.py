@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tdv_lucene.cli._options import megabytes
-from tdv_lucene.cli.learn import _moved
+from tdv_lucene.cli.learn import _moved, _show_points
 from tdv_lucene.cli.prune import _fidelity, _reduction, _validated
 from tdv_lucene.cli.update import _say
 
