@@ -28,7 +28,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "integration")]
 
 from lucene_reading import check_index  # noqa: E402
-from test_prune import _values  # noqa: E402
+from pruning_inputs import values_of  # noqa: E402
 from testing_jar import change_described, dump_index, write_described  # noqa: E402
 
 from tdv_lucene.matrix.extract import extract_matrix  # noqa: E402
@@ -49,7 +49,7 @@ class Crashes:
         self.folder = folder
         self.source, self.values = folder / "source", folder / "values"
         write_described(self.source, _described(documents))
-        _values(extract_matrix(self.source, folder / "matrix")).save(self.values)
+        values_of(extract_matrix(self.source, folder / "matrix")).save(self.values)
         prune_index(self.source, self.values, folder / "expected", reduction=0.3)
         prune_index(self.source, self.values, folder / "old", reduction=0.1)
         self._make_changed(documents)

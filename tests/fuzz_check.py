@@ -16,13 +16,16 @@ import numpy as np
 from fuzz_cases import Case, FieldRule, random_case, terms_of
 from lucene_reading import check_index
 from oracle import assert_baked, int_to_byte4
+from pruning_inputs import field_plan
 from testing_jar import dump_index, write_described
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.plan import FieldPlan
 from tdv_lucene.ranking import Baking
 from tdv_lucene.ranking.boosts import FirstPositionBoost, WeightPower
+from tdv_lucene.ranking.saturation import LengthNorm, PostingCut
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1
@@ -137,7 +140,7 @@ def run_case(seed: int, scratch: Path) -> str:
 
 
 def _rewrite(case: Case, source: Path, pruned: Path) -> dict[str, Any]:
-    fields = [_field_values(field, rule) for field, rule in case.rules.items()]
+    fields = [_plan(field, rule) for field, rule in case.rules.items()]
     return rewriter.rewrite_index(
         source, pruned, fields, threads=case.threads, user_data={"tdv.seed": str(case.seed)},
         one_segment=case.one_segment,
@@ -146,9 +149,9 @@ def _rewrite(case: Case, source: Path, pruned: Path) -> dict[str, Any]:
 
 def _check_verification(case: Case, source: Path, pruned: Path, after: dict[str, Any]) -> None:
     """The package's own verification agrees, and notices where a value has changed."""
-    fields = [_with_average(case, _field_values(f, rule)) for f, rule in case.rules.items()]
+    fields = [_with_average(case, _plan(f, rule)) for f, rule in case.rules.items()]
 
-    def compare(fields: list[rewriter.FieldValues]) -> dict[str, Any]:
+    def compare(fields: list[FieldPlan]) -> dict[str, Any]:
         return rewriter.prove_pruned(source, pruned, fields, threads=case.threads)
 
     try:
@@ -158,46 +161,46 @@ def _check_verification(case: Case, source: Path, pruned: Path, after: dict[str,
         return
     kept = [sum(map(len, after["postings"].get(field, {}).values())) for field in case.rules]
     assert found["postings"] == sum(kept)
-    for place, values in enumerate(fields):
+    for place, plan in enumerate(fields):
         if kept[place]:
-            nothing_left = replace(values, tdv=np.zeros_like(values.tdv))
+            nothing_left = replace(plan, tdv=np.zeros_like(plan.tdv))
             others = [*fields[:place], nothing_left, *fields[place + 1 :]]
             difference = compare(others)["difference"]
             named = difference["what"], difference["field"]
-            assert named == ("term", values.vocabulary.field), difference
-        if kept[place] and values.baking is not None:
-            longer = replace(values.baking, average_length=2 * values.baking.average_length)
-            others = [*fields[:place], replace(values, baking=longer), *fields[place + 1 :]]
+            assert named == ("term", plan.field), difference
+        if kept[place] and plan.norms is not None:
+            longer = replace(plan.norms, average_length=2 * plan.norms.average_length)
+            others = [*fields[:place], replace(plan, norms=longer), *fields[place + 1 :]]
             difference = compare(others)["difference"]
             assert difference["what"] == "average length recorded", difference
 
 
-def _with_average(case: Case, values: rewriter.FieldValues) -> rewriter.FieldValues:
+def _with_average(case: Case, plan: FieldPlan) -> FieldPlan:
     """What verification is told beside: the average length that an index records."""
-    if values.baking is None:
-        return values
-    lengths = Postings(case, values.vocabulary.field).lengths
+    if plan.norms is None:
+        return plan
+    lengths = Postings(case, plan.field).lengths
     average = lengths.sum() / max(1, np.count_nonzero(lengths)) or 1.0
-    return replace(values, baking=replace(values.baking, average_length=float(average)))
+    return replace(plan, norms=replace(plan.norms, average_length=float(average)))
 
 
-def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
+def _plan(field: str, rule: FieldRule) -> FieldPlan:
     def array(by_term: dict[bytes, np.float32]) -> np.ndarray:
         return np.array([by_term[term] for term in sorted(by_term)], np.float32)
 
-    def factors(lead: tuple[float, float] | None) -> np.ndarray | None:
-        return None if lead is None else FirstPositionBoost(*lead).factors
-
-    return rewriter.FieldValues(
+    cut, boost = None, rule.lead and FirstPositionBoost(*rule.lead)
+    if rule.least is not None:
+        counted = rule.least_lead and FirstPositionBoost(*rule.least_lead)
+        cut = PostingCut(array(rule.least), LengthNorm(*rule.length_norm), counted)
+    if rule.power is not None:
+        boost = WeightPower(*rule.power)
+    return field_plan(
         Vocabulary(field, ByteStrings.of(sorted(rule.tdv))),
         array(rule.tdv),
         None if rule.keeps else rule.scale,
-        least_saturation=None if rule.least is None else array(rule.least),
-        length_norm=None if rule.least is None else rule.length_norm,
-        position_factors=factors(rule.lead),
-        weight_factors=None if rule.power is None else WeightPower(*rule.power).factors,
-        saturation_factors=None if rule.least is None else factors(rule.least_lead),
-        baking=None if rule.baked is None else Baking(*rule.baked),
+        cut=cut,
+        boost=boost,
+        norms=rule.baked and Baking(*rule.baked),
     )
 
 

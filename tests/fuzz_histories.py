@@ -118,7 +118,7 @@ def run_history(seed: int, scratch: Path) -> str:
 
 
 def _check(source: Path, pruned: Path, scratch: Path, options: dict[str, Any]) -> None:
-    found = verify_pruned(source, pruned, scratch / "values")
+    found = verify_pruned(source, pruned)
     assert found["equal"], found
     check_index(pruned)
     fresh = scratch / "fresh"

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc
 from lucene_reading import check_index, read_positions
+from pruning_inputs import field_plan
 
 from tdv_lucene.jvm import java_class, run_job, start
+from tdv_lucene.jvm._jobs import java_index
+from tdv_lucene.jvm.rewriter import open_table
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.store import save_array
 
 pytestmark = pytest.mark.jvm
 
@@ -64,20 +66,13 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
     ]
     source = make_index([docs[:7], docs[7:]], options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
     matrix = extract_matrix(source, tmp_path / "matrix")
-    table = tmp_path / "table"
-    table.mkdir()
-    save_array(table / "terms.npy", matrix.vocabulary.terms.data)
-    save_array(table / "terms_indptr.npy", matrix.vocabulary.terms.indptr)
-    save_array(table / "tdv.npy", np.ones(matrix.shape[0], np.float32))
     pruned = tmp_path / "pruned"
     pruned.mkdir()
-    values = java_class("tdvlucene.rules.TermTable")(str(table))
     rule = _java_rule(keeps_frequencies)
-    new_job = java_class("tdvlucene.prune.PruneJob")
-    job = new_job(str(source), str(pruned), 2)
-    job.addField("contents", values, rule)
-    run_job(job)
-    values.close()
+    with open_table(field_plan(matrix.vocabulary, 1, None)) as table:
+        job = java_class("tdvlucene.prune.PruneJob")(java_index(source), str(pruned), 2)
+        job.addField("contents", table, rule)
+        run_job(job)
 
     check_index(pruned)
     found = extract_matrix(pruned, tmp_path / "found")

@@ -16,8 +16,6 @@ from tdv_lucene.cli.learn import command as learn_command
 from tdv_lucene.cli.prune import command as prune_command
 from tdv_lucene.cli.verify import command as verify_command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import bytes_of
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
 from tdv_lucene.prior.prior import Prior, settings_for
@@ -123,8 +121,8 @@ def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> Non
 
 def test_saved_values_and_those_made_again_prove_the_same(source: Path, tmp_path: Path) -> None:
     prune_index(source, None, tmp_path / "P", save_values=tmp_path / "V")
-    assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
-    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
 
 
 def test_a_size_is_met_and_proved(source: Path, tmp_path: Path) -> None:
@@ -132,13 +130,13 @@ def test_a_size_is_met_and_proved(source: Path, tmp_path: Path) -> None:
     limit = int(0.9 * bytes_of(tmp_path / "all"))
     prune_index(source, None, tmp_path / "P", max_bytes=limit)
     assert bytes_of(tmp_path / "P") <= limit
-    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
 
 
 def test_another_reduction_and_original_frequencies(source: Path, tmp_path: Path) -> None:
     report = prune_index(source, None, tmp_path / "P", tf="original", reduction=0.3)
     assert report["lead"] is None
-    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
 
 
 @pytest.fixture
@@ -161,8 +159,8 @@ def test_a_query_log_chooses_the_reduction(source: Path, log: Path, tmp_path: Pa
     report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text(encoding="utf-8"))
     assert report["chosen"]["reduction"] == values.recommended_reduction
     assert report["chosen"]["log"]["queries"] == 20
-    assert verify_pruned(source, tmp_path / "P", None)["equal"]
-    assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
     most = prune_index(source, None, tmp_path / "Q", queries=log, max_loss=0.99)
     assert most["chosen"]["reduction"] == 0.8 and most["chosen"]["max_loss"] == 0.99
     given = prune_index(source, None, tmp_path / "R", queries=log, reduction=0.3)
@@ -210,8 +208,8 @@ def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkey
     other = Prior({**Prior.load().content, "name": "another"}, "0" * 64)
     monkeypatch.setattr(Prior, "load", classmethod(lambda cls: other))
     with pytest.raises(TdvError, match="cannot make them again"):
-        verify_pruned(source, tmp_path / "P", None)
-    assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
+        verify_pruned(source, tmp_path / "P")
+    assert verify_pruned(source, tmp_path / "P")["equal"]
 
 
 @pytest.mark.parametrize(
@@ -232,8 +230,8 @@ def test_whatever_was_made_without_judgements_is_made_again(
     assert done.exit_code == 0, done.output
     report = prune_index(source, values, tmp_path / "P", reduction=0.3, tf=tf)
     assert report["learned_from"].endswith("no judgements")
-    assert verify_pruned(source, tmp_path / "P", values)["equal"]
-    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
 
 
 def test_the_source_is_looked_at_once_however_its_tdvs_were_made(
@@ -251,7 +249,7 @@ def test_the_source_is_looked_at_once_however_its_tdvs_were_made(
         return open_matrix(index, *given, **named)
 
     monkeypatch.setattr(unjudged, "open_matrix", counted)
-    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
     assert looks == [source]
 
 

@@ -10,8 +10,9 @@ import pytest
 from lucene_indexes import Doc, Layout, without_raw_bytes, write_index
 from lucene_reading import check_index, count_years, read_positions, read_rest, read_vectors
 from oracle import ANSERINI, Baked, assert_pruned, expected_frequencies
+from pruning_inputs import field_plan, index_bytes
 
-from tdv_lucene.indexes.inspection import index_bytes, inspect_index
+from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import Baking
@@ -30,10 +31,9 @@ WORDS = [
 
 def _rewrite(source: Path, output: Path, matrix, tdv, scale, cut=None, baked=None):
     output.mkdir()
-    dropped = {} if cut is None else {"least_saturation": cut.least, "length_norm": cut.length_norm}
-    baking = None if baked is None else Baking(*baked)
-    values = rewriter.FieldValues(matrix.vocabulary, tdv, scale, **dropped, baking=baking)
-    return rewriter.rewrite_index(source, output, [values], threads=2, user_data={})
+    norms = None if baked is None else Baking(*baked)
+    plan = field_plan(matrix.vocabulary, tdv, scale, cut=cut, norms=norms)
+    return rewriter.rewrite_index(source, output, [plan], threads=2, user_data={})
 
 
 def _random_layout(rng: random.Random) -> Layout:

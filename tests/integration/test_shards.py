@@ -94,7 +94,7 @@ def test_the_pruned_shards_answer_as_the_pruned_index(
     _runs_agree(base / "one", shards, tmp_path)
     for model in ("bm25", "qld"):
         _runs_agree(tmp_path / "one", pruned, tmp_path, model)
-    found = tdv.verify_pruned(shards, pruned, values)
+    found = tdv.verify_pruned(shards, pruned)
     assert found == {"equal": True, "documents": 8, "postings": one["postings"]}
 
 
@@ -115,9 +115,7 @@ def test_impact_shards_are_pruned_proved_and_searched_as_one_index(
     for name in ("model", "postings_before", "postings", "tokens", "search", "values_sha256"):
         assert several[name] == one[name], name
     pruned = tdv.find_shards(f"{tmp_path}/OUT/*")
-    assert tdv.verify_pruned(shards, pruned, values) == tdv.verify_pruned(
-        full, tmp_path / "one", values
-    )
+    assert tdv.verify_pruned(shards, pruned) == tdv.verify_pruned(full, tmp_path / "one")
     topics = {"1": "a a a ##b all", "2": "c all e e unknown"}
     for first, second in ((full, shards), (tmp_path / "one", pruned)):
         for share in (None, 0.7):
@@ -236,7 +234,7 @@ def test_a_killed_worker_loses_no_others_work_and_leaves_no_half_index(
     assert all(written.count(name) <= 1 for name in "acd"), "their work was done again"
     assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
     assert not any(row["kept"] for row in report["shards"])
-    assert tdv.verify_pruned(shards, tdv.find_shards(f"{tmp_path}/OUT/*"), values)["equal"]
+    assert tdv.verify_pruned(shards, tdv.find_shards(f"{tmp_path}/OUT/*"))["equal"]
 
 
 def test_a_changed_posting_is_found_in_its_shard(
@@ -245,10 +243,10 @@ def test_a_changed_posting_is_found_in_its_shard(
     tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
     with pytest.raises(TdvError, match=r"a was made of the shard 'a', but 3 shards of .* no such"):
         some = dataclasses.replace(shards, parts=shards.parts[1:])
-        tdv.verify_pruned(some, tdv.find_shards(f"{tmp_path}/OUT/*"), values)
+        tdv.verify_pruned(some, tdv.find_shards(f"{tmp_path}/OUT/*"))
     other = tdv.TermValues.load(values)
     changed = dataclasses.replace(other, weights=other.weights * 2)
-    found = tdv.verify_pruned(shards, tdv.find_shards(f"{tmp_path}/OUT/*"), changed)
+    found = tdv.verify_pruned(shards, tdv.find_shards(f"{tmp_path}/OUT/*"))
     assert not found["equal"] and found["difference"]["shard"] == "a"
 
 
@@ -281,7 +279,7 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
         tdv.prune_index(shards, values, base / "S" / "b" / "OUT", reduction=0.3)
     assert not out.exists()
     with pytest.raises(TdvError, match="index and pruned are shards both, or neither"):
-        tdv.verify_pruned(shards, base / "one", values)
+        tdv.verify_pruned(shards, base / "one")
     with pytest.raises(TdvError, match="Pyserini's searcher opens one folder, not 4 shards of"):
         tdv.open_searcher(shards)
     with pytest.raises(TdvError, match="rm3 is Anserini's, and opens one folder"):

@@ -23,7 +23,6 @@ from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.indexes.shards.finding import find_shards
 from tdv_lucene.indexes.written_since import WrittenSince
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.ciff import export_ciff
 from tdv_lucene.matrix.extract import extract_matrix
@@ -138,7 +137,7 @@ def test_appended_documents_are_refused_and_undone(how: str, index: str, place: 
     found = inspect_index(pruned)
     assert not found["can_be_pruned"] and not found["analyses"]
     assert [note for note in found["notes"] if f"{pruned}" in note and "update" in note]
-    told = verify_pruned(place / "source", pruned, place / "values" if index == "pruned" else None)
+    told = verify_pruned(place / "source", pruned)
     assert not told["equal"] and "another writer" in told["difference"]["remedy"]
     report = update_index(pruned)
     assert report["updated"] and report["segments_foreign"] >= 1
@@ -166,7 +165,7 @@ def test_merges_and_deletions_are_warned_of_once_and_undone(
     assert caplog.text.count("another writer") == 1
     found = inspect_index(pruned)
     assert found["can_be_pruned"] and any("another writer" in note for note in found["notes"])
-    told = verify_pruned(place / "source", pruned, place / "values")
+    told = verify_pruned(place / "source", pruned)
     assert told["equal"] == (how == "merged")
     caplog.clear()
     assert update_index(pruned)["updated"]
@@ -202,7 +201,7 @@ def test_a_shard_to_which_another_wrote_is_named(place: Path) -> None:
     assert "P/b" in inspect_index(pruned)["why_not"]
     report = update_index(pruned)
     assert (report["segments_foreign"], report["segments_added"]) == (1, 0)
-    assert verify_pruned(shards, pruned, place / "of-shards")["equal"]
+    assert verify_pruned(shards, pruned)["equal"]
 
 
 def test_the_command_says_what_it_undid(place: Path) -> None:
