@@ -1,15 +1,20 @@
 package tdvlucene.prune;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FilterCodecReader;
 import org.apache.lucene.index.FilterMergePolicy;
+import org.apache.lucene.index.MergeScheduler;
+import org.apache.lucene.index.MergeTrigger;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.index.SegmentReader;
+import tdvlucene.common.Pool;
 
 /**
  * Merges each added reader into a segment of its own, in order, or all into one; never anything
@@ -82,5 +87,34 @@ final class SegmentMerges extends FilterMergePolicy {
   private static boolean isCompound(CodecReader reader) {
     return FilterCodecReader.unwrap(reader) instanceof SegmentReader segment
         && segment.getSegmentInfo().info.getUseCompoundFile();
+  }
+
+  /**
+   * Runs merges on a pool, the largest first, and waits for them.
+   *
+   * <p>{@code ConcurrentMergeScheduler} chooses its own number of threads, throttles writing, and
+   * loses the stack of what failed.
+   */
+  static final class Scheduler extends MergeScheduler {
+    private final Pool pool;
+
+    Scheduler(Pool pool) {
+      this.pool = pool;
+    }
+
+    @Override
+    public void merge(MergeSource source, MergeTrigger trigger) throws IOException {
+      List<OneMerge> merges = new ArrayList<>();
+      for (OneMerge next = source.getNextMerge(); next != null; next = source.getNextMerge()) {
+        merges.add(next);
+      }
+      merges.sort(Comparator.comparingInt(OneMerge::totalNumDocs).reversed());
+      List<Pool.Task> tasks = new ArrayList<>();
+      merges.forEach(merge -> tasks.add(() -> source.merge(merge)));
+      pool.run(tasks);
+    }
+
+    @Override
+    public void close() {}
   }
 }

@@ -42,7 +42,6 @@ public final class UpdateJob extends PruneJob {
   private IndexReader source;
   private final HeldIndex held;
   private boolean isAtHome;
-  private boolean isAnew;
 
   /** @param held what {@link PruneJob} made of an earlier commit of the source */
   public UpdateJob(Index source, HeldIndex held, int threads) {
@@ -55,11 +54,6 @@ public final class UpdateJob extends PruneJob {
   /** The source lies where it lay: then it need not share a segment with what it was. */
   public void isAtHome() {
     isAtHome = true;
-  }
-
-  /** With other TDVs than before: no pruned segment stays. */
-  public void isAnew() {
-    isAnew = true;
   }
 
   /**
@@ -135,8 +129,7 @@ public final class UpdateJob extends PruneJob {
       Deque<SegmentCommitInfo> same = known.get(Origin.nameOf(segment.info, norms));
       SegmentCommitInfo counterpart = same == null ? null : same.poll();
       plan.shared |= counterpart != null;
-      int[] documents =
-          counterpart == null || isAnew ? null : deletable(segment, counterpart);
+      int[] documents = counterpart == null ? null : deletable(segment, counterpart);
       if (documents != null) {
         plan.keep(segment, counterpart, documents);
       } else if (segment.reader.numDocs() > 0) {
@@ -188,7 +181,7 @@ public final class UpdateJob extends PruneJob {
     // What the last commit has stays until the new one is there.
     config.setIndexDeletionPolicy(NoDeletionPolicy.INSTANCE);
     SegmentInfos made;
-    try (Directory aside = new WatchedDirectory(new Uncommitted(held.folder, last, plan.kept()), this)) {
+    try (Directory aside = new WatchedDirectory(new HeldIndex.Uncommitted(held.folder, last, plan.kept()), this)) {
       try (IndexWriter writer = new IndexWriter(aside, config)) {
         if (readers.length > 0) {
           writer.addIndexes(readers);

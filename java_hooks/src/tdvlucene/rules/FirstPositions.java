@@ -12,7 +12,7 @@ import tdvlucene.common.UserException;
 
 /** Reads the first position of a term in a document, from postings or from term vectors. */
 public final class FirstPositions {
-  /** A position nobody asked for; {@link Boost} treats it as the last. */
+  /** A position nobody asked for; boosts treat it as the last. */
   public static final int UNKNOWN = -1;
 
   private FirstPositions() {}

@@ -19,16 +19,21 @@ public final class TermTable implements Closeable {
   private final IndexInput bytes;
   private final IndexInput ends;
   private final float[] tdv;
-  private final float[] leastSaturation;
-  private final Boost boost;
-  private final Boost saturationBoost;
+
+  /** The least saturation of a term's posting that stays; null where saturation decides nothing. */
+  final float[] leastSaturation;
+
+  final TermRule.Boost boost;
+
+  /** The boost of the frequencies whose saturation is compared. */
+  final TermRule.Boost saturationBoost;
+
   private BytesRefHash terms;
 
   /**
    * @param path a folder with terms.npy (uint8), terms_indptr.npy (int64), tdv.npy (float32) and,
-   *     for a {@link SaturationRule}, least_saturation.npy (float32); with a first-position
-   *     boost, first_position_boost.npy (float32, by position), and saturation_boost.npy for that
-   *     of the {@link SaturationRule}
+   *     where saturation decides, least_saturation.npy (float32); for boosts, by position or
+   *     weight, first_position_boost.npy, saturation_boost.npy or weight_boost.npy (float32)
    */
   public TermTable(String path) throws IOException {
     folder = new NpyFolder(path);
@@ -37,13 +42,13 @@ public final class TermTable implements Closeable {
     tdv = folder.floats("tdv.npy");
     leastSaturation = folder.floats("least_saturation.npy");
     float[] byWeight = folder.floats("weight_boost.npy");
-    boost = byWeight == null ? readBoost("first_position_boost.npy") : new Boost(byWeight, true);
+    boost = byWeight == null ? readBoost("first_position_boost.npy") : new TermRule.Boost(byWeight, true);
     saturationBoost = readBoost("saturation_boost.npy");
   }
 
-  private Boost readBoost(String name) throws IOException {
+  private TermRule.Boost readBoost(String name) throws IOException {
     float[] factors = folder.floats(name);
-    return factors == null ? Boost.NONE : new Boost(factors, false);
+    return factors == null ? TermRule.Boost.NONE : new TermRule.Boost(factors, false);
   }
 
   /** Terms. */
@@ -77,21 +82,6 @@ public final class TermTable implements Closeable {
 
   float tdv(int term) {
     return tdv[term];
-  }
-
-  /** The least saturation of a term's posting that stays, of a table that has them. */
-  float leastSaturation(int term) {
-    return leastSaturation[term];
-  }
-
-  /** The first-position boost; {@link Boost#NONE} when the table has none. */
-  Boost boost() {
-    return boost;
-  }
-
-  /** That of the frequencies a {@link SaturationRule} compares. */
-  Boost saturationBoost() {
-    return saturationBoost;
   }
 
   /** A cursor of one's own, before the first term. */
