@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..analysis import Analysis
-from ._jobs import JavaObject, ask, call, java_index
+from ._jobs import JavaObject, ask, call, java_class, java_index
 from .analysis import make_analyzer
 
 
@@ -32,17 +32,17 @@ class Known:
         return len(self.known) / self.terms if self.terms else 1.0
 
 
-class Dictionary(JavaObject):
-    """Looks up terms of texts in one field of an index; of one that the index lacks it is empty.
-    For one thread."""
+class Dictionary:
+    """Looks up terms of texts in one field of an index; of one that the index lacks it is empty."""
 
     def __init__(self, index: str | os.PathLike[str], field: str) -> None:
-        super().__init__("tdvlucene.inspect.KnownTerms", java_index(index), field)
+        self._java = java_class("tdvlucene.search.Dictionary")
+        self._index, self._field = java_index(index), field
 
     def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
         """The terms of ``texts`` by an analysis."""
-        found = ask(self.java.of, make_analyzer(analysis), json.dumps(list(texts)))
-        return Known(analysis, **found)
+        given = self._index, self._field, make_analyzer(analysis), json.dumps(list(texts))
+        return Known(analysis, **ask(self._java.known, *given))
 
     def compare(self, texts: Sequence[str], analyses: Iterable[Analysis]) -> list[Known]:
         """The terms by each analysis; the best known first, of equals the first."""
@@ -51,7 +51,7 @@ class Dictionary(JavaObject):
 
     def fields(self) -> list[str]:
         """All fields of the index that can be searched."""
-        return ask(self.java.fields)
+        return ask(self._java.fields, self._index)
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,6 @@ class Agreement:
         That were looked at, and have a term by any of the analyses.
     exact : int
         Of these, those that have just the terms it makes of their text.
-    within : int
-        Of these, those that have no other terms.
     own, known, found : int
         Terms it makes of all their texts; of these, those that the documents have; terms that the
         documents have by any of the analyses.
@@ -73,7 +71,6 @@ class Agreement:
 
     documents: int
     exact: int
-    within: int
     own: int
     known: int
     found: int

@@ -116,13 +116,13 @@ public final class AnalysisSample implements Closeable {
 
   /**
    * A JSON object: name to {@code documents} (those with terms by any analyzer), {@code exact} (of
-   * these, those with just its terms), {@code within} (those with no term but its own), {@code own}
-   * (terms it makes of all texts), {@code known} (of these, those that the documents have) and
-   * {@code found} (terms that the documents have, by all analyzers).
+   * these, those with just its terms), {@code own} (terms it makes of all texts), {@code known} (of
+   * these, those that the documents have) and {@code found} (terms that the documents have, by all
+   * analyzers).
    */
   public String compare() throws IOException {
     return Indexes.read(index, reader, opened -> {
-      int[][] counts = new int[names.size()][6];
+      int[][] counts = new int[names.size()][5];
       for (Sampled document : documents) {
         Set<BytesRef> all = new TreeSet<>();
         document.terms.forEach(all::addAll);
@@ -136,8 +136,8 @@ public final class AnalysisSample implements Closeable {
       Map<String, Object> told = new LinkedHashMap<>();
       for (int i = 0; i < names.size(); i++) {
         int[] of = counts[i];
-        told.put(names.get(i), Map.of("documents", of[0], "exact", of[1], "within", of[2],
-            "own", of[3], "known", of[4], "found", of[5]));
+        told.put(names.get(i), Map.of(
+            "documents", of[0], "exact", of[1], "own", of[2], "known", of[3], "found", of[4]));
       }
       return Json.of(told);
     });
@@ -168,13 +168,11 @@ public final class AnalysisSample implements Closeable {
       known += found.contains(term) ? 1 : 0;
     }
     boolean isLong = document.norm == 0 || document.norm == document.lengths.get(analyzer);
-    boolean isWithin = known == found.size();
     counts[0]++;
-    counts[1] += isWithin && known == own.size() && isLong ? 1 : 0;
-    counts[2] += isWithin ? 1 : 0;
-    counts[3] += own.size();
-    counts[4] += known;
-    counts[5] += found.size();
+    counts[1] += known == found.size() && known == own.size() && isLong ? 1 : 0;
+    counts[2] += own.size();
+    counts[3] += known;
+    counts[4] += found.size();
   }
 
   @Override

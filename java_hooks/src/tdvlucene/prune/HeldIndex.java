@@ -64,7 +64,7 @@ public final class HeldIndex implements Closeable {
    * meanwhile; the writer itself takes none.
    */
   static final class Uncommitted extends FileSwitchDirectory {
-    /** What the writer does not see, and so does not remove. */
+    /** Files that the writer does not see, and so does not remove. */
     private final Set<String> hidden;
 
     /**

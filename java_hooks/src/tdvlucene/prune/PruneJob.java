@@ -21,7 +21,6 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
 import tdvlucene.common.BakedNorms;
-import tdvlucene.common.FileSizes;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
@@ -30,7 +29,6 @@ import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
 import tdvlucene.common.WrittenSegments;
 import tdvlucene.rules.FieldsJob;
-import tdvlucene.rules.FirstPositions;
 import tdvlucene.rules.PlannedField;
 import tdvlucene.rules.PostingRule;
 
@@ -120,7 +118,7 @@ public class PruneJob extends FieldsJob {
     return norms;
   }
 
-  /** What segments of an opened index are to become, once norms are known; counts, too. */
+  /** Decides what segments become, once norms are known; counts, too. */
   final CodecReader[] decide(IndexReader reader, List<Segment> segments, Pool pool)
       throws IOException {
     deleted = Segments.countDeleted(reader);
@@ -130,10 +128,8 @@ public class PruneJob extends FieldsJob {
     for (PlannedField target : targets) {
       FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field);
       boolean vectors = info != null && Lucene.hasTermVectors(info);
-      if (vectors && target.rule.readsPositions()) {
-        for (Segment segment : segments) {
-          FirstPositions.requireInVectors(segment.reader, segment.live, target.field);
-        }
+      for (Segment segment : vectors ? segments : List.<Segment>of()) {
+        target.requirePositions(segment.reader, segment.live);
       }
       phase("computing document lengths", Segment.postings(segments, target.field));
       Survey survey = new Survey(this, pool, target);
@@ -209,7 +205,7 @@ public class PruneJob extends FieldsJob {
       }
       writer.commit();
       try (DirectoryReader made = DirectoryReader.open(folder)) {
-        report.put("bytes", FileSizes.sum(made));
+        report.put("bytes", Segments.bytes(made));
       }
     }
   }
@@ -222,12 +218,12 @@ public class PruneJob extends FieldsJob {
       origins.add(Origin.of(segment, norms));
     }
     IndexWriterConfig config = SourceSettings.of(source);
-    config.setMergePolicy(new SegmentMerges(origins, oneSegment));
-    config.setMergeScheduler(new SegmentMerges.Scheduler(pool));
+    config.setMergePolicy(new SourceSettings.Merges(origins, oneSegment));
+    config.setMergeScheduler(new SourceSettings.Merges.Scheduler(pool));
     return config;
   }
 
-  /** What the new commit says: what the source's does, and how these segments were pruned. */
+  /** Adds to what the source's commit says how these segments were pruned. */
   final Map<String, String> userData(IndexReader source, Iterable<SegmentCommitInfo> written)
       throws IOException {
     Map<String, String> all = new HashMap<>(Indexes.userData(source));

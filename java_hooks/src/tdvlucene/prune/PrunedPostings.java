@@ -7,7 +7,6 @@ import org.apache.lucene.index.ImpactsEnum;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.rules.FirstPositions;
 import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
 
@@ -103,7 +102,7 @@ final class PrunedPostings extends BaseTermsEnum {
 
     private int firstKept(int doc) throws IOException {
       for (; doc != NO_MORE_DOCS; doc = in.nextDoc()) {
-        first = FirstPositions.of(in, readsPositions);
+        first = readsPositions ? in.nextPosition() : PostingRule.UNKNOWN;
         freq = pruning.freq(term, in.freq(), first, doc);
         if (freq > 0) {
           held = readsPositions;

@@ -15,7 +15,6 @@ import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.BytesRefHash;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
-import tdvlucene.rules.FirstPositions;
 import tdvlucene.rules.PlannedField;
 
 /**
@@ -73,7 +72,7 @@ final class PrunedVectors extends TermVectorsReader {
       return 0;
     }
     int tf = Math.toIntExact(each.totalTermFreq());
-    return pruning.freq(number, tf, FirstPositions.of(each, target.field, target.rule), doc);
+    return pruning.freq(number, tf, target.first(each), doc);
   }
 
   @Override

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.BakedNorms;
+import tdvlucene.common.Failures;
 import tdvlucene.common.Job;
-import tdvlucene.common.LocatedException;
 import tdvlucene.common.UserException;
 import tdvlucene.rules.PlannedField;
 
@@ -32,7 +32,7 @@ record Pruning(
     if (thrown instanceof UserException known) {
       throw known;
     }
-    return new LocatedException(thrown, segment.name(), target.field, term);
+    return new Failures.Located(thrown, segment.name(), target.field, term);
   }
 
   /** Live documents that keep no term. */

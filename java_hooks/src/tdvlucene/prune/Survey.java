@@ -11,12 +11,11 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
+import tdvlucene.common.Failures;
 import tdvlucene.common.Job;
-import tdvlucene.common.LocatedException;
 import tdvlucene.common.Pool;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
-import tdvlucene.rules.FirstPositions;
 import tdvlucene.rules.PlannedField;
 import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
@@ -168,7 +167,7 @@ final class Survey {
       } catch (UserException e) {
         throw e;
       } catch (IOException | RuntimeException e) {
-        throw new LocatedException(e, segment.name(), field, at);
+        throw new Failures.Located(e, segment.name(), field, at);
       }
     }
 
@@ -204,7 +203,7 @@ final class Survey {
       for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
         if (segment.isLive(doc)) {
           int oldLength = oldLengths == null ? 0 : oldLengths[doc];
-          int first = FirstPositions.of(postings, positions);
+          int first = positions ? postings.nextPosition() : PostingRule.UNKNOWN;
           int freq = rule.freq(term, postings.freq(), first, oldLength);
           lengths[doc] = addLengths(lengths[doc], freq);
           before++;

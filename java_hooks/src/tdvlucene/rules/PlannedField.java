@@ -1,8 +1,15 @@
 package tdvlucene.rules;
 
 import java.io.IOException;
+import org.apache.lucene.codecs.TermVectorsReader;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.util.Bits;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
@@ -99,5 +106,40 @@ public final class PlannedField {
               + UserException.argument("lead", "False")
               + ", learn on this index, or index with -storePositions");
     }
+  }
+
+  /** The first position of a vector's current term, if the rule reads it. */
+  public int first(TermsEnum vector) throws IOException {
+    if (!rule.readsPositions()) {
+      return PostingRule.UNKNOWN;
+    }
+    PostingsEnum occurrences = vector.postings(null, PostingsEnum.POSITIONS);
+    occurrences.nextDoc();
+    int first = occurrences.nextPosition();
+    if (first < 0) {
+      throw missing();
+    }
+    return first;
+  }
+
+  /** Refuses a segment whose term vectors lack the positions that the rule reads. */
+  public void requirePositions(CodecReader segment, Bits live) throws IOException {
+    TermVectorsReader vectors = rule.readsPositions() ? segment.getTermVectorsReader() : null;
+    for (int doc = 0; vectors != null && doc < segment.maxDoc(); doc++) {
+      Fields fields = live == null || live.get(doc) ? vectors.get(doc) : null;
+      Terms terms = fields == null ? null : fields.terms(field);
+      if (terms != null && !terms.hasPositions()) {
+        throw missing();
+      }
+      if (terms != null) {
+        return; // the first one shows how all are stored
+      }
+    }
+  }
+
+  private UserException missing() {
+    return new UserException(
+        "the term vectors of field '" + field + "' hold no positions, which these TDVs read: "
+            + "learn TDVs that do not (tdv-lucene learn --no-lead)");
   }
 }

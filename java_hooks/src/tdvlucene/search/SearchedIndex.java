@@ -20,7 +20,7 @@ public final class SearchedIndex extends Job implements Closeable {
   final Index index;
   private final Similarity similarity;
   private final Queries queries;
-  private WholeStatistics statistics; // null for the index's own
+  private Statistics statistics; // null for the index's own
   private String feedback; // null for none
   IndexReader reader;
   private Feedback expanding; // null for none
@@ -39,17 +39,17 @@ public final class SearchedIndex extends Job implements Closeable {
   }
 
   /**
-   * The index is a shard that {@link ShardStatistics} looked at, scored with these statistics; it
-   * may lack the field.
+   * The index is a shard that {@link Statistics#ofShard} looked at, scored with those of the whole;
+   * it may lack the field.
    *
-   * @param counts as {@link WholeStatistics} takes them
+   * @param counts as {@link Statistics} takes them
    * @param terms likewise
    */
   public void useStatistics(String counts, String terms) {
-    statistics = new WholeStatistics(queries.field(), counts, terms);
+    statistics = new Statistics(queries.field(), counts, terms);
   }
 
-  /** JSON: whether equal scores are ordered by id, and are printed as those; see RunJob. */
+  /** JSON: whether equal scores are ordered by id, and are printed as those. */
   @Override
   protected Object run() throws IOException, ReflectiveOperationException {
     reader = open(index);

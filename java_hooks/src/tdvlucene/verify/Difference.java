@@ -22,7 +22,7 @@ final class Difference extends RuntimeException {
     content.put("found", String.valueOf(found));
   }
 
-  /** What differs, how, and where. */
+  /** Says what differs, how, and where. */
   Map<String, String> content() {
     Map<String, String> all = new LinkedHashMap<>(content);
     PLACES.stream().filter(places::containsKey).forEach(name -> all.put(name, places.get(name)));

@@ -12,7 +12,7 @@ import tdvlucene.common.IndexPostings;
 import tdvlucene.common.Job;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
-import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
 
 /** Compares a field's terms and postings with what a rule makes of the source's. */
@@ -187,7 +187,7 @@ final class Postings {
         if (live < 0) {
           continue;
         }
-        int first = positions ? oldPostings.nextPosition() : FirstPositions.UNKNOWN;
+        int first = positions ? oldPostings.nextPosition() : PostingRule.UNKNOWN;
         int freq = target.freq(number, oldPostings.freq(), first, live);
         if (freq > 0) {
           if (!there) {

@@ -10,7 +10,6 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.TermText;
-import tdvlucene.rules.FirstPositions;
 
 /** Compares term vectors with what a rule makes of the source's in the pruned fields. */
 record Vectors(Map<String, ComparedField> targets) {
@@ -73,7 +72,7 @@ record Vectors(Map<String, ComparedField> targets) {
     if (term < 0 || target.rule().drops(term)) {
       return 0;
     }
-    int first = FirstPositions.of(vector, target.plan().field, target.rule());
+    int first = target.plan().first(vector);
     return target.freq(term, Math.toIntExact(vector.totalTermFreq()), first, number);
   }
 

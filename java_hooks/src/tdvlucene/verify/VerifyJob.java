@@ -15,15 +15,15 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.common.Damage;
+import tdvlucene.common.Failures;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
+import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
 import tdvlucene.extract.MatrixPlan;
 import tdvlucene.prune.Segment;
@@ -98,16 +98,14 @@ public final class VerifyJob extends FieldsJob {
     for (String folder : each.folders()) {
       IndexFiles files = IndexFiles.of(folder);
       phase("checking the files", files.bytes());
-      Damage.refuse(files, true, this::advance);
+      Failures.refuseDamage(files, true, this::advance);
     }
   }
 
   /** Refuses sorted segments merged into one: a merge takes their documents in turn. */
   private void requireSameOrder() {
-    boolean sorted = false;
-    for (LeafReaderContext leaf : source.reader.leaves()) {
-      sorted |= Lucene.sort(leaf.reader().getMetaData()) != null;
-    }
+    boolean sorted =
+        Segments.of(source.reader).stream().anyMatch(each -> each.info.getIndexSort() != null);
     if (sorted && !source.sizes().equals(pruned.sizes())) {
       throw new UserException(
           index + " is sorted and " + prunedIndex + " has other segments, so that documents "
