@@ -46,8 +46,8 @@ def java_index(index: str | os.PathLike[str]) -> Any:
 
 
 def call(method: Any, *given: Any) -> Any:
-    """What a Java method or constructor gives. The user's errors become :class:`TdvError`, those of
-    a full disk :class:`OSError`; others pass."""
+    """Call a Java method or constructor. The user's errors become :class:`TdvError`, a full disk
+    :class:`OSError`; others pass."""
     from jnius import JavaException
 
     try:
@@ -61,7 +61,7 @@ def call(method: Any, *given: Any) -> Any:
 
 
 def ask(method: Any, *given: Any) -> Any:
-    """What a Java method says in JSON, with errors as :func:`call` has them."""
+    """Read what a Java method returns in JSON, with errors as :func:`call` has them."""
     return json.loads(call(method, *given))
 
 
@@ -125,7 +125,7 @@ def run_job(job: Any, progress: Progress = silent) -> str:
 
 
 def _full_disk(message: str) -> OSError | None:
-    """What Python raises of a full disk that Java tells of; who knows the place tells it."""
+    """Convert Java's "disk full" into the OSError Python would raise; the caller adds the path."""
     for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         if os.strerror(number) in message:
             return OSError(number, os.strerror(number))

@@ -1,4 +1,4 @@
-"""Which terms of texts a field's dictionary has, and what analyzers make of stored text."""
+"""Look up terms of texts in a field's dictionary; compare analyzers on stored text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..analysis import Analysis
-from ._jobs import JavaObject, ask, call, java_class, java_index
+from ._jobs import ask, java_class, java_index
 from .analysis import make_analyzer
 
 
@@ -28,7 +28,7 @@ class Known:
 
     @property
     def share(self) -> float:
-        """Of the terms, those that are known; 1 where there are none."""
+        """The share of the terms that are known; 1 where there are none."""
         return len(self.known) / self.terms if self.terms else 1.0
 
 
@@ -61,9 +61,9 @@ class Agreement:
     Attributes
     ----------
     documents : int
-        That were looked at, and have a term by any of the analyses.
+        Documents with a term by any of the analyses.
     exact : int
-        Of these, those that have just the terms it makes of their text.
+        Documents with just the terms it makes of their text.
     own, known, found : int
         Terms it makes of all their texts; of these, those that the documents have; terms that the
         documents have by any of the analyses.
@@ -77,24 +77,26 @@ class Agreement:
 
     @property
     def overlap(self) -> float:
-        """Of the terms made and had, those that are both (F1)."""
+        """The agreement of the terms made and had (F1)."""
         return 2 * self.known / ((self.own + self.found) or 1)
 
 
-class StoredSample(JavaObject):
-    """The stored texts of at most ``most`` documents, from all over the index; for one thread."""
+class StoredSample:
+    """The stored texts of at most ``most`` documents, from all over the index."""
 
     def __init__(self, index: str | os.PathLike[str], field: str, most: int) -> None:
-        super().__init__("tdvlucene.inspect.AnalysisSample", java_index(index), field, most)
+        self._java = java_class("tdvlucene.inspect.AnalysisSample")
+        self._sampled = java_index(index), field, most
 
     def texts(self) -> list[str]:
         """The texts; none where the index stores none."""
-        return ask(self.java.texts)
+        return ask(self._java.texts, *self._sampled)
 
     def compare(self, analyses: Iterable[Analysis]) -> Mapping[Analysis, Agreement]:
-        """How each analysis agrees with the index; for one call."""
-        tried = dict(enumerate(analyses))
-        for number, analysis in tried.items():
-            call(self.java.add, str(number), make_analyzer(analysis))
-        found = ask(self.java.compare)
-        return {analysis: Agreement(**found[str(number)]) for number, analysis in tried.items()}
+        """How each analysis agrees with the index."""
+        tried = list(analyses)
+        analyzers = java_class("java.util.ArrayList")()
+        for analysis in tried:
+            analyzers.add(make_analyzer(analysis))
+        found = ask(self._java.compare, *self._sampled, analyzers)
+        return {analysis: Agreement(**one) for analysis, one in zip(tried, found)}

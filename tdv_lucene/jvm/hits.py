@@ -24,17 +24,17 @@ _ARRAYS = ("counts", "scores", "documents", "text", "ends")
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """What a search found.
+    """The hits of some queries.
 
     Attributes
     ----------
     counts : int64[Q]
         Hits of each query.
     scores : float32[n]
-        Of the first query's hits, best first, then of the second's, and so on; as they were ranked
-        by, not as runs print them.
+        Scores of the first query's hits, best first, then of the second's, and so on; as they were
+        ranked by, not as runs print them.
     documents : int32[n]
-        Of each hit, which of ``ids`` is its document's.
+        The place of each hit's document in ``ids``.
     ids : ByteStrings
         The documents' own.
     ties_by_id : bool
@@ -50,7 +50,7 @@ class Hits:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a field's scores depend on beside the postings; of shards, the sums are the whole's.
+    """Statistics of a field that its scores depend on; the sums of all shards are the whole's.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Statistics:
 
     @classmethod
     def sum(cls, parts: Sequence[Statistics]) -> Statistics:
-        """Those of the whole, of which these are all shards'."""
+        """Add up those of all shards."""
         terms: dict[str, tuple[int, int]] = {}
         for part in parts:
             for term, (documents, occurrences) in part.terms.items():

@@ -65,7 +65,7 @@ def add_user_data(index: str | os.PathLike[str], entries: Mapping[str, str]) -> 
 def inspect(
     index: str | os.PathLike[str], checksums: bool | None, progress: Progress = silent
 ) -> dict[str, Any]:
-    """What ``InspectJob`` finds.
+    """Run ``InspectJob``.
 
     ``checksums`` says whether to compare those of all files; None where they are cheap to read.
     """

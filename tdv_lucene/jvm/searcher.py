@@ -41,7 +41,7 @@ def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> A
 
 
 def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:
-    """Those of the collection's document ids that are in the index."""
+    """Return those of the document ids that are in the index."""
     known = java_class("tdvlucene.search.DocumentIds").known
     return ask(known, java_index(index), json.dumps(list(doc_ids)))
 

@@ -263,6 +263,17 @@ public final class Indexes {
     return names;
   }
 
+  /** How a field was indexed: all that Lucene wants to be the same throughout an index. */
+  public static String describe(FieldInfo info) {
+    return "index options " + info.getIndexOptions()
+        + ", norms " + info.hasNorms()
+        + ", term vectors " + Lucene.hasTermVectors(info)
+        + ", doc values " + info.getDocValuesType()
+        + ", points " + info.getPointDimensionCount() + "/" + info.getPointIndexDimensionCount()
+        + "/" + info.getPointNumBytes()
+        + ", vector " + info.getVectorDimension();
+  }
+
   /** Whether the field's postings have positions. */
   public static boolean hasPositions(FieldInfo info) {
     return info.getIndexOptions().compareTo(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS) >= 0;

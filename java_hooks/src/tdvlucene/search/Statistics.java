@@ -23,7 +23,6 @@ import tdvlucene.common.Failures;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.common.Lucene;
 
 /**
  * Statistics that scores depend on. Each shard counts its own; with the sums of all a shard is then
@@ -139,19 +138,11 @@ public final class Statistics {
     return rows;
   }
 
-  /** How each field was indexed: all that Lucene wants to be the same throughout an index. */
+  /** How each field was indexed. */
   private static Map<String, String> fields(IndexReader reader) {
     Map<String, String> fields = new TreeMap<>();
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      fields.put(
-          info.name,
-          "index options " + info.getIndexOptions()
-              + ", norms " + info.hasNorms()
-              + ", term vectors " + Lucene.hasTermVectors(info)
-              + ", doc values " + info.getDocValuesType()
-              + ", points " + info.getPointDimensionCount() + "/"
-              + info.getPointIndexDimensionCount() + "/" + info.getPointNumBytes()
-              + ", vector " + info.getVectorDimension());
+      fields.put(info.name, Indexes.describe(info));
     }
     return fields;
   }

@@ -162,13 +162,7 @@ public final class VerifyJob extends FieldsJob {
   }
 
   private static String describe(FieldInfo info) {
-    return "index options " + info.getIndexOptions()
-        + ", norms " + info.hasNorms()
-        + ", term vectors " + Lucene.hasTermVectors(info)
-        + ", doc values " + info.getDocValuesType()
-        + ", point dimensions " + info.getPointDimensionCount()
-        + ", k-NN dimensions " + info.getVectorDimension()
-        + ", soft deletes " + info.isSoftDeletesField();
+    return Indexes.describe(info) + ", soft deletes " + info.isSoftDeletesField();
   }
 
   private interface OfDocuments {
