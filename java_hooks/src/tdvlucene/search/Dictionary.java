@@ -5,6 +5,10 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.Term;
@@ -15,10 +19,11 @@ import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
+import tdvlucene.common.Tokens;
 
-/** Looks up document frequencies and total frequencies in the term dictionary alone. */
-public final class TermCounts {
-  private TermCounts() {}
+/** Looks up terms in the dictionary of a field. */
+public final class Dictionary {
+  private Dictionary() {}
 
   /**
    * A JSON array of {@code [docFreq, totalTermFreq]} for each term, zeros where it is absent.
@@ -74,5 +79,39 @@ public final class TermCounts {
   private static TermsEnum terms(IndexReader reader, String field) throws IOException {
     Terms terms = MultiTerms.getTerms(reader, field);
     return terms == null ? TermsEnum.EMPTY : terms.iterator();
+  }
+
+  /**
+   * Looks up which different terms of texts, by one analyzer or another, are in a field's dictionary:
+   * an index does not say which analyzer made it. Reads no postings.
+   *
+   * <p>A JSON object of the terms that are {@code known} and {@code unknown}, in order.
+   *
+   * @param texts a JSON array
+   */
+  public static String known(Index index, String field, Analyzer analyzer, String texts)
+      throws IOException {
+    return Indexes.read(index, reader -> {
+      Map<String, List<String>> found =
+          new TreeMap<>(Map.of("known", new ArrayList<>(), "unknown", new ArrayList<>()));
+      TreeSet<BytesRef> terms = new TreeSet<>();
+      for (String text : Json.parseStrings(texts)) {
+        try (Tokens tokens = new Tokens(analyzer, field, text)) {
+          while (tokens.next()) {
+            terms.add(tokens.term());
+          }
+        }
+      }
+      for (BytesRef term : terms) {
+        boolean isKnown = reader.docFreq(new Term(field, term)) > 0;
+        found.get(isKnown ? "known" : "unknown").add(term.utf8ToString());
+      }
+      return Json.of(found);
+    });
+  }
+
+  /** A JSON array of the fields that can be searched. */
+  public static String fields(Index index) throws IOException {
+    return Indexes.read(index, reader -> Json.of(Indexes.withFrequencies(reader)));
   }
 }

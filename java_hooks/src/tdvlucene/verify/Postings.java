@@ -12,18 +12,17 @@ import tdvlucene.common.IndexPostings;
 import tdvlucene.common.Job;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
-import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
 
 /** Compares a field's terms and postings with what a rule makes of the source's. */
-final class PostingsComparison {
+final class Postings {
   private static final int END = IndexPostings.END;
 
   private final Job job;
   private final String field;
-  private final ComparedIndex source;
-  private final ComparedIndex pruned;
-
+  private final Side source;
+  private final Side pruned;
   private final ComparedField target;
 
   /** The source's terms; null when it has none. */
@@ -34,26 +33,17 @@ final class PostingsComparison {
   final LongAdder postings = new LongAdder();
   final LongAdder tokens = new LongAdder();
 
-  PostingsComparison(Job job, ComparedIndex source, ComparedIndex pruned, ComparedField target)
-      throws IOException {
+  Postings(Job job, Side source, Side pruned, ComparedField target) throws IOException {
     this.job = job;
-    this.field = target.field;
+    this.field = target.plan().field;
     this.source = source;
     this.pruned = pruned;
     this.target = target;
     this.before = MultiTerms.getTerms(source.reader, field);
     this.after = MultiTerms.getTerms(pruned.reader, field);
-    this.occurrences =
-        target.rule.keepsFrequencies() && before != null && before.hasPositions() && after != null;
-  }
-
-  /** Compares what the postings hold besides documents and frequencies; call it first. */
-  void compareKinds() {
-    if (before == null || after == null) {
-      return;
-    }
-    boolean whole = target.rule.keepsFrequencies();
-    try {
+    boolean whole = target.rule().keepsFrequencies();
+    this.occurrences = whole && before != null && before.hasPositions() && after != null;
+    if (before != null && after != null) {
       Difference.require("has frequencies", before.hasFreqs(), after.hasFreqs());
       Difference.require("has positions", whole && before.hasPositions(), after.hasPositions());
       Difference.require("has offsets", whole && before.hasOffsets(), after.hasOffsets());
@@ -61,27 +51,24 @@ final class PostingsComparison {
       if (after.hasPayloads()) {
         Difference.require("has payloads", whole && before.hasPayloads(), true);
       }
-    } catch (Difference e) {
-      throw e.at("field", field);
     }
   }
 
-  /** Compares the statistics Lucene keeps with what was counted; call it last. */
+  /**
+   * Compares the statistics Lucene keeps with what was counted; call it last.
+   *
+   * @param documents those with a term; -1 where it is not known
+   */
   void compareStatistics(long documents) throws IOException {
     if (pruned.reader.hasDeletions()) {
       return; // Lucene's own include deleted documents
     }
-    try {
-      boolean any = after != null;
-      Difference.require("sum of document frequencies", postings.sum(),
-          any ? after.getSumDocFreq() : 0);
-      Difference.require("sum of frequencies", tokens.sum(),
-          any ? after.getSumTotalTermFreq() : 0);
-      if (documents >= 0) {
-        Difference.require("documents with a term", documents, any ? after.getDocCount() : 0);
-      }
-    } catch (Difference e) {
-      throw e.at("field", field);
+    boolean any = after != null;
+    Difference.require("sum of document frequencies", postings.sum(),
+        any ? after.getSumDocFreq() : 0);
+    Difference.require("sum of frequencies", tokens.sum(), any ? after.getSumTotalTermFreq() : 0);
+    if (documents >= 0) {
+      Difference.require("documents with a term", documents, any ? after.getDocCount() : 0);
     }
   }
 
@@ -94,14 +81,36 @@ final class PostingsComparison {
     new Range(lengths).compare(first, stop);
   }
 
+  /** @param read the old position that was read already; null for none */
+  static void compareOccurrences(
+      PostingsEnum old, PostingsEnum found, int freq, Integer read, String where)
+      throws IOException {
+    for (int i = 0; i < freq; i++) {
+      int expected = i == 0 && read != null ? read : old.nextPosition();
+      int present = found.nextPosition();
+      if (expected != present
+          || old.startOffset() != found.startOffset()
+          || old.endOffset() != found.endOffset()
+          || !Objects.equals(old.getPayload(), found.getPayload())) {
+        throw new Difference("occurrence " + i + where, show(old, expected), show(found, present));
+      }
+    }
+  }
+
+  private static String show(PostingsEnum each, int position) throws IOException {
+    return "position " + position + ", offsets " + each.startOffset() + "-" + each.endOffset()
+        + ", payload " + each.getPayload();
+  }
+
   private final class Range {
     private final int[] lengths;
-    private final TermsEnum old = before == null ? null : before.iterator();
-    private final TermsEnum found = after == null ? null : after.iterator();
-    private final TermTable.Cursor cursor = target.table == null ? null : target.table.cursor();
+    private final TermsEnum old = before == null ? TermsEnum.EMPTY : before.iterator();
+    private final TermsEnum found = after == null ? TermsEnum.EMPTY : after.iterator();
+    private final TermTable.Cursor cursor =
+        target.plan().table == null ? null : target.plan().table.cursor();
     private final IndexPostings oldPostings = new IndexPostings(source.reader, field);
     private final IndexPostings newPostings = new IndexPostings(pruned.reader, field);
-    private final boolean positions = target.rule.readsPositions();
+    private final boolean positions = target.rule().readsPositions();
     private final int flags = occurrences ? PostingsEnum.ALL : PostingsEnum.FREQS;
 
     private Range(int[] lengths) throws IOException {
@@ -116,8 +125,7 @@ final class PostingsComparison {
           requireDeleted(present);
         }
         boolean there = present != null && present.equals(expected);
-        long count = compareTerm(expected, there);
-        if (there && count == 0) {
+        if (compareTerm(expected, there) == 0 && there) {
           requireDeleted(present);
         }
         present = there ? found.next() : present;
@@ -129,9 +137,6 @@ final class PostingsComparison {
     }
 
     private BytesRef seek(TermsEnum each, BytesRef first) throws IOException {
-      if (each == null) {
-        return null;
-      }
       if (first == null) {
         return each.next();
       }
@@ -144,18 +149,19 @@ final class PostingsComparison {
 
     /** Returns the postings the term should have. */
     private long compareTerm(BytesRef term, boolean there) throws IOException {
-      int number = 0;
-      if (cursor != null) {
-        if (!cursor.advance(term)) {
-          requireNoLivePosting(term);
-          return 0;
-        }
-        number = cursor.number();
-        if (target.rule.drops(number)) {
-          return 0;
-        }
+      if (cursor != null && !cursor.advance(term)) {
+        requireNoLivePosting(term);
+        return 0;
       }
-      return comparePostings(term, number, there);
+      int number = cursor == null ? 0 : cursor.number();
+      if (target.rule().drops(number)) {
+        return 0;
+      }
+      try {
+        return comparePostings(number, there);
+      } catch (Difference e) {
+        throw e.at("term", TermText.show(term));
+      }
     }
 
     private void requireNoLivePosting(BytesRef term) throws IOException {
@@ -163,13 +169,13 @@ final class PostingsComparison {
       for (int doc = oldPostings.next(); doc != END; doc = oldPostings.next()) {
         if (source.live.of(doc) >= 0) {
           throw UserException.unlessDamaged(
-              "TDVs of another vocabulary: " + source.path + " has the term " + TermText.show(term)
-                  + " in field '" + field + "', for which they have none");
+              "TDVs of another vocabulary: " + source.index + " has the term "
+                  + TermText.show(term) + " in field '" + field + "', for which they have none");
         }
       }
     }
 
-    private long comparePostings(BytesRef term, int number, boolean there) throws IOException {
+    private long comparePostings(int number, boolean there) throws IOException {
       oldPostings.reset(old, positions ? flags | PostingsEnum.POSITIONS : flags);
       if (there) {
         newPostings.reset(found, flags);
@@ -181,22 +187,27 @@ final class PostingsComparison {
         if (live < 0) {
           continue;
         }
-        int first = positions ? oldPostings.nextPosition() : FirstPositions.UNKNOWN;
+        int first = positions ? oldPostings.nextPosition() : PostingRule.UNKNOWN;
         int freq = target.freq(number, oldPostings.freq(), first, live);
         if (freq > 0) {
           if (!there) {
-            throw at(new Difference("term", "at least one posting", "no such term"), term, live);
+            throw pruned.at(
+                live, new Difference("term", "at least one posting", "no such term"));
           }
-          comparePosting(term, live, freq, first);
+          comparePosting(live, freq, first);
           lengths[live] += freq;
           count++;
           total += freq;
         }
       }
       if (there) {
-        requireNoMore(term);
+        int doc = nextLive();
+        if (doc != END) {
+          throw extra(pruned.live.of(doc));
+        }
         if (!pruned.reader.hasDeletions()) {
-          requireCounts(term, count, total);
+          Difference.require("document frequency", count, found.docFreq());
+          Difference.require("total frequency", total, found.totalTermFreq());
         }
       }
       postings.add(count);
@@ -204,62 +215,32 @@ final class PostingsComparison {
       return count;
     }
 
-    private void comparePosting(BytesRef term, int live, int freq, int first) throws IOException {
+    private void comparePosting(int live, int freq, int first) throws IOException {
       int doc = nextLive();
       int present = doc == END ? END : pruned.live.of(doc);
-      if (present != live) {
-        Difference difference =
-            present < live
-                ? new Difference("posting", "none", "frequency " + newPostings.freq())
-                : new Difference("posting", "frequency " + freq, "none");
-        throw at(difference, term, Math.min(present, live));
+      if (present < live) {
+        throw extra(present);
       }
-      if (newPostings.freq() != freq) {
-        throw at(new Difference("frequency", freq, newPostings.freq()), term, live);
+      if (present > live) {
+        throw pruned.at(live, new Difference("posting", "frequency " + freq, "none"));
       }
-      if (occurrences) {
-        compareOccurrences(term, live, freq, first);
-      }
-    }
-
-    /** @param first the source's first position, where it was read already */
-    private void compareOccurrences(BytesRef term, int live, int freq, int first)
-        throws IOException {
-      PostingsEnum a = oldPostings.occurrences();
-      PostingsEnum b = newPostings.occurrences();
-      for (int i = 0; i < freq; i++) {
-        int expected = i == 0 && positions ? first : a.nextPosition();
-        int present = b.nextPosition();
-        if (expected != present
-            || a.startOffset() != b.startOffset()
-            || a.endOffset() != b.endOffset()
-            || !Objects.equals(a.getPayload(), b.getPayload())) {
-          throw at(
-              new Difference("occurrence " + i, show(a, expected), show(b, present)), term, live);
-        }
-      }
-    }
-
-    private String show(PostingsEnum each, int position) throws IOException {
-      return "position " + position + ", offsets " + each.startOffset() + "-" + each.endOffset()
-          + ", payload " + each.getPayload();
-    }
-
-    private void requireNoMore(BytesRef term) throws IOException {
-      int doc = nextLive();
-      if (doc != END) {
-        Difference extra = new Difference("posting", "none", "frequency " + newPostings.freq());
-        throw at(extra, term, pruned.live.of(doc));
-      }
-    }
-
-    private void requireCounts(BytesRef term, long count, long total) throws IOException {
       try {
-        Difference.require("document frequency", count, found.docFreq());
-        Difference.require("total frequency", total, found.totalTermFreq());
+        if (newPostings.freq() != freq) {
+          throw new Difference("frequency", freq, newPostings.freq());
+        }
+        if (occurrences) {
+          compareOccurrences(
+              oldPostings.occurrences(), newPostings.occurrences(), freq,
+              positions ? first : null, "");
+        }
       } catch (Difference e) {
-        throw e.at("field", field).at("term", TermText.show(term));
+        throw pruned.at(live, e);
       }
+    }
+
+    private Difference extra(int number) throws IOException {
+      return pruned.at(
+          number, new Difference("posting", "none", "frequency " + newPostings.freq()));
     }
 
     /** The pruned index's next posting of a document that it has not deleted. */
@@ -275,21 +256,11 @@ final class PostingsComparison {
     private void requireDeleted(BytesRef term) throws IOException {
       newPostings.reset(found, PostingsEnum.FREQS);
       int doc = nextLive();
-      Difference extra = new Difference("term", "gone", "document frequency " + found.docFreq());
-      if (doc != END) {
-        throw at(extra, term, pruned.live.of(doc));
+      if (doc != END || !pruned.reader.hasDeletions()) {
+        Difference extra = new Difference("term", "gone", "document frequency " + found.docFreq());
+        extra.at("term", TermText.show(term));
+        throw doc == END ? extra : pruned.at(pruned.live.of(doc), extra);
       }
-      if (!pruned.reader.hasDeletions()) {
-        throw extra.at("field", field).at("term", TermText.show(term));
-      }
-    }
-
-    private Difference at(Difference difference, BytesRef term, int number) throws IOException {
-      return difference
-          .at("segment", pruned.segmentOf(number))
-          .at("field", field)
-          .at("term", TermText.show(term))
-          .at("document", pruned.idOf(number));
     }
   }
 }
