@@ -35,8 +35,8 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 
 def _terms(explained: dict[str, Any]) -> Any:
-    from ..report.query_tables import VALUE_COLUMN
     from ..report.table import Table
+    from ..report.tables import VALUE_COLUMN
 
     rows: list[tuple[str, ...]] = [
         (term["term"], str(term["in_query"]), "" if term["tdv"] is None else f"{term['tdv']:.3f}",

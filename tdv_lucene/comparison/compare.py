@@ -8,29 +8,82 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..arguments import cores
 from ..errors import TdvError
-from ..evaluation.evaluate import Evaluation
+from ..evaluation.measures import Evaluation
 from ..indexes.index import Index
+from ..jvm.searcher import stored_texts
 from ..output import Output
 from ..progress import Progress, silent
-from ..report.page_data import Measured, Rankings
+from ..report.page import Measured, Rankings
+from ..report.wording import shortened
 from ..searching.baseline_tuning import tune_parameters
-from ..timing.latency import MODES, Latency, TimedIndex, measure_latency
-from ..timing.latency_summary import QueryTerms, look_up_terms, summarise_speed
+from ..timing.latency import (
+    MODES,
+    Latency,
+    QueryTerms,
+    TimedIndex,
+    look_up_terms,
+    measure_latency,
+    summarise_speed,
+)
 from . import content
 from .config import CompareConfig
-from .inputs import Compared, FilePair, read_inputs
-from .rankings import side_by_side
-from .systems import (
+from .inputs import (
+    Compared,
+    FilePair,
     QuerySet,
     Results,
     System,
     open_alike,
     pairs_to_test,
+    read_inputs,
     search_all,
 )
 from .term_changes import describe_terms, trade_off
+
+MEASURE = "MAP"
+MOST = 1000
+"""Rankings in a page, of all systems and query sets together: about half a megabyte of titles."""
+_TITLE = 120  # characters
+
+
+def side_by_side(results: Sequence[Results], index: Index, field: str) -> list[Rankings]:
+    """Return the rankings of the queries that changed most, for each query set."""
+    most = max(1, MOST // sum(len(result.evaluations) for result in results))
+    chosen = [most_changed(result.evaluations, most) for result in results]
+    best = [
+        {query: [best[query] for best in result.best.values()] for query in queries}
+        for result, queries in zip(results, chosen)
+    ]
+    shown = {doc for of_set in best for lists in of_set.values() for docs in lists for doc in docs}
+    texts = stored_texts(index, field, sorted(shown), 2 * _TITLE)
+    titles = {document: shortened(text, _TITLE) for document, text in texts.items()}
+    return [
+        Rankings(of_set, _relevant(of_set, result.queries.qrels), titles)
+        for of_set, result in zip(best, results)
+    ]
+
+
+def most_changed(evaluations: Mapping[str, Evaluation], most: int) -> list[str]:
+    """Return the queries that any system changed most against the first, in topic order."""
+    first, *others = evaluations.values()
+    changes = [abs(other.values[MEASURE] - first.values[MEASURE]) for other in others]
+    order = np.argsort(-np.max(changes, axis=0), kind="stable")
+    return [first.queries[i] for i in np.sort(order[:most])]
+
+
+def _relevant(
+    best: Mapping[str, Sequence[Sequence[str]]], qrels: Mapping[str, Mapping[str, int]]
+) -> dict[str, list[str]]:
+    shown = {query: {doc for docs in lists for doc in docs} for query, lists in best.items()}
+    return {
+        query: [doc for doc, grade in qrels[query].items() if grade > 0 and doc in documents]
+        for query, documents in shown.items()
+    }
+
 
 KIND = "comparison"
 
@@ -71,7 +124,7 @@ def compare_indexes(
         - ``queries`` (judged, emptied, ...) and ``rank_effects.NAME``.
         - ``query_sets.LABEL``: the last three for every query set.
         - ``latency_ms.NAME``, ``latency_exhaustive_ms.NAME``: top10 and top1000, each with mean,
-          p50, p95, p99; and the entries of :mod:`tdv_lucene.timing.latency_summary`.
+          p50, p95, p99; and the entries of :mod:`tdv_lucene.timing.latency`.
         - ``tuning``, ``parameters``, ``versions``, ``machine``.
         - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.term_changes`),
           and of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``.

@@ -18,7 +18,7 @@ _TIMING = "Timing"
 
 
 def _check_measures(measures: str | Sequence[str], name: str) -> None:
-    from ..evaluation.named_measures import parse_measures
+    from ..evaluation.measures import parse_measures
 
     parse_measures(measures)
 
@@ -66,7 +66,7 @@ class CompareConfig(
 
     def validate(self) -> None:
         from .content import FIXED_KEYS
-        from .systems import check_names
+        from .inputs import check_names
 
         check_names([*self.names, *(self.further_indexes or {})], FIXED_KEYS)
         _ = self.latency_plan

@@ -9,14 +9,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.evaluate import Evaluation
+from ..evaluation.measures import Evaluation
 from ..evaluation.significance import PairedComparison, compare_all_paired
-from ..evaluation.topics import Topics
-from ..indexes.user_data import notes_on_strangers
 from ..jvm.searcher import describe_java
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
-from .systems import QuerySet, Results, System, pairs_to_test
+from .inputs import Results, System, pairs_to_test
 
 RULES = {
     "average": "over all topics with a relevant document; no answer counts 0",
@@ -158,67 +156,6 @@ def parameters(
         "hits": DEPTH,
         "comparisons": _comparisons(results, pairs_to_test(systems)),
     }
-
-
-def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
-    """What a reader should know before trusting the numbers."""
-    model = next(iter(systems.values())).parameters.model
-    (first, full), *others = [(name, system.index) for name, system in systems.items()]
-    notes = notes_on_strangers(dict([(first, full), *others]), field)
-    for name, pruned in others:
-        learned_for = pruned.record(field).learned_for_another(model)
-        if learned_for is not None:
-            notes.append(
-                f"the TDVs of '{name}' were learned for {learned_for}, this comparison ranks with "
-                f"{model}"
-            )
-        if full.documents != pruned.documents:
-            notes.append(
-                f"the indexes hold different numbers of documents: {full.documents:,} "
-                f"('{first}') and {pruned.documents:,} ('{name}')"
-            )
-    if full.deleted:
-        notes.append(
-            f"the postings of '{first}' include those of {full.deleted:,} deleted documents"
-        )
-    return notes
-
-
-def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> list[str]:
-    """Notes about queries that the baseline was tuned on too: by their texts, in which blanks and
-    case make no difference, and further ones by nothing but their ids."""
-    notes = []
-    texts = {_plain(text) for text in tuned_on.values()}
-    for one in query_sets:
-        of_text = {qid for qid, text in one.topics.items() if _plain(text) in texts}
-        of_id = (one.topics.keys() & tuned_on.keys()) - of_text
-        of_all = f"of the {len(one.topics):,} queries of '{one.label}'"
-        if of_text:
-            notes.append(
-                f"{len(of_text):,} {of_all} are among those the baseline was tuned on: on them its "
-                "tuned figures are too high"
-            )
-        if of_id:
-            notes.append(
-                f"{len(of_id):,} {of_all} have the id of a tuning query with another text: are "
-                "they variants of one question?"
-            )
-    return notes
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-def notes_on_shortening(query_sets: Sequence[QuerySet]) -> list[str]:
-    """Notes about query sets of which every index was asked a part of each query."""
-    return [
-        f"the queries of '{one.label}' ask for their heaviest terms only, which hold "
-        f"{100 * made['query_terms']:g} % of a query's weight: {made['terms_per_query']:.1f} of "
-        f"{made['terms_per_query_before']:.1f} terms on average"
-        for one in query_sets
-        if (made := one.shortened) is not None
-    ]
 
 
 def versions_and_machine() -> dict[str, dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Scores of queries' candidates, differentiable in the term values.
 
 The formulas are those of :mod:`..ranking`, Lucene's forms, which a pruned index is searched with;
-:mod:`..paper.similarities` holds the paper's.
+:mod:`..paper.recipe` holds the paper's.
 
 Shapes: ``B`` queries, ``L`` terms a query (padded with query_tf 0), ``C`` candidate documents a
 query, ``E`` postings of the candidates' rows (padded with entry_tf 0), ``V`` terms. Nothing has a

@@ -14,8 +14,8 @@ from ..output import Output
 from ..prior.alone import prior_values
 from ..prior.prior import Prior
 from ..progress import Progress, silent
+from . import DemoConfig
 from .collection import DemoCollection, unpack_wikipedia
-from .config import DemoConfig
 
 VALUES = {"unjudged": "prior-values", "learned": "values"}
 """Pruned index -> the TDVs it is made with."""

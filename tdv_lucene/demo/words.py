@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.evaluate import read_run
+from ..evaluation.runs import read_run
 from ..evaluation.topics import read_qrels, read_topics
 from ..report.table import SIGNIFICANT, Table, change, interval, times_interval
 from ..report.wording import shortened

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..analysis import Analysis
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
-from ..evaluation.chance import note_on_chance
+from ..evaluation.measures import note_on_chance
 from ..evaluation.topics import read_qrels, read_topics
 from ..indexes.index import Index
 from ..matrix.extract import open_matrix
@@ -21,7 +21,7 @@ from ..output import Output
 from ..prior.alone import prior_values, prior_values_of_index
 from ..progress import Progress, silent
 from ..ranking import model_for
-from ..report.path_plot import check_plot, plot_points
+from ..report.plots import check_plot, plot_points
 from ..simulation.estimated_bytes import with_index_bytes
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND, TermValues

@@ -13,10 +13,12 @@ import numpy as np
 from ..analysis import Analysis
 from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError, argument
+from ..evaluation.runs import read_run
 from ..evaluation.topics import (
     Qrels,
     Topics,
     check_overlap,
+    judged_queries,
     read_qrels,
     read_topics,
     relevant_documents,
@@ -26,8 +28,38 @@ from ..learning.recipes import DefaultRecipe
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress
 from .config import ReproduceConfig
-from .pairwise import PaperRecipe
-from .published import Collection
+from .published import MEASURES, Collection
+from .recipe import PaperRecipe
+
+
+def measure(
+    run: str | os.PathLike[str], topics: Mapping[str, str], qrels: Qrels
+) -> dict[str, np.ndarray]:
+    """Return each of ``MEASURES``, float64[Q], for the judged queries in topic order.
+
+    trectools leaves out queries without an answer, and its nDCG has no value where nothing relevant
+    was found; here both count 0. Documents of equal score are ordered by id, the lower one first.
+    """
+    import pandas as pd
+    import trectools
+
+    queries = judged_queries(topics, qrels)
+    hits = read_run(run)
+    hits = hits[hits["query"].isin(queries)]
+    if hits.empty:
+        return {name: np.zeros(len(queries)) for name in MEASURES}
+    hits = hits.sort_values(["query", "score", "docid"], ascending=[True, False, True])
+    ranked, judged = trectools.TrecRun(), trectools.TrecQrel()
+    ranked.load_run_from_dataframe(hits)
+    rows = [(query, "0", doc, grade) for query in queries for doc, grade in qrels[query].items()]
+    judged.qrels_data = pd.DataFrame(rows, columns=["query", "q0", "docid", "rel"])
+    by = trectools.TrecEval(ranked, judged)
+    found = (by.get_ndcg(depth=5, per_query=True), by.get_recall(depth=1000, per_query=True))
+    return {
+        name: values.iloc[:, 0].reindex(queries).fillna(0.0).to_numpy(np.float64)
+        for name, values in zip(MEASURES, found)
+    }
+
 
 ROUNDS = 5
 """In which latency is measured."""

@@ -28,12 +28,10 @@ from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
-from .experiment import ROUNDS, Experiment, read_queries
-from .learn import learn_by_paper
-from .measures import measure
-from .pairwise import PaperRecipe
+from .experiment import ROUNDS, Experiment, measure, read_queries
 from .published import COLLECTIONS
-from .reproduced import make_report, write_report
+from .recipe import PaperRecipe, learn_by_paper
+from .results import make_report, write_report
 
 KIND = "reproduction"
 _REDUCTION = 0.45
@@ -119,7 +117,7 @@ def reproduce_paper(
         found = {model: _run_model(experiment, model) for model in config.models}
         reranked = {}
         if config.neural:
-            from .neural.folds import run_ranker
+            from .neural.runs import run_ranker
 
             reranked = {name: run_ranker(experiment, name) for name in config.neural}
         report = make_report(known, experiment, found, reranked)

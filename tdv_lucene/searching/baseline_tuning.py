@@ -11,7 +11,7 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..errors import TdvError, argument
-from ..evaluation.evaluate import evaluate_run
+from ..evaluation.measures import evaluate_run
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..indexes.analysis import analysis_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError, argument
-from ..evaluation.run_arrays import Run, join
+from ..evaluation.runs import Run, join
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import analysis_of
 from ..indexes.field_analysis import FieldAnalysis

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..evaluation.chance import note_on_chance
+from ..evaluation.measures import note_on_chance
 from ..evaluation.topics import (
     Qrels,
     check_overlap,

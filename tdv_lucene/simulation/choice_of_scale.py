@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..evaluation.rank_agreement import overlap, rank_biased_overlap
+from ..evaluation.runs import overlap, rank_biased_overlap
 from ..ranking import ranking_function
 from .estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
 from .measures import clearly_best, deciding, evaluate, mean_measures

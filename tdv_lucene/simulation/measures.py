@@ -2,7 +2,7 @@
 
 Learning evaluates tens of thousands of rankings of a whole collection, and the ranks of the few
 judged documents are found without sorting. Run files are measured by
-:func:`tdv_lucene.evaluate_run`, with the same nDCG (see :mod:`..evaluation.ndcg`).
+:func:`tdv_lucene.evaluate_run`, with the same nDCG (see :mod:`..evaluation.measures`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..evaluation.ndcg import ndcg
+from ..evaluation.measures import ndcg
 from ..evaluation.tuning import OBJECTIVE
 from .retrieval import QueryPostings
 

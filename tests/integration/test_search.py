@@ -14,7 +14,8 @@ import pytest
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
+from tdv_lucene.evaluation.measures import MEASURES, evaluate_run
+from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.indexes.analysis import analysis_of
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm import java_class

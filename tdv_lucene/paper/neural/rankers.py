@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import TdvError
 from . import check_name
-from .config import NeuralConfig
-from .duet import Duet
 from .layers import (
     BINS,
     KERNELS,
@@ -17,11 +18,178 @@ from .layers import (
     Dense,
     convolve,
     draw_normal,
+    exact_matches,
+    masked_max,
     masked_softmax,
     match_histograms,
     pool_kernels,
     unit,
 )
+
+POOLED = 10
+"""Terms in a pooling window of DUET: a tenth of the document, as in its paper (100 of 1000)."""
+
+RATES = {"drmm": 3e-2, "duet": 3e-3, "conv-knrm": 3e-3}
+"""Learning rates, with the smallest mean held-out loss on lisa and time of .003, .01 and .03
+(DRMM), .001 and .003 (DUET) and .001, .003 and .01 (Conv-KNRM)."""
+
+
+@dataclass(frozen=True)
+class NeuralConfig:
+    """How a re-ranker is built and trained.
+
+    Attributes
+    ----------
+    query_terms, doc_terms : int
+        Terms read of a query and of a document; what is longer is cut. ``doc_terms`` is a multiple
+        of ``POOLED``.
+    filters : int
+        Of Conv-KNRM's convolutions, for each length of n-gram: 128 in its paper, which learned from
+        search logs.
+    units : int
+        DUET's convolutional filters and hidden units: 300 in its paper, which learned
+        from very many judged queries.
+    depth : int
+        Documents of the first stage that non-relevant ones are drawn from.
+    pairs_per_step : int
+    learning_rate : float or None
+        Adam's; None for that of :data:`RATES`.
+    held_out : float
+        Share of the training queries that are not learned from, and whose loss says when to stop.
+    max_epochs, patience : int
+        Epochs without a smaller loss before stopping. ``max_epochs`` is far beyond what training
+        takes.
+    """
+
+    query_terms: int = 32
+    doc_terms: int = 100
+    filters: int = 64
+    units: int = 32
+    depth: int = 1000
+    pairs_per_step: int = 32
+    pairs_per_epoch: int = 1024
+    learning_rate: float | None = None
+    held_out: float = 0.2
+    max_epochs: int = 200
+    patience: int = 5
+
+    def __post_init__(self) -> None:
+        if self.doc_terms < POOLED or self.doc_terms % POOLED:
+            raise TdvError(
+                f"doc_terms must be a multiple of {POOLED}, got {self.doc_terms}: try 100"
+            )
+
+
+_WORDS = 3  # of the distributed model's convolutions
+_SMALL_DUET = 0.3
+"""Of the distributed model's first output weights: exact matches begin by saying more."""
+
+
+class Local(eqx.Module):
+    """On the matrix of exact matches: where in the document each query term stands.
+
+    A match begins by counting the same wherever it stands. With random weights for each place, a
+    thousand judged queries do not teach that it does.
+
+    Attributes
+    ----------
+    window : float[doc_terms, F]
+        One convolution over the whole document, for each term of the query.
+    gather : float[query_terms, F, F]
+        The first full layer, by place in the query.
+    """
+
+    window: jax.Array
+    bias: jax.Array
+    gather: jax.Array
+    gather_bias: jax.Array
+    hidden: Dense
+    output: Dense
+
+    def __init__(self, config: NeuralConfig, rng: np.random.Generator) -> None:
+        units = config.units
+        # A term occurs a few times in a document: that many inputs are not 0.
+        window = draw_normal(rng, (1, units), 4)
+        self.window = jnp.repeat(window, config.doc_terms, axis=0)
+        self.bias = jnp.zeros(units)
+        gather = draw_normal(rng, (1, units, units), 4 * units)
+        self.gather = jnp.repeat(gather, config.query_terms, axis=0)
+        self.gather_bias = jnp.zeros(units)
+        self.hidden = Dense(units, units, rng)
+        self.output = Dense(units, 1, rng)
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        matches = exact_matches(batch.query, batch.docs).astype(jnp.float32)
+        seen = jnp.tanh(matches @ self.window[: batch.docs.shape[-1]] + self.bias)
+        seen = jnp.where((batch.query >= 0)[:, None, :, None], seen, 0)
+        gathered = jnp.einsum("bclf,lfg->bcg", seen, self.gather[: batch.query.shape[-1]])
+        hidden = jnp.tanh(gathered + self.gather_bias)
+        hidden = jnp.tanh(self.hidden(hidden))
+        return self.output(hidden)[..., 0]
+
+
+class Distributed(eqx.Module):
+    """On word vectors: the query's one vector times that of each window of the document.
+
+    Attributes
+    ----------
+    query_kernel, doc_kernel : float[3, E, F]
+    gather : float[windows, F, F]
+        The first full layer, by window.
+    """
+
+    query_kernel: jax.Array
+    query_bias: jax.Array
+    query_dense: Dense
+    doc_kernel: jax.Array
+    doc_bias: jax.Array
+    doc_dense: Dense
+    gather: jax.Array
+    gather_bias: jax.Array
+    output: Dense
+
+    def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
+        units = config.units
+        shape, windows = (_WORDS, dimensions, units), config.doc_terms // POOLED
+        self.query_kernel = draw_normal(rng, shape, _WORDS * dimensions)
+        self.query_bias = jnp.zeros(units)
+        self.query_dense = Dense(units, units, rng)
+        self.doc_kernel = draw_normal(rng, shape, _WORDS * dimensions)
+        self.doc_bias = jnp.zeros(units)
+        self.doc_dense = Dense(units, units, rng)
+        self.gather = draw_normal(rng, (windows, units, units), windows * units)
+        self.gather_bias = jnp.zeros(units)
+        self.output = Dense(units, 1, rng, _SMALL_DUET)
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        asked = jnp.tanh(convolve(batch.query_vectors, self.query_kernel) + self.query_bias)
+        asked = jnp.tanh(self.query_dense(masked_max(asked, batch.query >= 0)))
+        there = batch.docs.reshape(*batch.docs.shape[:-1], -1, POOLED) >= 0
+        found = jnp.tanh(convolve(batch.doc_vectors, self.doc_kernel) + self.doc_bias)
+        found = masked_max(found.reshape(*there.shape, -1), there)
+        found = jnp.tanh(self.doc_dense(found))
+        found = jnp.where(there.any(axis=-1)[..., None], found, 0)
+        product = asked[:, None, None] * found
+        gathered = jnp.einsum("bcwf,wfg->bcg", product, self.gather[: product.shape[2]])
+        return self.output(jnp.tanh(gathered + self.gather_bias))[..., 0]
+
+
+class Duet(eqx.Module):
+    """score = local + distributed."""
+
+    local: Local
+    distributed: Distributed
+
+    def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
+        self.local = Local(config, rng)
+        self.distributed = Distributed(dimensions, config, rng)
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        return self.local(batch) + self.distributed(batch)
+
 
 _HIDDEN = 5
 _SMALL = 0.1

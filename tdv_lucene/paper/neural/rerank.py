@@ -60,10 +60,8 @@ def train_ranker(
         read_qrels(qrels),
     )
     from ...jvm.analysis import analyze_topics
-    from .config import NeuralConfig
-    from .rankers import count_parameters
-    from .stored import StoredRanker
-    from .training import judged_training, train
+    from .rankers import NeuralConfig, count_parameters
+    from .training import StoredRanker, judged_training, train
 
     with (
         Index.open(index) as opened,
@@ -141,9 +139,8 @@ def rerank_run(
     )  # fmt: skip
     texts = read_topics(topics, config.topic_field, config.topic_reader)
     from ...jvm.analysis import analyze_topics
-    from .reading import Reader
     from .runs import Reranking, format_run, number_documents, read_rankings
-    from .stored import StoredRanker
+    from .training import Reader, StoredRanker
 
     rankings, stored = read_rankings(os.fspath(run)), StoredRanker.load(ranker)
     if missing := [query for query in rankings if query not in texts]:

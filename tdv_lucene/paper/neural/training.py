@@ -1,34 +1,115 @@
-"""Training: pairwise hinge over (query, relevant, non-relevant), Adam, early stopping.
-
-It goes on until the loss of queries that are not learned from falls no more.
-"""
+"""A trained re-ranker on disk: its weights, the word vectors it reads, and what it was made for."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.flatten_util import ravel_pytree
 
 from ...embedding.term_vectors import TermVectors
+from ...errors import TdvError
 from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
 from ...matrix.term_document_matrix import TermDocumentMatrix
+from ...matrix.token_sequences import TokenSequences
+from ...output import Output
 from ...progress import Progress, silent
-from ...ranking.bm25 import Bm25
+from ...ranking.bm25 import Bm25, bm25_idf
 from ...simulation.problem import JudgedMatrix
 from ...simulation.queries import Queries, make_queries
-from ..pairwise import relevant_pairs
-from ..similarities import hinge_with_sparsity
-from . import RANKERS
-from .config import RATES, NeuralConfig
+from ...store import NUMBER, check_content, check_files, load_array, read_manifest, save_array
+from ..recipe import hinge_with_sparsity, relevant_pairs
+from . import KIND, RANKERS
 from .layers import Batch
-from .rankers import Ranker, make_ranker
-from .reading import Reader
+from .rankers import POOLED, RATES, NeuralConfig, Ranker, make_ranker
+
+_KEY = 20161024  # of the vectors of terms that have none: the same in training and at search
+_QUERY_STEP = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """A collection as re-rankers see it."""
+
+    matrix: TermDocumentMatrix
+    vectors: TermVectors
+    config: NeuralConfig
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """float32[V, E]: the word vectors, all of length sqrt(E).
+
+        A term without a vector gets a random one, always the same: it matches itself and nothing
+        else.
+        """
+        terms, size = self.matrix.shape[0], self.vectors.vectors.shape[1]
+        table = np.array(jax.random.normal(jax.random.key(_KEY), (terms, size)))
+        table[self.vectors.terms] = self.vectors.vectors
+        lengths = np.sqrt((table**2).sum(axis=1, keepdims=True))
+        return table * (np.sqrt(size) / np.maximum(lengths, 1e-12)).astype(np.float32)
+
+    @cached_property
+    def idf(self) -> np.ndarray:
+        """float32[V]: BM25's, of Lucene."""
+        doc_freq = np.asarray(self.matrix.doc_freq, np.float64)
+        return bm25_idf(doc_freq, self.matrix.doc_count).astype(np.float32)
+
+    @property
+    def sequences(self) -> TokenSequences:
+        assert self.matrix.sequences is not None  # open_matrix(tokens=True) has them
+        return self.matrix.sequences
+
+    def queries(self, texts: Mapping[str, Sequence[str]]) -> np.ndarray:
+        """Return int32[Q, L]: the terms of analysed texts, without those no document has.
+
+        L is what the longest has, up to ``query_terms``, rounded up to a multiple of eight.
+        """
+        found = [self.matrix.vocabulary.find(tokens) for tokens in texts.values()]
+        found = [terms[terms >= 0][: self.config.query_terms] for terms in found]
+        longest = max((len(terms) for terms in found), default=0)
+        width = min(self.config.query_terms, -(-max(longest, 1) // _QUERY_STEP) * _QUERY_STEP)
+        padded = np.full((len(found), width), -1, np.int32)
+        for row, terms in zip(padded, found):
+            row[: len(terms)] = terms
+        return padded
+
+    def lengths(self, documents: np.ndarray) -> np.ndarray:
+        """Return int64[n]: terms read of each of ``documents``."""
+        indptr = self.sequences.indptr
+        return np.minimum(indptr[documents + 1] - indptr[documents], self.config.doc_terms)
+
+    def width(self, longest: int) -> int:
+        """The padded length of documents up to ``longest`` terms: one of four."""
+        whole = self.config.doc_terms // POOLED
+        steps = sorted({max(1, -(-whole * part // 5)) for part in (1, 2, 3, 5)})
+        return next(step * POOLED for step in steps if step * POOLED >= longest)
+
+    def batch(self, queries: np.ndarray, documents: np.ndarray, width: int) -> Batch:
+        """Return the batch of ``documents`` int[B, C] for queries int32[B, L] of terms.
+
+        A document of -1 is padding, and empty. Documents are cut or padded to ``width`` terms.
+        """
+        docs = self.sequences.heads(np.maximum(documents, 0).ravel(), width)
+        docs = docs.reshape(*documents.shape, width)
+        docs[documents < 0] = -1
+        idf = np.where(queries >= 0, self.idf[np.maximum(queries, 0)], 0).astype(np.float32)
+        return Batch(queries, self._vectors(queries), idf, docs, self._vectors(docs))
+
+    def _vectors(self, terms: np.ndarray) -> np.ndarray:
+        """Return float32[..., E], zeros for padding."""
+        found = np.take(self.table, np.maximum(terms, 0), axis=0)
+        found[terms < 0] = 0
+        return found
+
 
 _DRAWS = 4
 """Documents that are not relevant, for each relevant one of a held-out query: the fewer these
@@ -175,3 +256,75 @@ def _batches(training: Training, triples: np.ndarray) -> Iterator[Batch]:
     for some in np.resize(triples, (-(-len(triples) // size), size, 3)):
         width = reader.width(int(reader.lengths(some[:, 1:]).max(initial=1)))
         yield reader.batch(training.queries[some[:, 0]], some[:, 1:], width)
+
+
+_MADE_BY = "tdv-lucene paper ranker --index INDEX --topics TOPICS --qrels QRELS --output FOLDER"
+_ARRAYS = ("weights", "vector_terms", "vectors")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRanker:
+    """A re-ranker and what it needs to score.
+
+    Attributes
+    ----------
+    manifest : dict
+        ``name``, ``config``, ``field``, ``vocabulary_sha256``, and how it was trained.
+    """
+
+    ranker: Ranker
+    vectors: TermVectors
+    config: NeuralConfig
+    manifest: dict[str, Any]
+
+    def save(self, place: Output) -> None:
+        """Write a folder: every weight in one array, in the order of the module's fields."""
+        weights, _ = ravel_pytree(self.ranker)
+        arrays = np.asarray(weights, np.float32), self.vectors.terms, self.vectors.vectors
+        with place as folder:
+            for name, array in zip(_ARRAYS, arrays):
+                save_array(folder / f"{name}.npy", np.asarray(array))
+            place.write_manifest({**self.manifest, "config": asdict(self.config)})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> StoredRanker:
+        """Read a folder that :meth:`save` wrote.
+
+        Raises :class:`TdvError` when it is not such a folder, or damaged.
+        """
+        manifest = read_manifest(path, KIND, _MADE_BY)
+        check_files(path, manifest, _MADE_BY)
+        spec = {"name": str, "field": str, "vocabulary_sha256": str, "config": dict}
+        check_content(path, manifest, _MADE_BY, spec)
+        config = _config(path, manifest["config"])
+        weights, terms, vectors = (load_array(path, name, _MADE_BY) for name in _ARRAYS)
+        if vectors.ndim != 2 or len(terms) != len(vectors) or not np.isfinite(vectors).all():
+            raise _damaged(path, "its word vectors are none")
+        flat, restore = ravel_pytree(make_ranker(manifest["name"], vectors.shape[1], config, 0))
+        if weights.shape != flat.shape or not np.isfinite(weights).all():
+            raise _damaged(path, f"not the {flat.size:,} weights of {RANKERS[manifest['name']]}")
+        own = TermVectors(manifest["vocabulary_sha256"], terms, vectors, {})
+        return cls(restore(jnp.asarray(weights)), own, config, manifest)
+
+    def check(self, matrix: TermDocumentMatrix, index: str | os.PathLike[str]) -> None:
+        """Raise :class:`TdvError` unless it was trained on the vocabulary of ``matrix``."""
+        if self.manifest["vocabulary_sha256"] != matrix.vocabulary.sha256:
+            raise TdvError(
+                f"the re-ranker was trained on another index than {index}: its terms are others. "
+                "Train one on this index with 'tdv-lucene paper ranker'"
+            )
+
+
+def _config(path: str | os.PathLike[str], stored: dict[str, Any]) -> NeuralConfig:
+    """The config, once sure that every entry has its type and lies in its range."""
+    types: dict[str, Any] = {field.name: type(field.default) for field in fields(NeuralConfig)}
+    types["learning_rate"] = (float, type(None))
+    check_content(path, stored, _MADE_BY, types)
+    sizes = [x for x in stored.values() if isinstance(x, NUMBER)]
+    if set(stored) != set(types) or not all(0 < x <= 10**6 for x in sizes):
+        raise _damaged(path, "'config' has other numbers than a re-ranker")
+    return NeuralConfig(**stored)
+
+
+def _damaged(path: str | os.PathLike[str], what: str) -> TdvError:
+    return TdvError(f"{Path(path)} is damaged ({what}): make it again with '{_MADE_BY}'")

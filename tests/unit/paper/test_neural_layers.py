@@ -11,7 +11,6 @@ import pytest
 from jax.test_util import check_grads
 
 from tdv_lucene.paper.neural import RANKERS
-from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
 from tdv_lucene.paper.neural.layers import (
     KERNELS,
     WIDTHS,
@@ -24,7 +23,13 @@ from tdv_lucene.paper.neural.layers import (
     pool_kernels,
     unit,
 )
-from tdv_lucene.paper.neural.rankers import count_parameters, make_ranker, score
+from tdv_lucene.paper.neural.rankers import (
+    POOLED,
+    NeuralConfig,
+    count_parameters,
+    make_ranker,
+    score,
+)
 
 pytestmark = pytest.mark.slow
 

@@ -10,11 +10,16 @@ from small_problem import make_collection
 
 from tdv_lucene.core import tdv
 from tdv_lucene.embedding.lsa import latent_semantic_vectors
-from tdv_lucene.paper import pairwise
-from tdv_lucene.paper.learn import learn_by_paper
-from tdv_lucene.paper.pairwise import PaperRecipe, draw_negatives, glorot_start, relevant_pairs
-from tdv_lucene.paper.similarities import hinge_with_sparsity
-from tdv_lucene.paper.tables import paper_tables
+from tdv_lucene.paper import recipe as paper_recipe
+from tdv_lucene.paper.recipe import (
+    PaperRecipe,
+    draw_negatives,
+    glorot_start,
+    hinge_with_sparsity,
+    learn_by_paper,
+    relevant_pairs,
+)
+from tdv_lucene.paper.results import paper_tables
 from tdv_lucene.simulation.queries import make_queries
 
 SHORT = PaperRecipe(max_epochs=2, patience=1, learning_rate=1e-2, reductions=(0.0,), folds=2)
@@ -88,4 +93,4 @@ def test_the_papers_third_table_has_the_papers_signs(removed, shown):
 
 
 def test_what_was_compiled_is_not_kept_for_ever():
-    assert pairwise._compiled.cache_info().maxsize <= 8
+    assert paper_recipe._compiled.cache_info().maxsize <= 8

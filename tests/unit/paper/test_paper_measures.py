@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tdv_lucene.evaluation.evaluate import evaluate_run
-from tdv_lucene.paper.measures import measure
+from tdv_lucene.evaluation.measures import evaluate_run
+from tdv_lucene.paper.experiment import measure
 from tdv_lucene.paper.published import MEASURES
 
 

@@ -1,0 +1,339 @@
+"""TDVs by the paper's recipe: a training a fold for the held-out measures, and one on all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from ..core import tdv
+from ..core.scoring import Batch, doc_lengths
+from ..embedding.term_vectors import TermVectors
+from ..errors import TdvError
+from ..interruption import check, deferred
+from ..learning.candidates import padded_terms
+from ..learning.learn import values_of
+from ..learning.points import validate_points
+from ..learning.tuning_before_learning import tuning_queries
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..progress import Progress, silent
+from ..ranking import Array, SearchParameters
+from ..simulation.choice_of_scale import faithful_scale
+from ..simulation.full_index import measure_full
+from ..simulation.problem import Problem, Tuned
+from ..simulation.queries import Queries
+from ..simulation.reduced import Reduced, TermScores
+from ..values.losses import Recommended
+from ..values.operating_point import REDUCTIONS
+from ..values.term_values import TermValues
+
+
+class BatchStatistics(NamedTuple):
+    """l1-based statistics of one half batch; ``l1`` has an entry a term.
+
+    Attributes
+    ----------
+    l1 : float[...]
+        l1(S'_{t,:}) over the documents of the half batch.
+    max_l1, total_tokens, avg_doc_len : float[]
+    """
+
+    l1: Array
+    max_l1: Array
+    total_tokens: Array
+    avg_doc_len: Array
+
+    @property
+    def idf(self) -> Array:
+        """Eq. (3): log((max l1 + 1) / (l1 + 1)), never negative."""
+        return jnp.log((self.max_l1 + 1) / (self.l1 + 1))
+
+
+@dataclass(frozen=True)
+class PaperTfIdf:
+    """Eq. (9)."""
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: BatchStatistics) -> Array:
+        del doc_len
+        return tf * statistics.idf
+
+
+@dataclass(frozen=True)
+class PaperBm25:
+    """Eq. (10), with the factor (k1 + 1) that Lucene leaves out."""
+
+    k1: float = 0.9
+    b: float = 0.4
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: BatchStatistics) -> Array:
+        length_norm = 1 - self.b + self.b * doc_len / statistics.avg_doc_len
+        return statistics.idf * tf * (self.k1 + 1) / (tf + self.k1 * length_norm)
+
+
+@dataclass(frozen=True)
+class PaperDirichlet:
+    """Eq. (11) in its first form: |q| log(alpha_d) once, over matching terms or not."""
+
+    mu: float = 1000.0
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: BatchStatistics) -> Array:
+        p = statistics.l1 / statistics.total_tokens
+        return jnp.log1p(tf / (1 + self.mu * p)) - jnp.log1p(doc_len / self.mu)
+
+
+PaperSimilarity = PaperTfIdf | PaperBm25 | PaperDirichlet
+"""A ranking function as the sum over query terms of ``query_tf * term_scores``: float[...], of a
+term in a document, in the broadcast shape of the arguments."""
+
+SIMILARITIES: dict[str, PaperSimilarity] = {
+    "bm25": PaperBm25(),
+    "qld": PaperDirichlet(),
+    "tfidf": PaperTfIdf(),
+}
+"""Those that the paper learns by, with Anserini's parameters."""
+
+
+def batch_statistics(term_values: Array, batch: Batch) -> BatchStatistics:
+    """Return the statistics of the batch's own documents; ids are those of ``term_values``."""
+    weighted = batch.entry_tf * term_values[batch.entry_terms]
+    l1 = jax.ops.segment_sum(weighted, batch.entry_terms, term_values.shape[0])
+    return BatchStatistics(l1, l1.max(), l1.sum(), doc_lengths(term_values, batch).mean())
+
+
+def score_half(similarity: PaperSimilarity, term_values: Array, batch: Batch) -> jax.Array:
+    """Return float32[B] scores of each query with its one document (``C`` is 1)."""
+    statistics = batch_statistics(term_values, batch)
+    of_query = statistics._replace(l1=statistics.l1[batch.query_terms])
+    weighted_tf = batch.tf[:, 0] * term_values[batch.query_terms]
+    lengths = doc_lengths(term_values, batch)
+    scores = similarity.term_scores(weighted_tf, lengths, of_query)
+    summed: jax.Array = (scores * batch.query_tf).sum(axis=-1)
+    return summed
+
+
+def hinge_with_sparsity(
+    positive: Array, negative: Array, l1_of_pairs: Array, sparsity: float
+) -> jax.Array:
+    """Return the paper's objective (eq. 12-13): (1 - lambda) hinge + lambda l1.
+
+    Parameters
+    ----------
+    positive, negative : float[B]
+        Scores of the relevant and the non-relevant document of each triple.
+    l1_of_pairs : float[]
+        *Sum* over the batch of l1(S'_d+) + l1(S'_d-), while the hinge is a *mean*: as in the
+        paper's implementation, so that its lambda keeps its meaning.
+    sparsity : float
+        lambda, within [0, 1].
+    """
+    hinge = optax.losses.hinge_loss(positive - negative, jnp.ones_like(positive)).mean()
+    loss: jax.Array = (1 - sparsity) * hinge + sparsity * l1_of_pairs
+    return loss
+
+
+@dataclass(frozen=True)
+class PaperRecipe:
+    """The paper's training: batch-wise statistics, l1-based idf, hinge and l1, Adam.
+
+    Attributes
+    ----------
+    pairs_per_step : int
+        (query, relevant, non-relevant) triples a step.
+    learning_rate : float
+    sparsity : float
+        lambda, within [0, 1].
+    max_epochs, patience : int
+        Epochs at most, and epochs without a better training nDCG@5 before stopping.
+    folds : int
+    reductions : tuple of float
+        Operating points; 0 drops only the terms with a learned TDV of 0.
+    """
+
+    name = "paper"
+    pairs_per_step: int = 32
+    learning_rate: float = 1e-3
+    sparsity: float = 1e-5
+    max_epochs: int = 100
+    patience: int = 10
+    folds: int = 5
+    reductions: tuple[float, ...] = REDUCTIONS
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.sparsity <= 1:
+            raise TdvError(f"sparsity (lambda) must lie within [0, 1], got {self.sparsity}")
+
+
+def train(
+    problem: Problem,
+    features: tdv.Features,
+    recipe: PaperRecipe,
+    train_queries: np.ndarray,
+    rng: np.random.Generator,
+    epoch_done: Callable[[int], None],
+) -> tuple[tdv.Linear, int]:
+    """Return the parameters after the epoch with the best training nDCG@5, and that epoch.
+
+    Epoch 0 is the random start, so the best is at least as good as that on the training queries.
+    """
+    optimizer, update = _compiled(SIMILARITIES[problem.model], recipe)
+    pairs = relevant_pairs(problem.queries)
+    pairs = pairs[np.isin(pairs[:, 0], train_queries)]
+    terms = padded_terms(problem.queries)
+    linear = glorot_start(jax.random.key(int(rng.integers(2**31))), features)
+    state = optimizer.init(linear)
+    best, best_epoch = linear, 0
+    best_ndcg = _training_ndcg(problem, linear, features, train_queries)
+    for epoch in range(1, recipe.max_epochs + 1):
+        order, size = rng.permutation(len(pairs)), recipe.pairs_per_step
+        for chosen in np.split(order, range(size, len(order), size)):
+            check()
+            halves = _halves(problem, pairs[chosen], terms, rng)
+            linear, state = update(linear, state, features, *halves)
+        ndcg = _training_ndcg(problem, linear, features, train_queries)
+        epoch_done(epoch)
+        if ndcg > best_ndcg:
+            best, best_epoch, best_ndcg = linear, epoch, ndcg
+        if epoch - best_epoch >= recipe.patience:
+            break
+    return jax.tree.map(np.asarray, best), best_epoch
+
+
+def glorot_start(key: jax.Array, features: tdv.Features) -> tdv.Linear:
+    """Return the paper's start: w Glorot-uniform over the features and one unit, b = 1."""
+    statistics, vector = features.width
+    bound = (6 / (statistics + vector + 1)) ** 0.5
+    w = jax.random.uniform(key, (statistics + vector,), minval=-bound, maxval=bound)
+    return tdv.Linear(w[:statistics], w[statistics:], jnp.ones(()))
+
+
+def relevant_pairs(queries: Queries) -> np.ndarray:
+    """Return int64[n, 2]: each query with each of its relevant documents that the index holds."""
+    numbers = np.repeat(np.arange(len(queries)), np.diff(queries.judged_indptr))
+    return np.stack([numbers, queries.judged_docs], axis=1)[queries.grades > 0]
+
+
+def draw_negatives(
+    queries: Queries, some: np.ndarray, documents: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return int64[B]: for each of ``some`` queries int64[B] a judged non-relevant document, any
+    document of the collection where there is none."""
+    drawn = rng.integers(documents, size=len(some))
+    for row, query in enumerate(some.tolist()):
+        docs, grades = queries.judged_of(query)
+        if (grades <= 0).any():
+            drawn[row] = rng.choice(docs[grades <= 0])
+    return drawn
+
+
+def _halves(
+    problem: Problem,
+    pairs: np.ndarray,
+    terms: tuple[np.ndarray, np.ndarray],
+    rng: np.random.Generator,
+) -> tuple[Batch, Batch]:
+    """Return the relevant and the non-relevant half of a batch, ``C`` = 1."""
+    queries, positives = pairs.T
+    query_terms, query_tf = terms[0][queries], terms[1][queries]
+    negatives = draw_negatives(problem.queries, queries, problem.matrix.shape[1], rng)
+
+    def half(docs: np.ndarray) -> Batch:
+        tf = problem.rows.term_freqs(docs, query_terms)
+        return problem.rows.batch(query_terms, query_tf, docs[:, None], tf[:, None])
+
+    return half(positives), half(negatives)
+
+
+@lru_cache(maxsize=4)
+def _compiled(similarity: PaperSimilarity, recipe: PaperRecipe) -> tuple[Any, Any]:
+    """Return (optimizer, update), compiled once for all folds."""
+    optimizer = optax.adam(recipe.learning_rate)
+
+    def objective(
+        linear: tdv.Linear, features: tdv.Features, positive: Batch, negative: Batch
+    ) -> jax.Array:
+        values = tdv.term_values(linear, features)
+        better, worse = (score_half(similarity, values, half) for half in (positive, negative))
+        l1 = sum((half.entry_tf * values[half.entry_terms]).sum() for half in (positive, negative))
+        return hinge_with_sparsity(better, worse, l1, recipe.sparsity)
+
+    @jax.jit
+    def update(
+        linear: tdv.Linear, state: Any, features: tdv.Features, positive: Batch, negative: Batch
+    ) -> tuple[Any, Any]:
+        gradient = jax.grad(objective)(linear, features, positive, negative)
+        change, state = optimizer.update(gradient, state, linear)
+        return optax.apply_updates(linear, change), state
+
+    return optimizer, update
+
+
+def _training_ndcg(
+    problem: Problem, linear: tdv.Linear, features: tdv.Features, queries: np.ndarray
+) -> float:
+    """Rank the whole collection with Lucene's formula, which is what searches will use."""
+    values = np.asarray(tdv.term_values(linear, features))
+    return float(problem.measure(problem.rows.weighted(values), queries)[:, 0].mean())
+
+
+def learn_by_paper(
+    matrix: TermDocumentMatrix,
+    topics: Mapping[str, Sequence[str]],
+    qrels: Mapping[str, Mapping[str, int]],
+    *,
+    model: str,
+    recipe: PaperRecipe,
+    vectors: TermVectors,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> TermValues:
+    """Learn TDVs as the paper does, from all documents, with Anserini's k1, b and mu.
+
+    w sees the vectors as they are, neither centred nor scaled, and nothing else. A term with a TDV
+    of 0 is dropped, and that is the reduction recommended. At a larger reduction the terms with the
+    smallest TDVs are dropped as well. The parameters are those of
+    :func:`tdv_lucene.learn_term_values`.
+
+    Raises :class:`TdvError` as there.
+    """
+    matrix.require_postings("learning")
+    rng = np.random.default_rng(seed)
+    with deferred():  # JAX's callbacks bear no exception
+        problem = Problem.of(matrix, topics, qrels, vectors, model, SearchParameters())
+        problem.require_queries()
+        folds = problem.folds(recipe.folds, rng)
+        everything = np.arange(len(problem.queries))
+        none = jnp.zeros((matrix.shape[0], 0))
+        known = jnp.asarray(vectors.terms), jnp.asarray(vectors.vectors)
+        features = tdv.Features(none, *known)
+        trainings, most = [*folds, everything[:0]], recipe.max_epochs
+        trained = []
+        for number, held_out in enumerate(trainings):
+
+            def epoch_done(epoch: int, before: int = number * most) -> None:
+                # The training before may have stopped early.
+                progress("train, epochs", before + epoch, len(trainings) * most)
+
+            queries = np.setdiff1d(everything, held_out)
+            linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
+            values = np.asarray(tdv.term_values(linear, features))
+            trained.append((TermScores(values, values), epoch, linear))
+        *of_folds, (final, _, _) = trained
+        scored = [scores for scores, *_ in of_folds]
+        full = measure_full(problem, folds, tuning_queries(problem, seed), progress)
+        learned = validate_points(
+            Reduced(Tuned.untuned(problem, folds), final, scored, folds, 0.0, "term"),
+            full, recipe.reductions, faithful_scale, progress,
+        )  # fmt: skip
+    for report, (_, epoch, linear) in zip(learned.folds, of_folds):
+        report["network"] = {
+            "epoch": epoch,
+            "w_vector": linear.of_vector.tolist(),
+            "b": float(linear.bias),
+        }
+    return values_of(learned._replace(recommended=Recommended(0.0, None)), recipe, seed)
