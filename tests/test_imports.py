@@ -274,7 +274,7 @@ def test_every_public_name_exists_and_is_documented() -> None:
     assert [name for name in names if not getattr(tdv_lucene, name).__doc__] == []
 
 
-LONGEST = 300
+LONGEST = 600
 """Lines of a module: more are two modules."""
 
 

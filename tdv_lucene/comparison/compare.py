@@ -1,4 +1,4 @@
-"""Stage 7: what pruning gained and cost, on one or several sets of topics."""
+"""Compare a full index with pruned ones on one or several sets of topics."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.measures import Evaluation
 from ..indexes.index import Index
-from ..jvm.searcher import stored_texts
 from ..output import Output
 from ..progress import Progress, silent
-from ..report.page import Measured, Rankings
-from ..report.wording import shortened
+from ..report.page import Measured, Rankings, render_page
 from ..searching.baseline_tuning import tune_parameters
 from ..timing.latency import (
     MODES,
@@ -31,59 +27,9 @@ from ..timing.latency import (
 )
 from . import content
 from .config import CompareConfig
-from .inputs import (
-    Compared,
-    FilePair,
-    QuerySet,
-    Results,
-    System,
-    open_alike,
-    pairs_to_test,
-    read_inputs,
-    search_all,
-)
+from .inputs import Compared, FilePair, QuerySet, System, open_alike, pairs_to_test, read_inputs
+from .results import Results, rankings_to_show, search_all
 from .term_changes import describe_terms, trade_off
-
-MEASURE = "MAP"
-MOST = 1000
-"""Rankings in a page, of all systems and query sets together: about half a megabyte of titles."""
-_TITLE = 120  # characters
-
-
-def side_by_side(results: Sequence[Results], index: Index, field: str) -> list[Rankings]:
-    """Return the rankings of the queries that changed most, for each query set."""
-    most = max(1, MOST // sum(len(result.evaluations) for result in results))
-    chosen = [most_changed(result.evaluations, most) for result in results]
-    best = [
-        {query: [best[query] for best in result.best.values()] for query in queries}
-        for result, queries in zip(results, chosen)
-    ]
-    shown = {doc for of_set in best for lists in of_set.values() for docs in lists for doc in docs}
-    texts = stored_texts(index, field, sorted(shown), 2 * _TITLE)
-    titles = {document: shortened(text, _TITLE) for document, text in texts.items()}
-    return [
-        Rankings(of_set, _relevant(of_set, result.queries.qrels), titles)
-        for of_set, result in zip(best, results)
-    ]
-
-
-def most_changed(evaluations: Mapping[str, Evaluation], most: int) -> list[str]:
-    """Return the queries that any system changed most against the first, in topic order."""
-    first, *others = evaluations.values()
-    changes = [abs(other.values[MEASURE] - first.values[MEASURE]) for other in others]
-    order = np.argsort(-np.max(changes, axis=0), kind="stable")
-    return [first.queries[i] for i in np.sort(order[:most])]
-
-
-def _relevant(
-    best: Mapping[str, Sequence[Sequence[str]]], qrels: Mapping[str, Mapping[str, int]]
-) -> dict[str, list[str]]:
-    shown = {query: {doc for docs in lists for doc in docs} for query, lists in best.items()}
-    return {
-        query: [doc for doc, grade in qrels[query].items() if grade > 0 and doc in documents]
-        for query, documents in shown.items()
-    }
-
 
 KIND = "comparison"
 
@@ -101,11 +47,11 @@ def compare_indexes(
 ) -> dict[str, Any]:
     """Compare an index with its pruned form and write the folder ``output``.
 
-    Each index is searched with the parameters it records (see :func:`recorded_parameters`).
-    :class:`LatencyPlan` tells how latency is measured. The folder holds ``report.json`` (what is
-    returned), ``report.html``, ``per_query.tsv``, the runs, ``latency.tsv`` (medians and postings
-    visited, a line per query), and every single latency in ``latency_ns.npy``, its queries in the
-    order of ``latency.tsv``. With several query sets, file names include the set's label, as in
+    Each index is searched with the parameters it records (see :func:`recorded_parameters`), and
+    timed as :class:`LatencyPlan` describes. The folder holds ``report.json`` (what is returned),
+    ``report.html``, ``per_query.tsv``, the runs, ``latency.tsv`` (medians and postings visited, a
+    line per query), and every single latency in ``latency_ns.npy``, its queries in the order of
+    ``latency.tsv``. With several query sets, file names include the set's label, as in
     ``per_query.LABEL.tsv`` and ``runs/LABEL.NAME.run``.
 
     Parameters
@@ -124,7 +70,7 @@ def compare_indexes(
         - ``queries`` (judged, emptied, ...) and ``rank_effects.NAME``.
         - ``query_sets.LABEL``: the last three for every query set.
         - ``latency_ms.NAME``, ``latency_exhaustive_ms.NAME``: top10 and top1000, each with mean,
-          p50, p95, p99; and the entries of :mod:`tdv_lucene.timing.latency`.
+          p50, p95, p99; and the entries of :func:`tdv_lucene.timing.latency.summarise_speed`.
         - ``tuning``, ``parameters``, ``versions``, ``machine``.
         - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.term_changes`),
           and of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``.
@@ -153,43 +99,49 @@ def _compare(
     config: CompareConfig,
     progress: Progress,
 ) -> dict[str, Any]:
+    field = config.field
     compared = read_inputs(indexes, queries, config.tune, config)
-    terms = _terms(indexes, config.field)
+    terms = _terms(indexes, field)
     search: dict[str, Any] = {
-        "field": config.field, "threads": cores(config.threads), "progress": progress
+        "field": field, "threads": cores(config.threads), "progress": progress
     }  # fmt: skip
-    asked: dict[str, Any] = {"field": config.field, "analysis": compared.analysed.analysis}
+    asked: dict[str, Any] = {"field": field, "analysis": compared.analysed.analysis}
     systems, tuning = _with_tuned(compared, search)
-    query_sets = compared.query_sets
+    sets = compared.query_sets
     with place as folder:
         search |= {"analysed": compared.analysed, "measures": config.measures}
-        results = _search_sets(systems, query_sets, folder, search)
+        results = _search_sets(systems, sets, folder / "runs", search)
         timed = {
             n: TimedIndex(system.index, system.parameters, results[0].runs[n])
             for n, system in systems.items()
         }
-        raw = folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy"
-        latency, words, speed = _measure_speed(timed, query_sets, config, raw, asked, progress)
+        latency = measure_latency(
+            timed, sets[0].topics, config.latency_plan, **asked,
+            raw=folder / f"latency_ns{_ending(sets, sets[0])}.npy", progress=progress,
+        )  # fmt: skip
+        searched = {name: system.index for name, system in systems.items()}
+        words = [look_up_terms(searched, one.topics, **asked) for one in sets]
         report = {
-            "indexes": {n: content.sizes(had, config.field) for n, had in compared.found.items()},
+            "indexes": {n: content.sizes(found, field) for n, found in compared.found.items()},
             **content.effectiveness(results, pairs_to_test(systems), config.seed),
-            **speed,
+            **content.latencies(latency),
+            **summarise_speed(latency, words[0], config.seed),
             **terms,
             "tuning": tuning,
-            "parameters": content.parameters(systems, results, config.field),
+            "parameters": content.parameters(systems, results, field),
             "analysis": compared.analysed.as_dict(),
             "rules": content.RULES,
-            "notes": compared.notes(results, config.field),
+            "notes": content.all_notes(compared, results, field),
             **content.versions_and_machine(),
         }
-        rankings = side_by_side(results, next(iter(indexes.values())), config.field)
+        rankings = rankings_to_show(results, next(iter(indexes.values())), field)
         _write_files(folder, report, results, latency, words, rankings)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
 
 def _terms(indexes: Mapping[str, Index], field: str) -> dict[str, Any]:
-    """What pruning changed about terms in each index, and its trade-off; the second's on top."""
+    """Return the changed terms and the trade-off of each index; those of the second on top."""
     (_, full), *others = indexes.items()
     terms = {name: describe_terms(full, pruned, field) for name, pruned in others}
     curves = {name: trade_off(pruned, field) for name, pruned in others}
@@ -205,7 +157,7 @@ def _terms(indexes: Mapping[str, Index], field: str) -> dict[str, Any]:
 def _with_tuned(
     compared: Compared, search: Mapping[str, Any]
 ) -> tuple[dict[str, System], dict[str, Any] | None]:
-    """Add the first index with tuned parameters; return what was tried as well."""
+    """Add the first index with tuned parameters; return a record of the tuning as well."""
     systems, training = compared.systems, compared.training
     if training is None:
         return systems, None
@@ -227,41 +179,20 @@ def _search_sets(
     folder: Path,
     search: Mapping[str, Any],
 ) -> list[Results]:
-    runs = folder / "runs"
-    runs.mkdir()
+    folder.mkdir()
     prefixes = [f"{queries.label}." if len(query_sets) > 1 else "" for queries in query_sets]
     files = [prefix + name for prefix in prefixes for name in systems]
     for file in files:
         if files.count(file) > 1:
             raise TdvError(f"two runs would be called '{file}.run': rename one of the indexes")
     return [
-        search_all(systems, queries, runs, prefix, **search)
+        search_all(systems, queries, folder, prefix, **search)
         for queries, prefix in zip(query_sets, prefixes)
     ]
 
 
-def _measure_speed(
-    timed: Mapping[str, TimedIndex],
-    query_sets: Sequence[QuerySet],
-    config: CompareConfig,
-    raw: Path,
-    asked: Mapping[str, Any],
-    progress: Progress,
-) -> tuple[Latency, list[dict[str, QueryTerms]], dict[str, Any]]:
-    """Return latencies of the first set's queries, the terms of all queries, and what the report
-    says of speed."""
-    topics = query_sets[0].topics
-    latency = measure_latency(
-        timed, topics, config.latency_plan, **asked, raw=raw, progress=progress
-    )
-    searched = {name: index.index for name, index in timed.items()}
-    words = [look_up_terms(searched, queries.topics, **asked) for queries in query_sets]
-    speed = {**content.latencies(latency), **summarise_speed(latency, words[0], config.seed)}
-    return latency, words, speed
-
-
 def _ending(sets: Sequence[object], queries: QuerySet) -> str:
-    """What the names of a query set's files end with: its label, where there are several sets."""
+    """Return the end of the names of a query set's files: its label, if there are several sets."""
     return f".{queries.label}" if len(sets) > 1 else ""
 
 
@@ -273,16 +204,13 @@ def _write_files(
     words: Sequence[Mapping[str, QueryTerms]],
     rankings: Sequence[Rankings],
 ) -> None:
-    """Write all of a comparison's folder but its runs and the latencies as measured."""
-    from ..report.page import render_page
-
+    """Write the folder of a comparison except its runs and the latencies as measured."""
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    for result in results:
-        _write_per_query(
-            folder / f"per_query{_ending(results, result.queries)}.tsv", result.evaluations
-        )
-    _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
+    endings = [_ending(results, result.queries) for result in results]
+    for result, ending in zip(results, endings):
+        _write_per_query(folder / f"per_query{ending}.tsv", result.evaluations)
+    _write_latency(folder / f"latency{endings[0]}.tsv", latency)
     measured = [
         Measured(result.queries.label, result.queries.topics, result.evaluations, terms, opened)
         for result, terms, opened in zip(results, words, rankings)
@@ -302,7 +230,7 @@ def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
 
 
 def _write_latency(path: Path, latency: Latency) -> None:
-    """A line a query, in the order of ``latency_ns.npy``."""
+    """Write a line for each query, in the order of ``latency_ns.npy``."""
     columns = {
         f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
         for mode in MODES

@@ -493,7 +493,7 @@ def test_queries_open_to_the_rankings_of_the_runs(case, several):
 
 
 def test_queries_that_changed_most_open_where_not_all_can(case, tmp_path, monkeypatch):
-    monkeypatch.setattr("tdv_lucene.comparison.compare.MOST", 6)
+    monkeypatch.setattr("tdv_lucene.comparison.results.MOST", 6)
     compare_indexes(case.index, case.pruned, case.topics, case.qrels, tmp_path / "out", **FAST)
     [found] = _page_data(SimpleNamespace(output=tmp_path / "out"))["sets"]
     rows = [r.split("\t") for r in (tmp_path / "out" / "per_query.tsv").read_text().splitlines()]

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from tdv_lucene.comparison.inputs import QuerySet, System, notes, notes_on_tuning, pairs_to_test
+from tdv_lucene.comparison.content import notes, notes_on_tuning
+from tdv_lucene.comparison.inputs import QuerySet, System, pairs_to_test
 from tdv_lucene.ranking import SearchParameters
 
 

@@ -11,7 +11,7 @@ import pytest
 from browsing import open_in_browser
 
 from tdv_lucene.comparison import content
-from tdv_lucene.comparison.compare import MOST
+from tdv_lucene.comparison.results import MOST
 from tdv_lucene.evaluation.measures import MEASURES, Evaluation
 from tdv_lucene.report.page import Measured, Rankings, _encoded, for_script, page_data, render_page
 from tdv_lucene.report.wording import visible
