@@ -165,9 +165,7 @@ def all_notes(compared: Compared, results: Sequence[Results], field: str) -> lis
         *notes(compared.systems, field),
         *_notes_on_documents(compared, results),
         *_notes_on_chance(compared, results),
-        *notes_on_tuning(
-            compared.query_sets, compared.training.topics if compared.training else {}
-        ),
+        *notes_on_tuning(compared.query_sets, tuned_on),
         *_notes_on_shortening(compared.query_sets),
         *_notes_on_terms(compared, results, field),
     ]

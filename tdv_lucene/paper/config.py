@@ -24,7 +24,7 @@ _TRAINING = "Training and test"
 
 
 class RerankDepth(Config):
-    """Of what re-ranks."""
+    """Number of documents to re-rank."""
 
     rerank_depth: int = option(
         1000, "Re-rank this many documents per query. The others follow in their order.",
@@ -33,7 +33,7 @@ class RerankDepth(Config):
 
 
 class TokensMatrix(Config):
-    """Of what reads the tokens of documents."""
+    """The matrix with tokens."""
 
     matrix: str | os.PathLike[str] | None = option(
         None, "Use a matrix from 'extract --tokens'.  [default: extract a temporary one]",

@@ -1,4 +1,4 @@
-"""What all models and folds of an experiment share: its queries, in folds, and the rest."""
+"""What all models and folds of an experiment share, and the measures of the paper's tables."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from ..evaluation.topics import (
     relevant_documents,
 )
 from ..indexes.index import Index
+from ..jvm.searcher import known_documents
 from ..learning.recipes import DefaultRecipe
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress
@@ -31,38 +32,8 @@ from .config import ReproduceConfig
 from .published import MEASURES, Collection
 from .recipe import PaperRecipe
 
-
-def measure(
-    run: str | os.PathLike[str], topics: Mapping[str, str], qrels: Qrels
-) -> dict[str, np.ndarray]:
-    """Return each of ``MEASURES``, float64[Q], for the judged queries in topic order.
-
-    trectools leaves out queries without an answer, and its nDCG has no value where nothing relevant
-    was found; here both count 0. Documents of equal score are ordered by id, the lower one first.
-    """
-    import pandas as pd
-    import trectools
-
-    queries = judged_queries(topics, qrels)
-    hits = read_run(run)
-    hits = hits[hits["query"].isin(queries)]
-    if hits.empty:
-        return {name: np.zeros(len(queries)) for name in MEASURES}
-    hits = hits.sort_values(["query", "score", "docid"], ascending=[True, False, True])
-    ranked, judged = trectools.TrecRun(), trectools.TrecQrel()
-    ranked.load_run_from_dataframe(hits)
-    rows = [(query, "0", doc, grade) for query in queries for doc, grade in qrels[query].items()]
-    judged.qrels_data = pd.DataFrame(rows, columns=["query", "q0", "docid", "rel"])
-    by = trectools.TrecEval(ranked, judged)
-    found = (by.get_ndcg(depth=5, per_query=True), by.get_recall(depth=1000, per_query=True))
-    return {
-        name: values.iloc[:, 0].reindex(queries).fillna(0.0).to_numpy(np.float64)
-        for name, values in zip(MEASURES, found)
-    }
-
-
 ROUNDS = 5
-"""In which latency is measured."""
+"""Rounds of measuring latency."""
 
 _Path = str | os.PathLike[str]
 
@@ -75,14 +46,9 @@ class Fold(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """The queries of an experiment.
+    """The queries of an experiment: each measured one is in one fold, ``training`` in none.
 
-    Attributes
-    ----------
-    measured, training : Topics
-        Each of the measured ones is in one of the folds; ``training`` holds the others.
-    qrels : Qrels
-        Of both.
+    ``qrels`` judge both.
     """
 
     measured: Topics
@@ -107,12 +73,12 @@ class Experiment:
     progress: Progress
 
     def baseline(self, model: str) -> Path:
-        """The run of the full index."""
+        """Return the path of the full index's run."""
         return self.folder / f"{model}.baseline.run"
 
-    def judged(self, some: Sequence[str]) -> tuple[Mapping[str, Sequence[str]], Qrels]:
-        """(tokens, qrels) of some queries, to learn from."""
-        return {q: self.tokens[q] for q in some}, {q: self.queries.qrels[q] for q in some}
+    def judged(self, ids: Sequence[str]) -> tuple[Mapping[str, Sequence[str]], Qrels]:
+        """Return (tokens, qrels) of these queries, to learn from."""
+        return {q: self.tokens[q] for q in ids}, {q: self.queries.qrels[q] for q in ids}
 
 
 def read_queries(
@@ -123,7 +89,7 @@ def read_queries(
     folds: int,
     seed: int,
 ) -> Queries:
-    """Read (topics, qrels): in ``folds``, or with ``training`` ones to learn from, in one.
+    """Read (topics, qrels) and split them into ``folds``, or into one if ``training`` is given.
 
     Raises :class:`TdvError` when a query is in both, or only topics or qrels to learn from are
     given.
@@ -151,9 +117,7 @@ def read_queries(
 def restrict(
     known: Collection, index: str | os.PathLike[str], topics: Topics, qrels: Qrels
 ) -> tuple[Topics, Qrels]:
-    """The collection's topics that have a relevant document in the index, and their judgements."""
-    from ..jvm.searcher import known_documents
-
+    """Return the collection's topics with a relevant document in the index, and judgements."""
     if known.topics is not None:
         topics = {q: text for q, text in topics.items() if q.isdecimal() and int(q) in known.topics}
         if not topics:
@@ -178,3 +142,33 @@ def split(queries: Sequence[str], folds: int, seed: int) -> list[list[str]]:
         )
     order = np.random.default_rng(seed).permutation(len(queries))
     return [[queries[i] for i in part] for part in np.array_split(order, folds)]
+
+
+def measure(
+    run: str | os.PathLike[str], topics: Mapping[str, str], qrels: Qrels
+) -> dict[str, np.ndarray]:
+    """Return each of ``MEASURES``, float64[Q], for the judged queries in topic order.
+
+    trectools computes them, as for the paper. It leaves out queries without an answer, and its nDCG
+    has no value where nothing relevant was found; both count 0 here. Documents of equal score are
+    ordered by id, the lower one first.
+    """
+    import pandas as pd
+    import trectools
+
+    queries = judged_queries(topics, qrels)
+    hits = read_run(run)
+    hits = hits[hits["query"].isin(queries)]
+    if hits.empty:
+        return {name: np.zeros(len(queries)) for name in MEASURES}
+    hits = hits.sort_values(["query", "score", "docid"], ascending=[True, False, True])
+    ranked, judged = trectools.TrecRun(), trectools.TrecQrel()
+    ranked.load_run_from_dataframe(hits)
+    rows = [(query, "0", doc, grade) for query in queries for doc, grade in qrels[query].items()]
+    judged.qrels_data = pd.DataFrame(rows, columns=["query", "q0", "docid", "rel"])
+    by = trectools.TrecEval(ranked, judged)
+    found = (by.get_ndcg(depth=5, per_query=True), by.get_recall(depth=1000, per_query=True))
+    return {
+        name: values.iloc[:, 0].reindex(queries).fillna(0.0).to_numpy(np.float64)
+        for name, values in zip(MEASURES, found)
+    }

@@ -1,4 +1,10 @@
-"""TDVs by the paper's recipe: a training a fold for the held-out measures, and one on all."""
+"""The paper's recipe: its ranking functions, its loss, its training, and TDVs learned by it.
+
+Statistics are those of the documents of one half batch (the relevant or the non-relevant ones), as
+in the paper's implementation. Two departures from the printed equations allow a query term that
+occurs in no document of the half batch (l1 = 0): eq. (3) divides by l1 + 1, eq. (6) by mu p + 1.
+Eq. (10) is read with S' in its denominator.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +41,7 @@ from ..values.term_values import TermValues
 
 
 class BatchStatistics(NamedTuple):
-    """l1-based statistics of one half batch; ``l1`` has an entry a term.
-
-    Attributes
-    ----------
-    l1 : float[...]
-        l1(S'_{t,:}) over the documents of the half batch.
-    max_l1, total_tokens, avg_doc_len : float[]
-    """
+    """Statistics of one half batch: l1(S'_{t,:}) over its documents by term, and float[] of all."""
 
     l1: Array
     max_l1: Array
@@ -96,45 +95,7 @@ SIMILARITIES: dict[str, PaperSimilarity] = {
     "qld": PaperDirichlet(),
     "tfidf": PaperTfIdf(),
 }
-"""Those that the paper learns by, with Anserini's parameters."""
-
-
-def batch_statistics(term_values: Array, batch: Batch) -> BatchStatistics:
-    """Return the statistics of the batch's own documents; ids are those of ``term_values``."""
-    weighted = batch.entry_tf * term_values[batch.entry_terms]
-    l1 = jax.ops.segment_sum(weighted, batch.entry_terms, term_values.shape[0])
-    return BatchStatistics(l1, l1.max(), l1.sum(), doc_lengths(term_values, batch).mean())
-
-
-def score_half(similarity: PaperSimilarity, term_values: Array, batch: Batch) -> jax.Array:
-    """Return float32[B] scores of each query with its one document (``C`` is 1)."""
-    statistics = batch_statistics(term_values, batch)
-    of_query = statistics._replace(l1=statistics.l1[batch.query_terms])
-    weighted_tf = batch.tf[:, 0] * term_values[batch.query_terms]
-    lengths = doc_lengths(term_values, batch)
-    scores = similarity.term_scores(weighted_tf, lengths, of_query)
-    summed: jax.Array = (scores * batch.query_tf).sum(axis=-1)
-    return summed
-
-
-def hinge_with_sparsity(
-    positive: Array, negative: Array, l1_of_pairs: Array, sparsity: float
-) -> jax.Array:
-    """Return the paper's objective (eq. 12-13): (1 - lambda) hinge + lambda l1.
-
-    Parameters
-    ----------
-    positive, negative : float[B]
-        Scores of the relevant and the non-relevant document of each triple.
-    l1_of_pairs : float[]
-        *Sum* over the batch of l1(S'_d+) + l1(S'_d-), while the hinge is a *mean*: as in the
-        paper's implementation, so that its lambda keeps its meaning.
-    sparsity : float
-        lambda, within [0, 1].
-    """
-    hinge = optax.losses.hinge_loss(positive - negative, jnp.ones_like(positive)).mean()
-    loss: jax.Array = (1 - sparsity) * hinge + sparsity * l1_of_pairs
-    return loss
+"""The ranking functions that the paper learns by, with Anserini's parameters."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +105,7 @@ class PaperRecipe:
     Attributes
     ----------
     pairs_per_step : int
-        (query, relevant, non-relevant) triples a step.
+        (query, relevant, non-relevant) triples per step.
     learning_rate : float
     sparsity : float
         lambda, within [0, 1].
@@ -169,6 +130,62 @@ class PaperRecipe:
             raise TdvError(f"sparsity (lambda) must lie within [0, 1], got {self.sparsity}")
 
 
+def learn_by_paper(
+    matrix: TermDocumentMatrix,
+    topics: Mapping[str, Sequence[str]],
+    qrels: Mapping[str, Mapping[str, int]],
+    *,
+    model: str,
+    recipe: PaperRecipe,
+    vectors: TermVectors,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> TermValues:
+    """Learn TDVs as the paper does, from all documents, with Anserini's k1, b and mu.
+
+    One training per fold gives the held-out measures, one on all queries the TDVs. w sees the
+    vectors as they are, neither centred nor scaled, and nothing else. Terms with a TDV of 0 are
+    dropped, which is the reduction recommended; larger reductions also drop the terms with the
+    smallest TDVs. Parameters and errors are those of :func:`tdv_lucene.learn_term_values`.
+    """
+    matrix.require_postings("learning")
+    rng = np.random.default_rng(seed)
+    with deferred():  # JAX's callbacks bear no exception
+        problem = Problem.of(matrix, topics, qrels, vectors, model, SearchParameters())
+        problem.require_queries()
+        folds = problem.folds(recipe.folds, rng)
+        everything = np.arange(len(problem.queries))
+        none = jnp.zeros((matrix.shape[0], 0))
+        known = jnp.asarray(vectors.terms), jnp.asarray(vectors.vectors)
+        features = tdv.Features(none, *known)
+        trainings, most = [*folds, everything[:0]], recipe.max_epochs
+        trained = []
+        for number, held_out in enumerate(trainings):
+
+            def epoch_done(epoch: int, before: int = number * most) -> None:
+                # The training before may have stopped early.
+                progress("train, epochs", before + epoch, len(trainings) * most)
+
+            queries = np.setdiff1d(everything, held_out)
+            linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
+            values = np.asarray(tdv.term_values(linear, features))
+            trained.append((TermScores(values, values), epoch, linear))
+        *of_folds, (final, _, _) = trained
+        scored = [scores for scores, *_ in of_folds]
+        full = measure_full(problem, folds, tuning_queries(problem, seed), progress)
+        learned = validate_points(
+            Reduced(Tuned.untuned(problem, folds), final, scored, folds, 0.0, "term"),
+            full, recipe.reductions, faithful_scale, progress,
+        )  # fmt: skip
+    for report, (_, epoch, linear) in zip(learned.folds, of_folds):
+        report["network"] = {
+            "epoch": epoch,
+            "w_vector": linear.of_vector.tolist(),
+            "b": float(linear.bias),
+        }
+    return values_of(learned._replace(recommended=Recommended(0.0, None)), recipe, seed)
+
+
 def train(
     problem: Problem,
     features: tdv.Features,
@@ -181,21 +198,27 @@ def train(
 
     Epoch 0 is the random start, so the best is at least as good as that on the training queries.
     """
+
+    def training_ndcg() -> float:
+        """Rank the whole collection with Lucene's formula, which is what searches will use."""
+        values = np.asarray(tdv.term_values(linear, features))
+        measured = problem.measure(problem.rows.weighted(values), train_queries)
+        return float(measured[:, 0].mean())
+
     optimizer, update = _compiled(SIMILARITIES[problem.model], recipe)
     pairs = relevant_pairs(problem.queries)
     pairs = pairs[np.isin(pairs[:, 0], train_queries)]
     terms = padded_terms(problem.queries)
     linear = glorot_start(jax.random.key(int(rng.integers(2**31))), features)
     state = optimizer.init(linear)
-    best, best_epoch = linear, 0
-    best_ndcg = _training_ndcg(problem, linear, features, train_queries)
+    best, best_epoch, best_ndcg = linear, 0, training_ndcg()
     for epoch in range(1, recipe.max_epochs + 1):
         order, size = rng.permutation(len(pairs)), recipe.pairs_per_step
         for chosen in np.split(order, range(size, len(order), size)):
             check()
             halves = _halves(problem, pairs[chosen], terms, rng)
             linear, state = update(linear, state, features, *halves)
-        ndcg = _training_ndcg(problem, linear, features, train_queries)
+        ndcg = training_ndcg()
         epoch_done(epoch)
         if ndcg > best_ndcg:
             best, best_epoch, best_ndcg = linear, epoch, ndcg
@@ -219,12 +242,12 @@ def relevant_pairs(queries: Queries) -> np.ndarray:
 
 
 def draw_negatives(
-    queries: Queries, some: np.ndarray, documents: int, rng: np.random.Generator
+    queries: Queries, chosen: np.ndarray, documents: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return int64[B]: for each of ``some`` queries int64[B] a judged non-relevant document, any
-    document of the collection where there is none."""
-    drawn = rng.integers(documents, size=len(some))
-    for row, query in enumerate(some.tolist()):
+    """Return int64[B]: for each chosen query a judged non-relevant document, or any document of the
+    collection if it has none."""
+    drawn = rng.integers(documents, size=len(chosen))
+    for row, query in enumerate(chosen.tolist()):
         docs, grades = queries.judged_of(query)
         if (grades <= 0).any():
             drawn[row] = rng.choice(docs[grades <= 0])
@@ -273,67 +296,39 @@ def _compiled(similarity: PaperSimilarity, recipe: PaperRecipe) -> tuple[Any, An
     return optimizer, update
 
 
-def _training_ndcg(
-    problem: Problem, linear: tdv.Linear, features: tdv.Features, queries: np.ndarray
-) -> float:
-    """Rank the whole collection with Lucene's formula, which is what searches will use."""
-    values = np.asarray(tdv.term_values(linear, features))
-    return float(problem.measure(problem.rows.weighted(values), queries)[:, 0].mean())
+def batch_statistics(term_values: Array, batch: Batch) -> BatchStatistics:
+    """Return the statistics of the batch's own documents; ids are those of ``term_values``."""
+    weighted = batch.entry_tf * term_values[batch.entry_terms]
+    l1 = jax.ops.segment_sum(weighted, batch.entry_terms, term_values.shape[0])
+    return BatchStatistics(l1, l1.max(), l1.sum(), doc_lengths(term_values, batch).mean())
 
 
-def learn_by_paper(
-    matrix: TermDocumentMatrix,
-    topics: Mapping[str, Sequence[str]],
-    qrels: Mapping[str, Mapping[str, int]],
-    *,
-    model: str,
-    recipe: PaperRecipe,
-    vectors: TermVectors,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> TermValues:
-    """Learn TDVs as the paper does, from all documents, with Anserini's k1, b and mu.
+def score_half(similarity: PaperSimilarity, term_values: Array, batch: Batch) -> jax.Array:
+    """Return float32[B] scores of each query with its one document (``C`` is 1)."""
+    statistics = batch_statistics(term_values, batch)
+    of_query = statistics._replace(l1=statistics.l1[batch.query_terms])
+    weighted_tf = batch.tf[:, 0] * term_values[batch.query_terms]
+    lengths = doc_lengths(term_values, batch)
+    scores = similarity.term_scores(weighted_tf, lengths, of_query)
+    summed: jax.Array = (scores * batch.query_tf).sum(axis=-1)
+    return summed
 
-    w sees the vectors as they are, neither centred nor scaled, and nothing else. A term with a TDV
-    of 0 is dropped, and that is the reduction recommended. At a larger reduction the terms with the
-    smallest TDVs are dropped as well. The parameters are those of
-    :func:`tdv_lucene.learn_term_values`.
 
-    Raises :class:`TdvError` as there.
+def hinge_with_sparsity(
+    positive: Array, negative: Array, l1_of_pairs: Array, sparsity: float
+) -> jax.Array:
+    """Return the paper's objective (eq. 12-13): (1 - lambda) hinge + lambda l1.
+
+    Parameters
+    ----------
+    positive, negative : float[B]
+        Scores of the relevant and the non-relevant document of each triple.
+    l1_of_pairs : float[]
+        *Sum* over the batch of l1(S'_d+) + l1(S'_d-), while the hinge is a *mean*: as in the
+        paper's implementation, so that its lambda keeps its meaning.
+    sparsity : float
+        lambda, within [0, 1].
     """
-    matrix.require_postings("learning")
-    rng = np.random.default_rng(seed)
-    with deferred():  # JAX's callbacks bear no exception
-        problem = Problem.of(matrix, topics, qrels, vectors, model, SearchParameters())
-        problem.require_queries()
-        folds = problem.folds(recipe.folds, rng)
-        everything = np.arange(len(problem.queries))
-        none = jnp.zeros((matrix.shape[0], 0))
-        known = jnp.asarray(vectors.terms), jnp.asarray(vectors.vectors)
-        features = tdv.Features(none, *known)
-        trainings, most = [*folds, everything[:0]], recipe.max_epochs
-        trained = []
-        for number, held_out in enumerate(trainings):
-
-            def epoch_done(epoch: int, before: int = number * most) -> None:
-                # The training before may have stopped early.
-                progress("train, epochs", before + epoch, len(trainings) * most)
-
-            queries = np.setdiff1d(everything, held_out)
-            linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
-            values = np.asarray(tdv.term_values(linear, features))
-            trained.append((TermScores(values, values), epoch, linear))
-        *of_folds, (final, _, _) = trained
-        scored = [scores for scores, *_ in of_folds]
-        full = measure_full(problem, folds, tuning_queries(problem, seed), progress)
-        learned = validate_points(
-            Reduced(Tuned.untuned(problem, folds), final, scored, folds, 0.0, "term"),
-            full, recipe.reductions, faithful_scale, progress,
-        )  # fmt: skip
-    for report, (_, epoch, linear) in zip(learned.folds, of_folds):
-        report["network"] = {
-            "epoch": epoch,
-            "w_vector": linear.of_vector.tolist(),
-            "b": float(linear.bias),
-        }
-    return values_of(learned._replace(recommended=Recommended(0.0, None)), recipe, seed)
+    hinge = optax.losses.hinge_loss(positive - negative, jnp.ones_like(positive)).mean()
+    loss: jax.Array = (1 - sparsity) * hinge + sparsity * l1_of_pairs
+    return loss

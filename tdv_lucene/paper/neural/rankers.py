@@ -1,4 +1,8 @@
-"""The re-rankers by name: DRMM and Conv-KNRM, and DUET of :mod:`.duet`."""
+"""The re-rankers - DRMM, DUET and Conv-KNRM - and every number they and their training use.
+
+The numbers are from their papers or chosen for speed. None was tuned on a collection that is
+reported; learning rates and the number of query terms were chosen on lisa and time.
+"""
 
 from __future__ import annotations
 
@@ -36,42 +40,19 @@ RATES = {"drmm": 3e-2, "duet": 3e-3, "conv-knrm": 3e-3}
 
 @dataclass(frozen=True)
 class NeuralConfig:
-    """How a re-ranker is built and trained.
+    """How a re-ranker is built and trained."""
 
-    Attributes
-    ----------
-    query_terms, doc_terms : int
-        Terms read of a query and of a document; what is longer is cut. ``doc_terms`` is a multiple
-        of ``POOLED``.
-    filters : int
-        Of Conv-KNRM's convolutions, for each length of n-gram: 128 in its paper, which learned from
-        search logs.
-    units : int
-        DUET's convolutional filters and hidden units: 300 in its paper, which learned
-        from very many judged queries.
-    depth : int
-        Documents of the first stage that non-relevant ones are drawn from.
-    pairs_per_step : int
-    learning_rate : float or None
-        Adam's; None for that of :data:`RATES`.
-    held_out : float
-        Share of the training queries that are not learned from, and whose loss says when to stop.
-    max_epochs, patience : int
-        Epochs without a smaller loss before stopping. ``max_epochs`` is far beyond what training
-        takes.
-    """
-
-    query_terms: int = 32
-    doc_terms: int = 100
-    filters: int = 64
-    units: int = 32
-    depth: int = 1000
+    query_terms: int = 32  # longer queries and documents are cut
+    doc_terms: int = 100  # a multiple of POOLED
+    filters: int = 64  # of Conv-KNRM, for each length of n-gram; its paper with search logs has 128
+    units: int = 32  # filters and hidden units of DUET; its paper with very many queries has 300
+    depth: int = 1000  # documents of the first stage that non-relevant ones are drawn from
     pairs_per_step: int = 32
     pairs_per_epoch: int = 1024
-    learning_rate: float | None = None
-    held_out: float = 0.2
-    max_epochs: int = 200
-    patience: int = 5
+    learning_rate: float | None = None  # None for that of RATES
+    held_out: float = 0.2  # share of the training queries whose loss decides when to stop
+    max_epochs: int = 200  # far beyond what training takes
+    patience: int = 5  # epochs without a smaller loss before stopping
 
     def __post_init__(self) -> None:
         if self.doc_terms < POOLED or self.doc_terms % POOLED:
@@ -80,28 +61,20 @@ class NeuralConfig:
             )
 
 
-_WORDS = 3  # of the distributed model's convolutions
-_SMALL_DUET = 0.3
-"""Of the distributed model's first output weights: exact matches begin by saying more."""
+_WORDS = 3  # in the convolutions of DUET's distributed model
+_SMALL_DUET = 0.3  # scale of its first output weights: exact matches count more at first
 
 
 class Local(eqx.Module):
-    """On the matrix of exact matches: where in the document each query term stands.
+    """DUET's model of exact matches: the positions in the document of each query term.
 
-    A match begins by counting the same wherever it stands. With random weights for each place, a
-    thousand judged queries do not teach that it does.
-
-    Attributes
-    ----------
-    window : float[doc_terms, F]
-        One convolution over the whole document, for each term of the query.
-    gather : float[query_terms, F, F]
-        The first full layer, by place in the query.
+    At first a match counts the same at every position: with random weights, a thousand judged
+    queries do not teach that.
     """
 
-    window: jax.Array
+    window: jax.Array  # float[doc_terms, F]: a convolution over the whole document per query term
     bias: jax.Array
-    gather: jax.Array
+    gather: jax.Array  # float[query_terms, F, F]: the first full layer, by position in the query
     gather_bias: jax.Array
     hidden: Dense
     output: Dense
@@ -130,22 +103,15 @@ class Local(eqx.Module):
 
 
 class Distributed(eqx.Module):
-    """On word vectors: the query's one vector times that of each window of the document.
+    """DUET's model of word vectors: the query's vector times that of each window."""
 
-    Attributes
-    ----------
-    query_kernel, doc_kernel : float[3, E, F]
-    gather : float[windows, F, F]
-        The first full layer, by window.
-    """
-
-    query_kernel: jax.Array
+    query_kernel: jax.Array  # float[3, E, F], as doc_kernel
     query_bias: jax.Array
     query_dense: Dense
     doc_kernel: jax.Array
     doc_bias: jax.Array
     doc_dense: Dense
-    gather: jax.Array
+    gather: jax.Array  # float[windows, F, F]: the first full layer, by window
     gather_bias: jax.Array
     output: Dense
 
@@ -177,7 +143,14 @@ class Distributed(eqx.Module):
 
 
 class Duet(eqx.Module):
-    """score = local + distributed."""
+    """A local model of exact matches and a distributed one of word vectors, summed.
+
+    Source: Mitra, Diaz and Craswell, "Learning to Match using Local and Distributed Representations
+    of Text for Web Search", WWW 2017. Differences: frozen word vectors replace n-graphs of
+    characters, layers are smaller (:class:`NeuralConfig`), documents are read up to ``doc_terms``,
+    pooling windows do not overlap, there is no dropout, and all positions of a text begin with the
+    same weights.
+    """
 
     local: Local
     distributed: Distributed
@@ -191,29 +164,22 @@ class Duet(eqx.Module):
         return self.local(batch) + self.distributed(batch)
 
 
-_HIDDEN = 5
-_SMALL = 0.1
-"""Of the first weights: a text has tens of terms in the bins around 0, and what these add would
-drown its exact matches."""
-
-_LENGTHS = (1, 2, 3)
+_HIDDEN = 5  # units of DRMM
+_SMALL = 0.1  # scale of its first weights: else tens of terms in bins around 0 hide exact matches
+_LENGTHS = (1, 2, 3)  # of Conv-KNRM's n-grams
 
 
 class Drmm(eqx.Module):
     """A deep relevance matching model on histograms of word similarities.
 
     score = sum over query terms of g_l (v . ReLU(W h_l + a) + b). h_l are log-count histograms,
-    g the softmax over the query's terms of w idf (of the paper's two gates the one without word
+    g the softmax over the query's terms of w idf (the one of the paper's two gates without word
     vectors).
 
     Source: Guo, Fan, Ai and Croft, "A Deep Relevance Matching Model for Ad-hoc Retrieval", CIKM
     2016. There the units are tanh. Here they are as in MatchZoo, with which the TDV paper ran it:
-    ReLU and a score without bounds. Between bounds that a margin of 1 already fills, the best
-    documents of a thousand come to score the same.
-
-    Attributes
-    ----------
-    gate : float[]
+    ReLU and a score without bounds. Within bounds that a margin of 1 already fills, the best
+    documents of a thousand get the same score.
     """
 
     hidden: Dense
@@ -235,24 +201,18 @@ class Drmm(eqx.Module):
 
 
 class ConvKnrm(eqx.Module):
-    """Soft matches of n-grams of all lengths, counted by kernels.
+    """Counts soft matches of n-grams of all lengths by kernels.
 
     score = w . phi + b, phi the kernels' features of each pair of n-gram lengths.
 
     Source: Dai, Xiong, Callan and Liu, "Convolutional Neural Networks for Soft-Matching N-Grams in
     Ad-hoc Search", WSDM 2018. There the score is a tanh, of features 0.01 log x. Here both are as
     in MatchZoo, with which the TDV paper ran it: a score without bounds, of log(1 + x).
-
-    Attributes
-    ----------
-    kernels : tuple of float[h, E, F]
-    biases : tuple of float[F]
-    output : Linear of 9 * 11 features
     """
 
-    kernels: tuple[jax.Array, ...]
-    biases: tuple[jax.Array, ...]
-    output: Dense
+    kernels: tuple[jax.Array, ...]  # float[h, E, F]
+    biases: tuple[jax.Array, ...]  # float[F]
+    output: Dense  # of 9 * 11 features
 
     def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
         self.kernels = tuple(
@@ -275,10 +235,7 @@ class ConvKnrm(eqx.Module):
         return self.output(phi)[..., 0]
 
     def _ngrams(self, vectors: jax.Array) -> list[jax.Array]:
-        """Return float[..., N, F] of each length: vectors of n-grams, of length 1 for cosines.
-
-        One begins at every term; behind the end of the text it goes on with zeros.
-        """
+        """Return unit vectors float[..., N, F] of n-grams of each length, one per term."""
         return [
             unit(jax.nn.relu(convolve(vectors, kernel) + bias))
             for kernel, bias in zip(self.kernels, self.biases)
@@ -286,8 +243,7 @@ class ConvKnrm(eqx.Module):
 
 
 Ranker = Drmm | Duet | ConvKnrm
-"""Called with a batch it returns float[B, C], finite also for an empty query or document. All its
-leaves are weights, float32."""
+"""Maps a batch to float[B, C], finite even for an empty query or document; leaves are float32."""
 
 _KINDS: dict[str, type[Ranker]] = {"drmm": Drmm, "duet": Duet, "conv-knrm": ConvKnrm}
 
