@@ -17,6 +17,7 @@ from ..errors import TdvError, argument
 from ..indexes.analysis import analysis_of
 from ..indexes.index import Index
 from ..indexes.search_parameters import recorded_parameters
+from ..jvm.analysis import analyze_topics
 from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe
 from ..matrix.extract import open_matrix
@@ -29,13 +30,14 @@ from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
 from .experiment import ROUNDS, Experiment, measure, read_queries
+from .neural import check_name, require_equinox
 from .published import COLLECTIONS
 from .recipe import PaperRecipe, learn_by_paper
 from .results import make_report, write_report
 
 KIND = "reproduction"
 _REDUCTION = 0.45
-"""Of the default recipe, where none is asked for: its own recommendation takes all points."""
+"""Default for the default recipe: its own recommendation would need all points."""
 
 
 def reproduce_paper(
@@ -80,8 +82,6 @@ def reproduce_paper(
         ``latency_ms`` (exhaustive, 1000 hits) and ``postings_removed`` (percent);
         ``neural.NAME`` (see :mod:`.reproduced`); ``versions``.
     """
-    from ..jvm.analysis import analyze_topics
-
     config = ReproduceConfig.of(config, options)
     field, seed = config.field, config.seed
     if collection not in COLLECTIONS:
@@ -127,8 +127,6 @@ def reproduce_paper(
 
 
 def _check_neural(config: ReproduceConfig) -> None:
-    from .neural import check_name, require_equinox
-
     for name in config.neural:
         check_name(name)
     if config.neural:
@@ -141,10 +139,9 @@ def _check_neural(config: ReproduceConfig) -> None:
 
 
 def _affordable(config: ReproduceConfig) -> DefaultRecipe | PaperRecipe:
-    """Return the recipe without operating points that nobody will look at.
+    """Return the recipe with the one operating point that is used: each takes minutes to validate.
 
-    Each takes minutes to validate, so only the one that is used is validated. The paper's recipe
-    trains a network per fold only for that, so the fewest folds will do.
+    The paper's recipe trains a network per fold only for that, so the fewest folds will do.
     """
     recipe: DefaultRecipe | PaperRecipe = config.recipe
     if isinstance(config.recipe, str):
@@ -157,7 +154,7 @@ def _affordable(config: ReproduceConfig) -> DefaultRecipe | PaperRecipe:
 
 
 def _run_model(experiment: Experiment, model: str) -> dict[str, np.ndarray]:
-    """Per query, in the folds' order: ``MEASURE`` and ``ms``, [2, Q]; ``removed``, [folds]."""
+    """Return ``MEASURE`` and ``ms``, [2, Q] in the folds' order, and ``removed``, [folds]."""
     config = experiment.config
     search: Callable[..., Any] = partial(
         search_index, model=model, hits=DEPTH, field=config.field, **config.asked_analysis

@@ -1,4 +1,9 @@
-"""Tables 1 to 3 of the paper, measured here and as published."""
+"""The report of an experiment, and Tables 1 to 3 of the paper made from it.
+
+A re-ranker's entry has ``nDCG@5`` and ``R@1000`` (``value``, ``tdv_bm25`` and its paired comparison
+with that, ``published``), ``latency_ms`` (``first_stage``, ``reranking``, ``queries`` timed,
+``published``), ``parameters`` (numbers fitted) and ``epochs`` (chosen, by fold).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluation.significance import compare_paired
-from ..report.table import SIGNIFICANT, Table, ratio
+from ..report.table import SIGNIFICANT, Table, ratio, to_markdown
 from ..store import versions
 from .experiment import Experiment
 from .neural import RANKERS
@@ -20,11 +25,13 @@ from .published import MEASURES, MODELS, Collection, Published
 Found = Mapping[str, Mapping[str, np.ndarray]]
 """Model -> what was measured -> its values."""
 
+_NAMES = {**MODELS, **RANKERS}
+
 
 def make_report(
     known: Collection, experiment: Experiment, found: Found, reranked: Found
 ) -> dict[str, Any]:
-    """Return all figures, with significance corrected for all that is compared."""
+    """Return all figures, with significance corrected for all comparisons."""
     recipe, tests = experiment.recipe, (len(found) + len(reranked)) * len(MEASURES)
     folds = experiment.queries.folds
     models = {}
@@ -70,15 +77,14 @@ def make_report(
         **({"rerank_depth": experiment.config.rerank_depth, "neural": neural} if neural else {}),
         "versions": versions(),
     }
-    # As the written report gives it: lists for tuples.
-    as_written: dict[str, Any] = json.loads(json.dumps(report))
+    as_written: dict[str, Any] = json.loads(json.dumps(report))  # lists for tuples
     return as_written
 
 
 def _compared(
     pairs: Mapping[str, Mapping[str, np.ndarray]], published: Published, tests: int
 ) -> dict[str, Any]:
-    """By measure the means of two systems, how they compare, and what the paper has."""
+    """Return by measure the means of two systems, their comparison, and the published value."""
     found = {}
     for measure, printed in zip(MEASURES, (published.ndcg5, published.recall1000)):
         (one, first), (other, second) = pairs[measure].items()
@@ -93,18 +99,13 @@ def _compared(
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:
     """Write ``report.json`` and ``tables.md``."""
-    from ..report.table import to_markdown
-
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
     (folder / "tables.md").write_text(to_markdown(paper_tables(report)), encoding="utf-8")
 
 
-_NAMES = {**MODELS, **RANKERS}
-
-
 def paper_tables(report: Mapping[str, Any]) -> list[Table]:
-    """The tables of what :func:`.reproduce.reproduce_paper` returns."""
+    """Return Tables 1 to 3, measured here and as published."""
     models, title = report["models"], report["collection"]
     neural, depth = report.get("neural", {}), report.get("rerank_depth")
     both = {**models, **neural}
@@ -164,7 +165,7 @@ def _percent(entry: Mapping[str, Any]) -> tuple[str, ...]:
     p, published = entry["p_value"], entry["published"]
     shown = "none" if p is None else f"{p:.3f}"
     star = "*" if p is not None and p < SIGNIFICANT else ""
-    if "value" in entry:  # of a re-ranker
+    if "value" in entry:  # a re-ranker
         printed = "-" if published is None else f"{published:.2f}"
         return f"{100 * entry['value']:.2f}{star}", "-", shown, printed, "-"
     base, tdv = ("-", "-") if published is None else (f"{value:.2f}" for value in published)

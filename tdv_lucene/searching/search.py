@@ -1,4 +1,4 @@
-"""Stage 6: from topics to a TREC run, with Anserini's engine and the index's own parameters."""
+"""Search topics into a TREC run, with Anserini's engine and the index's own parameters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 RUN = "run"
 
 HITS_AT_ONCE = 1_000_000
-"""Of an index, or of all shards that workers search: some 20 bytes each are held at a time."""
+"""Hits held at a time, some 20 bytes each, of an index or of all shards that workers search."""
 
 
 def search_index(
@@ -54,15 +54,14 @@ def search_index(
     Queries are Anserini's bags of words; hits, order and scores are those of Pyserini's
     ``LuceneSearcher`` with the returned parameters. ``threads`` defaults to the machine's cores and
     does not change the run. A manifest is written beside the run. ``model`` None takes the one the
-    index was pruned for, or BM25 if it was not pruned; any other causes a warning in the log, and
-    so do other parameters than it records, and queries with more terms than Lucene takes, which are
-    cut.
+    index was pruned for, or BM25 if it was not pruned. Another model, parameters unlike those it
+    records, and queries cut to the number of terms Lucene takes cause warnings in the log.
 
     Parameters
     ----------
     index
         A folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard is
-        searched by a worker that sees it, else all are here, as one reader. The run is the same.
+        searched by a worker that sees it, else all as one reader here. The run is the same.
     config, options
         How to search: a :class:`SearchConfig`, or its options by name, as ``hits=100``.
 
@@ -72,8 +71,8 @@ def search_index(
     Raises
     ------
     TdvError
-        For unreadable topics or index, a parameter out of its range, an existing output, or where
-        the index has few of the queries' terms, and many by another analysis.
+        For unreadable topics or index, a parameter out of its range, an existing output, or an
+        index that has few of the queries' terms, and many by another analysis.
     """
     config = SearchConfig.of(config, options)
     source = Source.of(index).named_by(config.id_field)
@@ -125,13 +124,13 @@ def search_index(
 
 
 class Searched(NamedTuple):
-    """What was told of a search, and what each batch wrote, if it was to be kept in memory."""
+    """The summary of a search, and the run of each batch if it was kept in memory."""
 
     summary: dict[str, Any]
     kept: list[Run]
 
     def run(self) -> Run:
-        """The run that was written, of a search that kept it."""
+        """Return the run that was written, if the search kept it."""
         return join(self.kept)
 
 
@@ -151,10 +150,10 @@ def search_with(
     keep_run: bool = False,
     progress: Progress = silent,
 ) -> Searched:
-    """Do the work of :func:`search_index`, with parameters and an output that were checked.
+    """Search as :func:`search_index` does, with checked parameters and output.
 
-    Shards that are ``far`` take no feedback. ``more`` is told as well. Unless the run is kept,
-    memory does not grow with the queries.
+    Far shards take no feedback. ``more`` is added to the summary. Unless the run is kept, memory
+    does not grow with the queries.
     """
     if tag is None:
         tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
@@ -200,7 +199,7 @@ def _find_in_batches(
     at_once: int,
     progress: Progress,
 ) -> Iterator[tuple[dict[str, str], Hits]]:
-    """Yield some of the topics and what they find, until all were searched, in their order."""
+    """Yield batches of the topics, in their order, with their hits."""
     for first in range(0, len(topics), at_once):
         some = dict(islice(topics.items(), first, first + at_once))
 
@@ -231,14 +230,15 @@ def open_searcher(
     analysis: Analysis | None = None,
     **parameters: Any,
 ) -> Any:
-    """Return a Pyserini ``LuceneSearcher`` on ``index``, set up as the index says.
+    """Return a Pyserini ``LuceneSearcher`` on ``index``, with the parameters it records.
 
-    It gets the model that the TDVs were learned for (any other ``model`` causes a warning in the
-    log) and its parameters, and analyses queries as the index was analysed, or as ``analysis``.
+    It ranks by the model that the TDVs were learned for (any other ``model`` causes a warning in
+    the log) and analyses queries as the index was analysed, or by ``analysis``. Parameters given
+    (``k1``, ``b``, ``mu``) take precedence.
 
-    Use it like any other; ``tfidf``, which Pyserini lacks, works too. Parameters given (``k1``,
-    ``b``, ``mu``) take precedence. The first call imports Pyserini's search package, which takes
-    seconds. Calling ``set_bm25`` or ``set_qld`` on the result replaces model and parameters.
+    Use it like any other; ``tfidf``, which Pyserini lacks, works too. The first call imports
+    Pyserini's search package, which takes seconds. Calling ``set_bm25`` or ``set_qld`` on the
+    result replaces model and parameters.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""An index with k1 and b that suit its collection, written into its norms; nothing is dropped."""
+"""Write k1 and b that suit a collection into the norms of its index, dropping nothing."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from .config import TuneConfig
 _log = logging.getLogger(__name__)
 
 _MOST_OFF = 0.02
-"""How far off length norms may be on average, for want of norms below one token: as far as the
-rounding of norms to a byte makes them (standard deviation)."""
+"""Largest mean error of length norms, for lack of norms below one token: the standard deviation of
+rounding norms to a byte."""
 
 
 def tune_index(
@@ -66,13 +66,12 @@ def tune_index(
     Parameters
     ----------
     topics, qrels
-        To tune on, by the tuner of the baseline of :func:`tdv_lucene.compare_indexes`. Both None
-        takes the parameters that other judged collections give this one, which needs no judgements.
-        The best are taken that norms can hold for the searcher, of which the shortest have one
-        token.
+        To tune on, as :func:`tdv_lucene.compare_indexes` tunes its baseline. Both None takes the
+        parameters predicted from other judged collections. The best are taken that norms, the
+        shortest of which have one token, can hold for the searcher.
     config, options
-        A :class:`TuneConfig`, or its options by name, as ``search_as="lucene"``. There is
-        no ``"recorded"`` here.
+        A :class:`TuneConfig`, or its options by name, as ``search_as="lucene"``, except
+        ``"recorded"``.
 
     Returns
     -------
@@ -127,7 +126,7 @@ def _tuned_values(
     config: TuneConfig,
     progress: Progress,
 ) -> TermValues:
-    """Return TDVs of 1, with the parameters that suit the judgements, or else the prior's, of those
+    """Return TDVs of 1, with the best parameters by the judgements, or by the prior without any,
     that norms can hold for a searcher with k1 and b as ``searched``."""
     field = config.field
     tried: list[dict[str, float]] = []
@@ -172,8 +171,8 @@ def _best_held(
     matrix: TermDocumentMatrix,
     searched: tuple[float, float],
 ) -> SearchParameters:
-    """Return the best of the parameters tried that norms can hold for a searcher; say so where
-    others were better.
+    """Return the best of the parameters tried that norms can hold, with a warning if others were
+    better.
 
     Raises :class:`TdvError` when norms can hold none of them.
     """
@@ -202,7 +201,7 @@ def _named(choice: Mapping[str, float]) -> str:
 
 
 def _by_prior(matrix: TermDocumentMatrix) -> tuple[SearchParameters, dict[str, Any]]:
-    """The parameters that other judged collections give this one, without first positions."""
+    """Return the parameters predicted from other judged collections, without first positions."""
     prior = Prior.load()
     settings, differences = settings_for(prior, matrix, DEFAULT_MODEL, positions=False)
     return settings.parameters, {"prior": {**prior.describe(), "unlike": differences}}
