@@ -16,15 +16,8 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import Measured, Rankings, render_page
 from ..searching.baseline_tuning import tune_parameters
-from ..timing.latency import (
-    MODES,
-    Latency,
-    QueryTerms,
-    TimedIndex,
-    look_up_terms,
-    measure_latency,
-    summarise_speed,
-)
+from ..timing import latency as timing
+from ..timing.latency import Latency, QueryTerms, TimedIndex
 from . import content
 from .config import CompareConfig
 from .inputs import Compared, FilePair, QuerySet, System, open_alike, pairs_to_test, read_inputs
@@ -93,12 +86,9 @@ def compare_indexes(
 
 
 def _compare(
-    indexes: Mapping[str, Index],
-    queries: Sequence[FilePair],
-    place: Output,
-    config: CompareConfig,
-    progress: Progress,
-) -> dict[str, Any]:
+    indexes: Mapping[str, Index], queries: Sequence[FilePair], place: Output,
+    config: CompareConfig, progress: Progress,
+) -> dict[str, Any]:  # fmt: skip
     field = config.field
     compared = read_inputs(indexes, queries, config.tune, config)
     terms = _terms(indexes, field)
@@ -115,17 +105,17 @@ def _compare(
             n: TimedIndex(system.index, system.parameters, results[0].runs[n])
             for n, system in systems.items()
         }
-        latency = measure_latency(
+        latency = timing.measure_latency(
             timed, sets[0].topics, config.latency_plan, **asked,
             raw=folder / f"latency_ns{_ending(sets, sets[0])}.npy", progress=progress,
         )  # fmt: skip
         searched = {name: system.index for name, system in systems.items()}
-        words = [look_up_terms(searched, one.topics, **asked) for one in sets]
+        words = [timing.look_up_terms(searched, one.topics, **asked) for one in sets]
         report = {
             "indexes": {n: content.sizes(found, field) for n, found in compared.found.items()},
             **content.effectiveness(results, pairs_to_test(systems), config.seed),
             **content.latencies(latency),
-            **summarise_speed(latency, words[0], config.seed),
+            **timing.summarise_speed(latency, words[0], config.seed),
             **terms,
             "tuning": tuning,
             "parameters": content.parameters(systems, results, field),
@@ -145,13 +135,8 @@ def _terms(indexes: Mapping[str, Index], field: str) -> dict[str, Any]:
     (_, full), *others = indexes.items()
     terms = {name: describe_terms(full, pruned, field) for name, pruned in others}
     curves = {name: trade_off(pruned, field) for name, pruned in others}
-    second = others[0][0]
-    return {
-        "terms": terms[second],
-        "trade_off": curves[second],
-        "terms_by_index": terms,
-        "trade_offs": curves,
-    }
+    of_second = {"terms": terms[others[0][0]], "trade_off": curves[others[0][0]]}
+    return {**of_second, "terms_by_index": terms, "trade_offs": curves}
 
 
 def _with_tuned(
@@ -174,20 +159,17 @@ def _with_tuned(
 
 
 def _search_sets(
-    systems: Mapping[str, System],
-    query_sets: Sequence[QuerySet],
-    folder: Path,
-    search: Mapping[str, Any],
+    systems: Mapping[str, System], sets: Sequence[QuerySet], folder: Path, search: dict[str, Any]
 ) -> list[Results]:
     folder.mkdir()
-    prefixes = [f"{queries.label}." if len(query_sets) > 1 else "" for queries in query_sets]
+    prefixes = [f"{queries.label}." if len(sets) > 1 else "" for queries in sets]
     files = [prefix + name for prefix in prefixes for name in systems]
     for file in files:
         if files.count(file) > 1:
             raise TdvError(f"two runs would be called '{file}.run': rename one of the indexes")
     return [
         search_all(systems, queries, folder, prefix, **search)
-        for queries, prefix in zip(query_sets, prefixes)
+        for queries, prefix in zip(sets, prefixes)
     ]
 
 
@@ -197,13 +179,9 @@ def _ending(sets: Sequence[object], queries: QuerySet) -> str:
 
 
 def _write_files(
-    folder: Path,
-    report: dict[str, Any],
-    results: Sequence[Results],
-    latency: Latency,
-    words: Sequence[Mapping[str, QueryTerms]],
-    rankings: Sequence[Rankings],
-) -> None:
+    folder: Path, report: dict[str, Any], results: Sequence[Results], latency: Latency,
+    words: Sequence[Mapping[str, QueryTerms]], rankings: Sequence[Rankings],
+) -> None:  # fmt: skip
     """Write the folder of a comparison except its runs and the latencies as measured."""
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
@@ -233,7 +211,7 @@ def _write_latency(path: Path, latency: Latency) -> None:
     """Write a line for each query, in the order of ``latency_ns.npy``."""
     columns = {
         f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
-        for mode in MODES
+        for mode in timing.MODES
         for name in latency.names
     }
     columns |= {

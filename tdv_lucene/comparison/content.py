@@ -58,10 +58,10 @@ def effectiveness(
     results: Sequence[Results], pairs: Sequence[tuple[str, str]], seed: int
 ) -> dict[str, Any]:
     """Return measures, counts and rank effects of all query sets; the first one's also on top."""
-    comparisons = _comparisons(results, pairs)
+    number = _comparisons(results, pairs)
     query_sets = {
         result.queries.label: {
-            "measures": _measures(result.evaluations, pairs, comparisons, seed),
+            "measures": _measures(result.evaluations, pairs, number, seed),
             "queries": _count_queries(result),
             "rank_effects": result.rank_effects,
         }
@@ -77,16 +77,13 @@ def _comparisons(results: Sequence[Results], pairs: Sequence[tuple[str, str]]) -
 
 
 def _measures(
-    evaluations: Mapping[str, Evaluation],
-    pairs: Sequence[tuple[str, str]],
-    comparisons: int,
-    seed: int,
+    evaluations: Mapping[str, Evaluation], pairs: Sequence[tuple[str, str]], number: int, seed: int
 ) -> dict[str, Any]:
     means = {name: evaluation.means() for name, evaluation in evaluations.items()}
     keys = [(m, *pair) for m in next(iter(evaluations.values())).values for pair in pairs]
     values = [(evaluations[b].values[m], evaluations[t].values[m]) for m, b, t in keys]
     tests: dict[str, list[dict[str, Any]]] = {}
-    for (measure, *pair), found in zip(keys, compare_all_paired(values, comparisons, seed=seed)):
+    for (measure, *pair), found in zip(keys, compare_all_paired(values, number, seed=seed)):
         named = dict(zip(("baseline", "treatment"), pair))
         tests.setdefault(measure, []).append({**named, **found.to_dict()})
     measures = {}
@@ -98,14 +95,11 @@ def _measures(
 
 
 def _count_queries(results: Results) -> dict[str, Any]:
-    topics, qrels = results.queries.topics, results.queries.qrels
-    first, second, *_ = results.evaluations
+    topics, qrels, lost = results.queries.topics, results.queries.qrels, results.without_hits
+    first, second, *others = results.evaluations
     judged = results.evaluations[first].queries
-    answered = {*judged} - {*results.without_hits[first]}
-    emptied_by = {
-        name: [qid for qid in results.without_hits[name] if qid in answered]
-        for name in results.rank_effects
-    }
+    answered = {*judged} - {*lost[first]}
+    emptied_by = {n: [q for q in lost[n] if q in answered] for n in (second, *others)}
     return {
         "topics": len(topics),
         "judged": len(judged),
@@ -148,11 +142,9 @@ def versions_and_machine() -> dict[str, dict[str, Any]]:
     """Return everything about this machine that can change a number."""
     java = describe_java()
     engines = {name: java.pop(name) for name in ("java", "lucene")}
+    software = {**versions(), "python": platform.python_version(), **engines}
     machine = {"system": platform.platform(), "cores": os.cpu_count(), **java}
-    return {
-        "versions": {**versions(), "python": platform.python_version(), **engines},
-        "machine": machine,
-    }
+    return {"versions": software, "machine": machine}
 
 
 # notes --------------------------------------------------------------------------------------------
@@ -189,9 +181,8 @@ def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
                 f"('{first}') and {pruned.documents:,} ('{name}')"
             )
     if full.deleted:
-        notes.append(
-            f"the postings of '{first}' include those of {full.deleted:,} deleted documents"
-        )
+        deleted = f"{full.deleted:,} deleted documents"
+        notes.append(f"the postings of '{first}' include those of {deleted}")
     return notes
 
 
@@ -270,6 +261,5 @@ def _notes_on_terms(compared: Compared, results: Sequence[Results], field: str) 
         for one in results:
             topics = one.queries.topics
             if len(one.without_hits[name]) == len(topics):
-                yield note_on_nothing_found(
-                    index, field, compared.analysed, topics.values(), quoted
-                )
+                analysed = compared.analysed
+                yield note_on_nothing_found(index, field, analysed, topics.values(), quoted)

@@ -108,20 +108,12 @@ def explain_query(
 
 @dataclass(frozen=True)
 class _Answer:
-    """The answer of one index.
+    """The answer of one index."""
 
-    Attributes
-    ----------
-    hits : best first
-    counts : term -> (document frequency, total term frequency)
-    matching : number of documents that hold a term of the query
-    frequencies : document -> term -> its frequency, for all documents that any index shows
-    """
-
-    hits: list[Hit]
-    counts: dict[str, tuple[int, int]]
-    matching: int
-    frequencies: dict[str, dict[str, int]]
+    hits: list[Hit]  # best first
+    counts: dict[str, tuple[int, int]]  # term -> (document frequency, total term frequency)
+    matching: int  # number of documents that hold a term of the query
+    frequencies: dict[str, dict[str, int]]  # document -> term -> its frequency, for all shown
 
 
 def _ask(
@@ -141,20 +133,18 @@ def _ask(
 def _explain_terms(
     terms: Mapping[str, int], before: _Answer, after: _Answer, value: Value
 ) -> list[dict[str, Any]]:
-    explained = []
-    for term, times in terms.items():
-        was, is_ = before.counts[term], after.counts[term]
-        explained.append(
-            {
-                "term": term,
-                "in_query": times,
-                "tdv": value(term, was, is_) if was[0] else None,
-                "df_before": was[0],
-                "df_after": is_[0],
-                "postings_removed": was[0] - is_[0],
-            }
-        )
-    return explained
+    counts = {term: (before.counts[term], after.counts[term]) for term in terms}
+    return [
+        {
+            "term": term,
+            "in_query": terms[term],
+            "tdv": value(term, was, is_) if was[0] else None,
+            "df_before": was[0],
+            "df_after": is_[0],
+            "postings_removed": was[0] - is_[0],
+        }
+        for term, (was, is_) in counts.items()
+    ]
 
 
 def _hits(found: _Answer, other: _Answer, before: _Answer, after: _Answer) -> list[dict[str, Any]]:

@@ -11,16 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError, argument
-from ..evaluation.topics import (
-    STDIN,
-    Qrels,
-    Topics,
-    check_overlap,
-    read_qrels,
-    read_topics,
-    relevant_documents,
-    without_prefix,
-)
+from ..evaluation import topics as reading
+from ..evaluation.topics import Qrels, Topics
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.index import Index
@@ -66,43 +58,33 @@ class QuerySet:
         topic_reader: str | None = None,
     ) -> QuerySet:
         """Read both files; the label is the topics' file name without its ending."""
-        named = without_prefix(topics) or topics
+        named = reading.without_prefix(topics) or topics
         label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(named).name)
-        label = {"": "queries", STDIN: "stdin"}.get(label, label)
-        texts = read_topics(topics, topic_field, topic_reader)
-        return cls(label, texts, read_qrels(qrels), f"{qrels} for {topics}")
+        label = {"": "queries", reading.STDIN: "stdin"}.get(label, label)
+        texts = reading.read_topics(topics, topic_field, topic_reader)
+        return cls(label, texts, reading.read_qrels(qrels), f"{qrels} for {topics}")
 
     def check(self, index: Index) -> tuple[int, int]:
         """Return how many relevant documents ``index`` lacks, and how many there are.
 
         Raises :class:`TdvError` unless topics, qrels and index have something in common.
         """
-        relevant = relevant_documents(self.topics, self.qrels)
+        relevant = reading.relevant_documents(self.topics, self.qrels)
         known = known_documents(index, relevant)
-        check_overlap(self.topics, self.qrels, known)
+        reading.check_overlap(self.topics, self.qrels, known)
         return len(relevant) - len(set(known)), len(relevant)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The checked inputs.
+    """The checked inputs."""
 
-    Attributes
-    ----------
-    found : name -> what :func:`inspect_index` returns for it
-    systems : name -> index and parameters, without tuned ones; all are compared with the first
-    query_sets : those measured on, the first also for latency
-    relevant : label -> relevant documents that the first index lacks, and all
-    training : the queries to tune on, if any
-    analysed : how the indexes were analysed, and queries are
-    """
-
-    found: Mapping[str, dict[str, Any]]
-    systems: dict[str, System]
-    query_sets: Sequence[QuerySet]
-    relevant: Mapping[str, tuple[int, int]]
-    training: QuerySet | None
-    analysed: FieldAnalysis
+    found: Mapping[str, dict[str, Any]]  # by name, what inspect_index returns
+    systems: dict[str, System]  # without tuned ones; all are compared with the first
+    query_sets: Sequence[QuerySet]  # to measure on, the first also for latency
+    relevant: Mapping[str, tuple[int, int]]  # by label: what the first index lacks, and all
+    training: QuerySet | None  # to tune on
+    analysed: FieldAnalysis  # of the indexes, and of queries
 
 
 def read_inputs(

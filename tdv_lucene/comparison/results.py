@@ -31,39 +31,22 @@ _TITLE = 120  # characters
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Results of the systems on one query set, by the systems' names.
-
-    Attributes
-    ----------
-    runs : TREC runs, ``DEPTH`` hits deep
-    evaluations : per-query values
-    without_hits : topics without an answer
-    rank_effects : agreement of each further system's rankings with the first's
-    best : judged query -> ids of its ``SHOWN`` best documents
-    retrieved : ids of documents that the first system retrieves, at most ``_LOOKED_UP``
-    """
+    """Results of the systems on one query set, by the systems' names."""
 
     queries: QuerySet
-    runs: dict[str, Path]
+    runs: dict[str, Path]  # TREC runs, DEPTH hits deep
     evaluations: dict[str, Evaluation]
-    without_hits: dict[str, list[str]]
-    rank_effects: dict[str, dict[str, Any]]
-    best: dict[str, dict[str, list[str]]]
-    retrieved: list[str]
+    without_hits: dict[str, list[str]]  # topics without an answer
+    rank_effects: dict[str, dict[str, Any]]  # agreement of each further system with the first
+    best: dict[str, dict[str, list[str]]]  # judged query -> ids of its SHOWN best documents
+    retrieved: list[str]  # ids of documents that the first system retrieves, a sample of many
 
 
 def search_all(
-    systems: Mapping[str, System],
-    queries: QuerySet,
-    folder: Path,
-    prefix: str,
-    measures: str | Sequence[str] = (),
-    **search: Any,
-) -> Results:
-    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them.
-
-    ``measures`` are further ones, by their names in ir-measures.
-    """
+    systems: Mapping[str, System], queries: QuerySet, folder: Path, prefix: str,
+    measures: str | Sequence[str] = (), **search: Any,
+) -> Results:  # fmt: skip
+    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them."""
     runs = {name: folder / f"{prefix}{name}.run" for name in systems}
     kept: list[Run] = []
     without_hits = {}
@@ -84,14 +67,11 @@ def search_all(
     judged, retrieved = evaluations[first].queries, np.unique(found[first].documents)
     looked_up = retrieved[:: 1 + len(retrieved) // _LOOKED_UP]
     return Results(
-        queries,
-        runs,
-        evaluations,
-        without_hits=without_hits,
+        queries, runs, evaluations, without_hits,
         rank_effects={name: compare_rankings(found[first], found[name]) for name in others},
         best={name: run.best(judged, SHOWN) for name, run in found.items()},
         retrieved=[found[first].names[number] for number in looked_up],
-    )
+    )  # fmt: skip
 
 
 def rankings_to_show(results: Sequence[Results], index: Index, field: str) -> list[Rankings]:

@@ -32,26 +32,13 @@ Document = Hashable
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run as numbers.
+    """A run as numbers. Runs to be compared have the same names."""
 
-    Attributes
-    ----------
-    queries : Q query ids
-    names : D document ids
-        Ascending, each once. Runs to be compared have the same names.
-    starts : int64[Q + 1]
-        Query i has the hits from ``starts[i]`` to ``starts[i + 1]``.
-    documents : int32[n]
-        The position in ``names`` of each hit.
-    scores : float64[n]
-        Descending within a query.
-    """
-
-    queries: Sequence[str]
-    names: Sequence[str]
-    starts: np.ndarray
-    documents: np.ndarray
-    scores: np.ndarray
+    queries: Sequence[str]  # Q ids
+    names: Sequence[str]  # document ids, ascending, each once
+    starts: np.ndarray  # int64[Q + 1]: query i has the hits from starts[i] to starts[i + 1]
+    documents: np.ndarray  # int32[n]: the position in names of each hit
+    scores: np.ndarray  # float64[n], descending within a query
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame) -> Run:

@@ -160,14 +160,9 @@ def randomisation_tests(differences: np.ndarray, seed: int) -> list[float | None
     if queries < 2:
         return [None] * tests
     found = stats.permutation_test(
-        (np.where(np.abs(differences) <= _SAME, 0.0, differences),),
-        np.mean,
-        permutation_type="samples",
-        n_resamples=_RESAMPLES,
-        batch=max(1, _BATCH // differences.size),
-        vectorized=True,
-        axis=-1,
-        rng=np.random.default_rng(seed),
-    )
+        (np.where(np.abs(differences) <= _SAME, 0.0, differences),), np.mean,
+        permutation_type="samples", n_resamples=_RESAMPLES, vectorized=True, axis=-1,
+        batch=max(1, _BATCH // differences.size), rng=np.random.default_rng(seed),
+    )  # fmt: skip
     p_values: list[float | None] = np.asarray(found.pvalue).tolist()
     return p_values

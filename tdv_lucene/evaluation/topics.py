@@ -32,11 +32,7 @@ def without_prefix(name: str | os.PathLike[str]) -> str | None:
 
 
 def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
-    """Return query id -> text under the first of ``keys`` that the query has.
-
-    Raises :class:`TdvError` when ir_datasets is not installed, has no such data set, the data set
-    has no queries or they are not stored yet, or a query has no text.
-    """
+    """Return query id -> text under the first of ``keys`` that the query has."""
     topics = {}
     for query in _read_dataset(identifier, "queries"):
         text = next(filter(None, (getattr(query, key, None) for key in keys)), "")
@@ -47,7 +43,7 @@ def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
 
 
 def dataset_qrels(identifier: str) -> dict[str, dict[str, int]]:
-    """Return query id -> document id -> grade; raises as :func:`dataset_topics`."""
+    """Return query id -> document id -> grade."""
     qrels: dict[str, dict[str, int]] = {}
     for judgement in _read_dataset(identifier, "qrels"):
         qrels.setdefault(judgement.query_id, {})[judgement.doc_id] = int(judgement.relevance)
@@ -55,14 +51,17 @@ def dataset_qrels(identifier: str) -> dict[str, dict[str, int]]:
 
 
 def _read_dataset(identifier: str, what: str) -> list[Any]:
-    """Return all ``queries`` or ``qrels``."""
+    """Return all ``queries`` or ``qrels``.
+
+    Raises :class:`TdvError` when ir_datasets is not installed, has no such data set, or the data
+    set has none or has not stored them yet.
+    """
     name = f"{PREFIXES[0]}{identifier}"
     try:
         import ir_datasets
     except ImportError as error:
-        raise TdvError(
-            f"{name} needs ir_datasets: pip install 'tdv-lucene[ir-datasets]'"
-        ) from error
+        needed = f"{name} needs ir_datasets: pip install 'tdv-lucene[ir-datasets]'"
+        raise TdvError(needed) from error
     try:
         dataset = ir_datasets.load(identifier)
     except KeyError as error:

@@ -82,13 +82,9 @@ class Experiment:
 
 
 def read_queries(
-    known: Collection,
-    index: str | os.PathLike[str],
-    measured: tuple[_Path, _Path],
-    training: tuple[_Path | None, _Path | None],
-    folds: int,
-    seed: int,
-) -> Queries:
+    known: Collection, index: _Path, measured: tuple[_Path, _Path],
+    training: tuple[_Path | None, _Path | None], folds: int, seed: int,
+) -> Queries:  # fmt: skip
     """Read (topics, qrels) and split them into ``folds``, or into one if ``training`` is given.
 
     Raises :class:`TdvError` when a query is in both, or only topics or qrels to learn from are
@@ -114,9 +110,7 @@ def read_queries(
     return Queries(asked, others, {**judged, **of_others}, [Fold(list(others), list(asked))])
 
 
-def restrict(
-    known: Collection, index: str | os.PathLike[str], topics: Topics, qrels: Qrels
-) -> tuple[Topics, Qrels]:
+def restrict(known: Collection, index: _Path, topics: Topics, qrels: Qrels) -> tuple[Topics, Qrels]:
     """Return the collection's topics with a relevant document in the index, and judgements."""
     if known.topics is not None:
         topics = {q: text for q, text in topics.items() if q.isdecimal() and int(q) in known.topics}
@@ -144,9 +138,7 @@ def split(queries: Sequence[str], folds: int, seed: int) -> list[list[str]]:
     return [[queries[i] for i in part] for part in np.array_split(order, folds)]
 
 
-def measure(
-    run: str | os.PathLike[str], topics: Mapping[str, str], qrels: Qrels
-) -> dict[str, np.ndarray]:
+def measure(run: _Path, topics: Mapping[str, str], qrels: Qrels) -> dict[str, np.ndarray]:
     """Return each of ``MEASURES``, float64[Q], for the judged queries in topic order.
 
     trectools computes them, as for the paper. It leaves out queries without an answer, and its nDCG

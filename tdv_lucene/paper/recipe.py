@@ -91,39 +91,23 @@ PaperSimilarity = PaperTfIdf | PaperBm25 | PaperDirichlet
 term in a document, in the broadcast shape of the arguments."""
 
 SIMILARITIES: dict[str, PaperSimilarity] = {
-    "bm25": PaperBm25(),
-    "qld": PaperDirichlet(),
-    "tfidf": PaperTfIdf(),
-}
+    "bm25": PaperBm25(), "qld": PaperDirichlet(), "tfidf": PaperTfIdf()
+}  # fmt: skip
 """The ranking functions that the paper learns by, with Anserini's parameters."""
 
 
 @dataclass(frozen=True)
 class PaperRecipe:
-    """The paper's training: batch-wise statistics, l1-based idf, hinge and l1, Adam.
-
-    Attributes
-    ----------
-    pairs_per_step : int
-        (query, relevant, non-relevant) triples per step.
-    learning_rate : float
-    sparsity : float
-        lambda, within [0, 1].
-    max_epochs, patience : int
-        Epochs at most, and epochs without a better training nDCG@5 before stopping.
-    folds : int
-    reductions : tuple of float
-        Operating points; 0 drops only the terms with a learned TDV of 0.
-    """
+    """The paper's training: batch-wise statistics, l1-based idf, hinge and l1, Adam."""
 
     name = "paper"
-    pairs_per_step: int = 32
+    pairs_per_step: int = 32  # (query, relevant, non-relevant) triples
     learning_rate: float = 1e-3
-    sparsity: float = 1e-5
+    sparsity: float = 1e-5  # lambda, within [0, 1]
     max_epochs: int = 100
-    patience: int = 10
+    patience: int = 10  # epochs without a better training nDCG@5 before stopping
     folds: int = 5
-    reductions: tuple[float, ...] = REDUCTIONS
+    reductions: tuple[float, ...] = REDUCTIONS  # 0 drops only terms with a learned TDV of 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.sparsity <= 1:
@@ -178,11 +162,8 @@ def learn_by_paper(
             full, recipe.reductions, faithful_scale, progress,
         )  # fmt: skip
     for report, (_, epoch, linear) in zip(learned.folds, of_folds):
-        report["network"] = {
-            "epoch": epoch,
-            "w_vector": linear.of_vector.tolist(),
-            "b": float(linear.bias),
-        }
+        w, b = linear.of_vector.tolist(), float(linear.bias)
+        report["network"] = {"epoch": epoch, "w_vector": w, "b": b}
     return values_of(learned._replace(recommended=Recommended(0.0, None)), recipe, seed)
 
 
@@ -255,10 +236,7 @@ def draw_negatives(
 
 
 def _halves(
-    problem: Problem,
-    pairs: np.ndarray,
-    terms: tuple[np.ndarray, np.ndarray],
-    rng: np.random.Generator,
+    problem: Problem, pairs: np.ndarray, terms: tuple[np.ndarray, np.ndarray], rng: Any
 ) -> tuple[Batch, Batch]:
     """Return the relevant and the non-relevant half of a batch, ``C`` = 1."""
     queries, positives = pairs.T
@@ -319,15 +297,9 @@ def hinge_with_sparsity(
 ) -> jax.Array:
     """Return the paper's objective (eq. 12-13): (1 - lambda) hinge + lambda l1.
 
-    Parameters
-    ----------
-    positive, negative : float[B]
-        Scores of the relevant and the non-relevant document of each triple.
-    l1_of_pairs : float[]
-        *Sum* over the batch of l1(S'_d+) + l1(S'_d-), while the hinge is a *mean*: as in the
-        paper's implementation, so that its lambda keeps its meaning.
-    sparsity : float
-        lambda, within [0, 1].
+    ``positive`` and ``negative`` are float[B], scores of the documents of each triple.
+    ``l1_of_pairs`` is the *sum* over the batch of l1(S'_d+) + l1(S'_d-), while the hinge is a
+    *mean*: as in the paper's implementation, so that its lambda keeps its meaning.
     """
     hinge = optax.losses.hinge_loss(positive - negative, jnp.ones_like(positive)).mean()
     loss: jax.Array = (1 - sparsity) * hinge + sparsity * l1_of_pairs

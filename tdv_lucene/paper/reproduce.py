@@ -103,17 +103,11 @@ def reproduce_paper(
         queries = read_queries(known, opened, (topics, qrels), training, config.folds, seed)
         texts = {**queries.measured, **queries.training}
         experiment = Experiment(
-            index=opened,
-            config=config,
-            queries=queries,
-            analysis=analysis,
-            tokens=analyze_topics(texts, field, analysis),
-            matrix=matrix,
+            index=opened, config=config, queries=queries, analysis=analysis,
+            tokens=analyze_topics(texts, field, analysis), matrix=matrix,
             vectors=latent_semantic_vectors(matrix, seed=seed, progress=progress),
-            recipe=recipe,
-            folder=folder,
-            progress=progress,
-        )
+            recipe=recipe, folder=folder, progress=progress,
+        )  # fmt: skip
         found = {model: _run_model(experiment, model) for model in config.models}
         reranked = {}
         if config.neural:
@@ -189,18 +183,15 @@ def _run_fold(
         search(pruned, asked, run)
         with Index.open(pruned) as made_index:
             indexes = {"baseline": (experiment.index, baseline), "tdv": (made_index, run)}
+            timed = {
+                name: TimedIndex(one, recorded_parameters(one, model), found)
+                for name, (one, found) in indexes.items()
+            }
             latency = measure_latency(
-                {
-                    name: TimedIndex(one, recorded_parameters(one, model), found)
-                    for name, (one, found) in indexes.items()
-                },
-                asked,
-                LatencyPlan(ROUNDS, config.latency_budget_seconds, config.seed),
-                field=config.field,
-                analysis=experiment.analysis,
-                raw=Path(folder) / "latency_ns.npy",
-                progress=experiment.progress,
-            )
+                timed, asked, LatencyPlan(ROUNDS, config.latency_budget_seconds, config.seed),
+                field=config.field, analysis=experiment.analysis,
+                raw=Path(folder) / "latency_ns.npy", progress=experiment.progress,
+            )  # fmt: skip
     before, after = (measure(one, asked, queries.qrels) for one in (baseline, run))
     return {
         **{name: np.stack([before[name], after[name]]) for name in before},

@@ -27,18 +27,11 @@ _THOUSANDTHS = [high + low for high in _DIGITS for low in _DIGITS][:1001]
 
 @dataclass(frozen=True)
 class Rankings:
-    """The best documents of some queries.
+    """The best documents of some queries."""
 
-    Attributes
-    ----------
-    best : query id -> for each system, in their order, document ids from rank 1
-    relevant : query id -> those of them that are judged relevant
-    titles : document id -> stored title, else the beginning of the stored text, if any
-    """
-
-    best: Mapping[str, Sequence[Sequence[str]]]
-    relevant: Mapping[str, Sequence[str]]
-    titles: Mapping[str, str]
+    best: Mapping[str, Sequence[Sequence[str]]]  # query id -> by system, document ids from rank 1
+    relevant: Mapping[str, Sequence[str]]  # query id -> those of them that are judged relevant
+    titles: Mapping[str, str]  # document id -> stored title, else beginning of the text, if any
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,10 +210,7 @@ def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:
 
 
 def _query_set(
-    figures: Mapping[str, Any],
-    measured: Measured,
-    systems: Sequence[str],
-    numbers: Mapping[str, int],
+    figures: Mapping[str, Any], measured: Measured, systems: Sequence[str], numbers: dict[str, int]
 ) -> dict[str, Any]:
     queries = next(iter(measured.evaluations.values())).queries
     relevant = measured.rankings.relevant
@@ -232,9 +222,7 @@ def _query_set(
             measure: {
                 "means": [_short(found["means"][name]) for name in systems],
                 "tests": [_test(test, systems) for test in found["tests"]],
-                "values": [
-                    _encoded(measured.evaluations[name].values[measure]) for name in systems
-                ],
+                "values": [_encoded(measured.evaluations[n].values[measure]) for n in systems],
             }
             for measure, found in figures["measures"].items()
         },

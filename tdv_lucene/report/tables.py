@@ -32,12 +32,8 @@ def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
 
 def all_tables(report: Mapping[str, Any]) -> list[Table]:
     """Return those, every test by itself, speed in detail, and the terms changed most."""
-    return [
-        *comparison_tables(report),
-        *detail_tables(report),
-        *speed_tables(report),
-        *term_tables(report["terms"]),
-    ]
+    further = [*detail_tables(report), *speed_tables(report), *term_tables(report["terms"])]
+    return [*comparison_tables(report), *further]
 
 
 # ranking ------------------------------------------------------------------------------------------
@@ -116,12 +112,9 @@ def _pair(test: Mapping[str, Any]) -> str:
 
 
 def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        f"{test['difference']:+.4f}",
-        interval(test["ci95_corrected"]),
-        p_value(test["p_value"]),
-        f"{test['wins']}/{test['ties']}/{test['losses']}",
-    )
+    outcomes = f"{test['wins']}/{test['ties']}/{test['losses']}"
+    bounds, p = interval(test["ci95_corrected"]), p_value(test["p_value"])
+    return f"{test['difference']:+.4f}", bounds, p, outcomes
 
 
 def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
@@ -174,9 +167,8 @@ def _rank_effects(effects: Mapping[str, Mapping[str, Any]], where: str) -> Table
 def size_tables(report: Mapping[str, Any]) -> list[Table]:
     """Return two or three indexes side by side; more below each other, kinds of files apart."""
     names, indexes = [*report["indexes"]], [*report["indexes"].values()]
-    lines = {
-        w: [index[w] for index in indexes] for w in ("documents", "terms", "postings", "bytes")
-    }
+    counted_in = ("documents", "terms", "postings", "bytes")
+    lines = {what: [index[what] for index in indexes] for what in counted_in}
     by_kind = bytes_by_kind(indexes)
 
     def beside(before: int, after: int) -> tuple[str, str]:
@@ -256,14 +248,14 @@ def speed_tables(report: Mapping[str, Any]) -> list[Table]:
 
 
 def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
-    rows = []
-    for stratum in strata:
-        cells = [
-            cell
-            for depth in DEPTHS
-            for cell in (f"x{stratum[depth]['ratio']:.2f}", times_interval(stratum[depth]["ci95"]))
-        ]
-        rows.append((stratum["stratum"], stratum["index"], f"{stratum['queries']:,}", *cells))
+    def faster(ratio: Mapping[str, Any]) -> tuple[str, str]:
+        return f"x{ratio['ratio']:.2f}", times_interval(ratio["ci95"])
+
+    rows = [
+        (row["stratum"], row["index"], f"{row['queries']:,}",
+         *(cell for depth in DEPTHS for cell in faster(row[depth])))
+        for row in strata
+    ]  # fmt: skip
     columns = ("queries with", "index", "number", "top-10", "interval", "top-1000", "interval")
     return Table(title, columns, rows, "Times faster than the first index.")
 

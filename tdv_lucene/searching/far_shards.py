@@ -81,13 +81,9 @@ class FarShards:
         return any(self._weights) if self._weights else None
 
     def find(
-        self,
-        parameters: SearchParameters,
-        topics: Mapping[str, str],
-        hits: int,
-        threads: int | None = None,
-        progress: Progress = silent,
-    ) -> Hits:
+        self, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
+        threads: int | None = None, progress: Progress = silent,
+    ) -> Hits:  # fmt: skip
         """Return the best ``hits`` documents of each of the topics that they were opened for.
 
         Raises :class:`TdvError` also when a shard was changed meanwhile.
@@ -106,12 +102,9 @@ class FarShards:
 
 @contextlib.contextmanager
 def open_far_shards(
-    source: Source,
-    topics: Mapping[str, str],
-    field: str,
-    analysis: Analysis | None,
+    source: Source, topics: Mapping[str, str], field: str, analysis: Analysis | None,
     progress: Progress,
-) -> Iterator[FarShards]:
+) -> Iterator[FarShards]:  # fmt: skip
     """Open the shards to search them for these topics.
 
     Raises :class:`TdvError` when the cluster lacks something, a shard cannot be read, or two are
@@ -136,16 +129,9 @@ def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis
 
 
 def _search(
-    folder: str,
-    commit: str,
-    parameters: SearchParameters,
-    field: str,
-    analysis: Analysis,
-    topics: Mapping[str, str],
-    statistics: Statistics,
-    hits: int,
-    threads: int | None,
-) -> Hits:
+    folder: str, commit: str, parameters: SearchParameters, field: str, analysis: Analysis,
+    topics: Mapping[str, str], statistics: Statistics, hits: int, threads: int | None,
+) -> Hits:  # fmt: skip
     """Return the best documents of one shard, in a worker."""
     with Index.open(folder) as shard:
         if shard.commit != commit:  # then the statistics are of other documents

@@ -135,21 +135,11 @@ class Searched(NamedTuple):
 
 
 def search_with(
-    index: Index | FarShards,
-    queries: Mapping[str, str],
-    place: Output,
-    parameters: SearchParameters,
-    *,
-    hits: int,
-    threads: int | None = None,
-    field: str,
-    analysed: FieldAnalysis,
-    feedback: str | None = None,
-    tag: str | None = None,
-    more: Mapping[str, Any] | None = None,
-    keep_run: bool = False,
-    progress: Progress = silent,
-) -> Searched:
+    index: Index | FarShards, queries: Mapping[str, str], place: Output,
+    parameters: SearchParameters, *, hits: int, threads: int | None = None, field: str,
+    analysed: FieldAnalysis, feedback: str | None = None, tag: str | None = None,
+    more: Mapping[str, Any] | None = None, keep_run: bool = False, progress: Progress = silent,
+) -> Searched:  # fmt: skip
     """Search as :func:`search_index` does, with checked parameters and output.
 
     Far shards take no feedback. ``more`` is added to the summary. Unless the run is kept, memory
@@ -174,11 +164,11 @@ def search_with(
         with opened as find:
             # Each shard sends its own best hits.
             at_once = max(1, HITS_AT_ONCE // (hits * shards))
-            for some, best in _find_in_batches(find, queries, hits, at_once, progress):
-                told, printed = append_run(best, some, unfinished, tag)
+            for batch, best in _find_in_batches(find, queries, hits, at_once, progress):
+                told, printed = append_run(best, batch, unfinished, tag)
                 found = {name: before + told[name] for name, before in found.items()}
                 if keep_run:
-                    kept.append(Run.of_hits(list(some), best, printed))
+                    kept.append(Run.of_hits(list(batch), best, printed))
         summary = {
             **parameters.describe(),
             **({} if feedback is None else {"feedback": feedback}),
@@ -201,26 +191,25 @@ def _find_in_batches(
 ) -> Iterator[tuple[dict[str, str], Hits]]:
     """Yield batches of the topics, in their order, with their hits."""
     for first in range(0, len(topics), at_once):
-        some = dict(islice(topics.items(), first, first + at_once))
+        batch = dict(islice(topics.items(), first, first + at_once))
 
         def advance(
-            label: str, done: int, total: int, first: int = first, of: int = len(some)
+            label: str, done: int, total: int, at: int = first, of: int = len(batch)
         ) -> None:
-            progress(label, first + done * of // max(1, total), len(topics))
+            progress(label, at + done * of // max(1, total), len(topics))
 
-        yield some, find(some, hits, progress=advance)
+        yield batch, find(batch, hits, progress=advance)
 
 
-def _check_feedback(feedback: str | None, field: str, index: str | os.PathLike[str]) -> None:
+def _check_feedback(feedback: str | None, field: str, source: Source) -> None:
     if feedback is not None and field != "contents":
         raise TdvError(
             f"{feedback} is Anserini's, and searches only the field 'contents', not '{field}': "
             f"leave out {argument('field')}"
         )
-    if feedback is not None and Source.of(index).is_sharded:
-        raise TdvError(
-            f"{feedback} is Anserini's, and opens one folder only: search {index} without it"
-        )
+    if feedback is not None and source.is_sharded:
+        one = f"{feedback} is Anserini's, and opens one folder only"
+        raise TdvError(f"{one}: search {source} without it")
 
 
 def open_searcher(

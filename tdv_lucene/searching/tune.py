@@ -10,16 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError, argument
+from ..evaluation import topics as reading
 from ..evaluation.measures import note_on_chance
-from ..evaluation.topics import (
-    Qrels,
-    check_overlap,
-    judged_queries,
-    note_on_missing,
-    read_qrels,
-    read_topics,
-    relevant_documents,
-)
+from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE
 from ..indexes.analysis import analysis_of
 from ..indexes.index import Index
@@ -119,13 +112,10 @@ def tune_index(
 
 
 def _tuned_values(
-    index: Index,
-    topics: str | os.PathLike[str] | Mapping[str, str] | None,
-    qrels: str | os.PathLike[str] | Qrels | None,
-    searched: tuple[float, float],
-    config: TuneConfig,
-    progress: Progress,
-) -> TermValues:
+    index: Index, topics: str | os.PathLike[str] | Mapping[str, str] | None,
+    qrels: str | os.PathLike[str] | Qrels | None, searched: tuple[float, float],
+    config: TuneConfig, progress: Progress,
+) -> TermValues:  # fmt: skip
     """Return TDVs of 1, with the best parameters by the judgements, or by the prior without any,
     that norms can hold for a searcher with k1 and b as ``searched``."""
     field = config.field
@@ -135,24 +125,24 @@ def _tuned_values(
         queries = (
             topics
             if isinstance(topics, Mapping)
-            else read_topics(topics, config.topic_field, config.topic_reader)
+            else reading.read_topics(topics, config.topic_field, config.topic_reader)
         )
-        judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
+        judged = qrels if isinstance(qrels, Mapping) else reading.read_qrels(qrels)
         analysed = analysis_of(index, field, config.analysis)
         check_query_terms(index, field, analysed, queries.values())
-        relevant = relevant_documents(queries, judged)
+        relevant = reading.relevant_documents(queries, judged)
         known = known_documents(index, sorted(relevant))
-        check_overlap(queries, judged, known)
+        reading.check_overlap(queries, judged, known)
         _, tried = tune_parameters(
             index, queries, judged, DEFAULT_MODEL, field=field, analysis=config.analysis,
             threads=config.threads, progress=progress,
         )  # fmt: skip
         are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
         files = f"{qrels} for {topics}" if are_named else "the qrels"
-        grades = [judged[name] for name in judged_queries(queries, judged)]
+        grades = [judged[name] for name in reading.judged_queries(queries, judged)]
         documents, missing = index.documents, len(relevant) - len({*known})
         for note in (
-            note_on_missing(missing, len(relevant), "the qrels", f"{index}"),
+            reading.note_on_missing(missing, len(relevant), "the qrels", f"{index}"),
             note_on_chance(tried[0][OBJECTIVE], grades, documents, f"{index}", files),
         ):
             if note:
@@ -167,9 +157,7 @@ def _tuned_values(
 
 
 def _best_held(
-    tried: Sequence[Mapping[str, float]],
-    matrix: TermDocumentMatrix,
-    searched: tuple[float, float],
+    tried: Sequence[Mapping[str, float]], matrix: TermDocumentMatrix, searched: tuple[float, float]
 ) -> SearchParameters:
     """Return the best of the parameters tried that norms can hold, with a warning if others were
     better.

@@ -104,25 +104,15 @@ class TimedIndex:
 class Latency:
     """Latencies of the same queries on several indexes.
 
-    Attributes
-    ----------
-    names : I names of indexes
-    queries : Q query ids
-        In the order timed; a seeded sample where all would have taken too long.
-    rounds_ms : float64[R, 4, I, Q], milliseconds
-        Every counted measurement; the second axis is ``MODES``.
-    postings_visited : mode -> int64[I, Q]
-        Postings at which a search stops, of mode ``top10`` and ``top1000`` (with skipping) and
-        ``exhaustive`` (every posting of the query's terms). Counted apart from the timing.
-    setup : dict
-        Rounds, seed, how the warm-up went, and garbage collections within the counted rounds.
+    ``postings_visited``, at which a search stops, are counted apart from the timing: of mode
+    ``top10`` and ``top1000`` (with skipping) and ``exhaustive`` (all of the query's terms).
     """
 
-    names: tuple[str, ...]
-    queries: tuple[str, ...]
-    rounds_ms: np.ndarray
-    postings_visited: Mapping[str, np.ndarray]
-    setup: dict[str, Any]
+    names: tuple[str, ...]  # of I indexes
+    queries: tuple[str, ...]  # Q in the order timed; a seeded sample if all take too long
+    rounds_ms: np.ndarray  # float64[R, 4, I, Q]: every counted round, by MODES
+    postings_visited: Mapping[str, np.ndarray]  # mode -> int64[I, Q]
+    setup: dict[str, Any]  # rounds, seed, how the warm-up went, garbage collections
 
     def per_query_ms(self, mode: str, name: str) -> np.ndarray:
         """Return float64[Q]: the median over rounds, of a mode in ``MODES``."""
@@ -158,18 +148,12 @@ def measure_latency(
     """
     found = time_queries(
         [(one.index, make_similarity(one.parameters), one.run) for one in indexes.values()],
-        topics,
-        field=field,
-        analysis=analysis,
-        **asdict(plan),
-        output=raw,
-        progress=progress,
-    )
+        topics, field=field, analysis=analysis, **asdict(plan), output=raw, progress=progress,
+    )  # fmt: skip
     queries: Sequence[str] = found.pop("queries")
     nanos = np.load(raw).reshape(plan.rounds, len(MODES), len(indexes), len(queries))
-    visited = np.array(found["postings_visited"], np.int64).reshape(
-        len(_COUNTED), len(indexes), len(queries)
-    )
+    shape = len(_COUNTED), len(indexes), len(queries)
+    visited = np.array(found["postings_visited"], np.int64).reshape(shape)
     setup = {
         "queries_timed": len(queries),
         "counted_rounds": plan.rounds,
@@ -202,9 +186,7 @@ class QueryTerms:
 
     def postings_gone(self, first: str, name: str) -> float:
         """Return the share of this query's postings in ``first`` that ``name`` lacks."""
-        before, after = (
-            sum(self.doc_freq[index][t] for t in self.terms) for index in (first, name)
-        )
+        before, after = (sum(self.doc_freq[n][t] for t in self.terms) for n in (first, name))
         return 1 - after / before if before else 0.0
 
 
@@ -224,9 +206,7 @@ def look_up_terms(
     }
 
 
-def paired_ratio(
-    before: np.ndarray, after: np.ndarray, seed: int = 0
-) -> dict[str, float | list[float] | None]:
+def paired_ratio(before: np.ndarray, after: np.ndarray, seed: int = 0) -> dict[str, Any]:
     """Return ``ratio``, the mean float64[Q] of ``before`` over ``after``, and its ``ci95``.
 
     The interval is a percentile bootstrap that resamples queries, both indexes together; None for
@@ -237,15 +217,10 @@ def paired_ratio(
     found: dict[str, Any] = {"ratio": float(before.mean() / after.mean()), "ci95": None}
     if len(before) > 1:
         interval = bootstrap(
-            (before, after),
-            lambda b, a, axis: b.mean(axis=axis) / a.mean(axis=axis),
-            paired=True,
-            vectorized=True,
-            n_resamples=_RESAMPLES,
-            batch=200,
-            method="percentile",
+            (before, after), lambda b, a, axis: b.mean(axis=axis) / a.mean(axis=axis),
+            paired=True, vectorized=True, n_resamples=_RESAMPLES, batch=200, method="percentile",
             rng=np.random.default_rng(seed),
-        ).confidence_interval
+        ).confidence_interval  # fmt: skip
         found["ci95"] = [float(interval.low), float(interval.high)]
     return found
 
@@ -291,9 +266,7 @@ def summarise_speed(
         "latency_ratio": {name: {mode: ratio(name, mode) for mode in MODES} for name in others},
         "latency_strata": strata,
         "postings_per_query": {
-            name: {
-                mode: float(counts[i].mean()) for mode, counts in latency.postings_visited.items()
-            }
+            name: {mode: float(n[i].mean()) for mode, n in latency.postings_visited.items()}
             for i, name in enumerate(latency.names)
         },
     }
