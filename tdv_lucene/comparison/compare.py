@@ -58,7 +58,7 @@ def compare_indexes(
         - ``indexes.NAME``: bytes, bytes_by_kind, postings, terms, documents.
         - ``measures.MEASURE``: ``means.NAME`` (also directly under NAME) and ``tests``, a dict for
           each comparison with its ``baseline`` and ``treatment``. The entries of the first test, of
-          ``pruned`` against ``index``, also stand directly under the measure: p_value, difference,
+          ``pruned`` against ``index``, are also directly under the measure: p_value, difference,
           ci95, ci95_corrected, effect_size, ...
         - ``queries`` (judged, emptied, ...) and ``rank_effects.NAME``.
         - ``query_sets.LABEL``: the last three for every query set.

@@ -26,7 +26,7 @@ def _check_measures(measures: str | Sequence[str], name: str) -> None:
 class CompareConfig(
     SearchedModel, QueryTerms, Threads, Seed, TopicField, Analysed, OfField, Named, Overwrite
 ):
-    """How :func:`tdv_lucene.compare_indexes` compares."""
+    """Options of :func:`tdv_lucene.compare_indexes`."""
 
     measures: str | Sequence[str] = option(
         (), "Add measures to nDCG@5, nDCG@10, MAP and R@1000 by their ir-measures names, such as "
@@ -73,13 +73,13 @@ class CompareConfig(
 
     @property
     def latency_plan(self) -> LatencyPlan:
-        """How latency is measured."""
+        """The plan by which latency is measured."""
         from ..timing.latency import LatencyPlan
 
         return LatencyPlan(budget_seconds=self.latency_budget_seconds, seed=self.seed)
 
 
 class ExplainConfig(SearchedModel, Analysed, OfField, Named):
-    """How :func:`tdv_lucene.explain_query` explains."""
+    """Options of :func:`tdv_lucene.explain_query`."""
 
     hits: int = option(10, "Show this many documents.", least=1, most=MOST_HITS)

@@ -37,7 +37,7 @@ RULES = {
     "postings": "at which a search stops, counted in a pass of its own; those skipped inside a "
     "block that was decoded do not count",
 }
-"""How the numbers were made, in words for the page."""
+"""Rules by which the numbers were made, for the page."""
 
 FIXED_KEYS = frozenset({"means", "tests", *(figure.name for figure in fields(PairedComparison))})
 """Keys of a measure's entry that are not names of systems."""

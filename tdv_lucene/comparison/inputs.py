@@ -152,7 +152,7 @@ def open_alike(
 
 
 def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
-    """Refuse names that cannot be names of files, or keys of the report beside ``reserved``."""
+    """Refuse names that cannot be names of files, or are ``reserved`` keys of the report."""
     for name in names:
         if not re.fullmatch(r"\w[\w.+-]*", name) or name in reserved:
             raise TdvError(

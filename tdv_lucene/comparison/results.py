@@ -1,4 +1,4 @@
-"""What the systems found for each query set: runs, their values, and the rankings to show."""
+"""Results of the systems on each query set: runs, their values, and the rankings to show."""
 
 from __future__ import annotations
 

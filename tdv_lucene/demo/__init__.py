@@ -7,7 +7,7 @@ from ..options import Overwrite, Seed, option
 
 
 class DemoConfig(Seed, Overwrite):
-    """How the demonstration is run."""
+    """Options of the demonstration."""
 
     reduction: float = option(
         0.45, "Drop this share of the postings.", metavar="SHARE", check=checked_share

@@ -30,8 +30,7 @@ _TOGETHER = 1000  # queries: ir-measures takes a run as dicts, many times as lar
 
 _CHANCE_DEPTH = 5
 _CHANCE_ERRORS = 2.0  # standard errors above what chance gives on average
-_POOR = 0.1
-"""Where chance may reach this mean nDCG@5, which real collections have too, queries are too few."""
+_POOR = 0.1  # mean nDCG@5 of real collections too: if chance may reach it, queries are too few
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,15 +161,9 @@ def ndcg(
     """Return float64[number]: nDCG at ``depth`` of queries 0, 1, ... ``number`` - 1 at once.
 
     Learning calls it thousands of times. It is trec_eval's ``ndcg_cut``: the ideal ranking has all
-    relevant documents of the qrels, whether the index holds them or not.
-
-    Parameters
-    ----------
-    queries, ranks, grades : int64[n], float64[n], float64[n]
-        Query, rank from 1 (infinite if not found after all) and grade of each relevant document.
-    ideal_queries, ideal_grades : int64[m], float64[m]
-        Query and grade of all relevant documents: queries ascending, each with its best grade
-        first.
+    relevant documents of the qrels, whether the index holds them or not. ``queries``, ``ranks``
+    (from 1, infinite if not found) and ``grades`` are those of relevant documents that were found;
+    ``ideal_queries``, ascending, and ``ideal_grades``, best first, are of all relevant documents.
     """
 
     def dcg(queries: np.ndarray, ranks: np.ndarray, grades: np.ndarray) -> np.ndarray:
@@ -190,18 +183,9 @@ def note_on_chance(
     """Return a warning when a mean nDCG@5 is no better than chance, else nothing.
 
     The judgements may then be those of another collection whose documents have ids of the same
-    kind (1, 2, 3, ...).
-
-    Parameters
-    ----------
-    mean
-        Mean nDCG@5 on the full index.
-    judged
-        Document id -> grade for each query asked; those without a relevant document do not count.
-    documents
-        Number of documents in the index.
-    index, files
-        Names of the index and the judgements, for the warning.
+    kind (1, 2, 3, ...). ``mean`` is that of the full index with its number of ``documents``,
+    ``judged`` has document id -> grade for each query asked, and ``index`` and ``files`` are names
+    for the warning.
     """
     graded = [sorted((g for g in grades.values() if g > 0), reverse=True) for grades in judged]
     relevant = [grades for grades in graded if grades]

@@ -24,11 +24,10 @@ class PairedComparison:
     Attributes
     ----------
     difference : float
-        Mean difference.
     ci95, ci95_corrected : (float, float) or None
-        Its interval by Student's t, at level .95 and at 1 - .05 / comparisons. The corrected
-        intervals of all comparisons hold together with 95 % confidence; one excludes 0 exactly
-        where ``p_value`` is below .05.
+        The mean difference, and its interval by Student's t, at level .95 and at 1 - .05 /
+        comparisons. The corrected intervals of all comparisons hold together with 95 % confidence;
+        one excludes 0 exactly where ``p_value`` is below .05.
     effect_size : float or None
         Cohen's d_z: the mean difference over the standard deviation of the differences.
     effect_size_ci95, effect_size_ci95_corrected : (float, float) or None
@@ -43,7 +42,7 @@ class PairedComparison:
     wins, ties, losses : int
         Queries on which the treatment is better, equal, worse.
 
-    None stands for a test with one query, and for an effect size or interval without spread.
+    Tests of one query, and effect sizes and intervals without spread, are None.
     """
 
     difference: float

@@ -28,7 +28,7 @@ def command() -> None:
 @options.qrels_option
 @options.output_option("the tables to this folder")
 def reproduce(as_json: bool, **arguments: Any) -> None:
-    """Run the experiment and print Tables 1 to 3 of the paper beside the published values.
+    """Run the experiment and print Tables 1 to 3 of the paper with the published values.
 
     The index must hold the collection's documents (for TREC SGML, made by 'index --collection
     TrecCollection'). Uses only the paper's topics, and only judgements of documents in the index.

@@ -1,4 +1,4 @@
-"""What all models and folds of an experiment share, and the measures of the paper's tables."""
+"""The parts of an experiment that all models and folds share, and the measures of its tables."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Queries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What all models and folds share; ``tokens`` are those of all queries."""
+    """Inputs that all models and folds share; ``tokens`` are those of all queries."""
 
     index: Index
     config: ReproduceConfig

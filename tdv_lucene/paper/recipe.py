@@ -134,7 +134,7 @@ def learn_by_paper(
     """
     matrix.require_postings("learning")
     rng = np.random.default_rng(seed)
-    with deferred():  # JAX's callbacks bear no exception
+    with deferred():  # JAX's callbacks tolerate no exception
         problem = Problem.of(matrix, topics, qrels, vectors, model, SearchParameters())
         problem.require_queries()
         folds = problem.folds(recipe.folds, rng)

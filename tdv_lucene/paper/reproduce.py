@@ -56,7 +56,7 @@ def reproduce_paper(
     It uses the titles of the paper's topics for ``collection`` that have a relevant document in the
     index. Judgements of documents outside the index are left out. For each fold, TDVs are learned
     on the other folds' queries and the index is pruned with them; then the fold's queries are
-    searched and timed on both indexes. ``tables.md`` has Tables 1 to 3 beside the published values;
+    searched and timed on both indexes. ``tables.md`` has Tables 1 to 3 with the published values;
     ``report.json`` is what is returned.
 
     Unlike in the paper, frequencies in the index are whole numbers, search is Lucene's, and no

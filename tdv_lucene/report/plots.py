@@ -118,18 +118,9 @@ def plot_points(
     """Draw held-out nDCG@5 and R@1000 of the validated points over their bytes.
 
     The level line is the tuned full index on the same queries; bars are the 95 % interval of the
-    difference from it. Raises :class:`TdvError` when nothing was validated.
-
-    Parameters
-    ----------
-    points
-        Points of :class:`tdv_lucene.TermValues`.
-    full
-        The entry ``full`` of its manifest.
-    recommended
-        The reduction of one of the points.
-    place
-        What :func:`check_plot` returned.
+    difference from it. ``full`` is that entry of the manifest of :class:`tdv_lucene.TermValues`,
+    ``recommended`` a reduction, ``place`` from :func:`check_plot`. Raises :class:`TdvError` when
+    nothing was validated.
     """
     points = [point for point in points if point.get("difference")]
     if not points:

@@ -25,8 +25,8 @@ DEPTH = 1000
 """Hits of the runs against which the timed searches are checked, and the deepest search timed."""
 
 MODES = ("top10", "top1000", "top10_exhaustive", "top1000_exhaustive")
-"""What is timed, in the order of ``TimedIndex.Mode``: with skipping by block maxima, then with
-every posting scored."""
+"""Kinds of timed searches, in the order of ``TimedIndex.Mode``: with skipping by block maxima, then
+with every posting scored."""
 
 _LEAST_ROUNDS = 5
 _TOLD = ("warmup_rounds", "warmup_stable", "gc_collections", "gc_ms")
@@ -57,7 +57,7 @@ _GONE = {
 
 @dataclass(frozen=True)
 class LatencyPlan:
-    """How latency is measured.
+    """Plan for measuring latency.
 
     Attributes
     ----------
@@ -68,11 +68,6 @@ class LatencyPlan:
         It is exceeded on a machine that slows down meanwhile: no round is left out.
     seed : int
         Random seed that chooses and orders the queries.
-
-    Raises
-    ------
-    TdvError
-        When a value is out of its range.
     """
 
     rounds: int = 7

@@ -40,7 +40,7 @@ RATES = {"drmm": 3e-2, "duet": 3e-3, "conv-knrm": 3e-3}
 
 @dataclass(frozen=True)
 class NeuralConfig:
-    """How a re-ranker is built and trained."""
+    """Settings of re-rankers and their training."""
 
     query_terms: int = 32  # longer queries and documents are cut
     doc_terms: int = 100  # a multiple of POOLED

@@ -100,7 +100,7 @@ class Reranking(NamedTuple):
     def of_all(self, name: str, progress: Progress) -> dict[str, Ranked]:
         """Return the documents of every query, by the re-ranker ``name``."""
         ranked = {}
-        with deferred():  # JAX's callbacks bear no exception
+        with deferred():  # JAX's callbacks tolerate no exception
             for number, query in enumerate(self.asked, 1):
                 ranked[query] = self.of(query)
                 progress(f"re-rank by {RANKERS[name]}, queries", number, len(self.asked))

@@ -166,7 +166,7 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
     rng = np.random.default_rng(seed)
     learned, held_out = _split(relevant_pairs(training.judged), config.held_out, rng)
     rate = config.learning_rate or RATES[name]
-    with deferred():  # JAX's callbacks bear no exception
+    with deferred():  # JAX's callbacks tolerate no exception
         ranker = make_ranker(name, reader.table.shape[1], config, seed)
         state = optax.adam(rate).init(ranker)
         unseen = _triples(training, np.tile(held_out, (_DRAWS, 1)), rng)  # the same in all epochs
