@@ -51,12 +51,9 @@ class QuerySet:
 
     @classmethod
     def read(
-        cls,
-        topics: str | os.PathLike[str],
-        qrels: str | os.PathLike[str],
-        topic_field: str = "title",
-        topic_reader: str | None = None,
-    ) -> QuerySet:
+        cls, topics: str | os.PathLike[str], qrels: str | os.PathLike[str],
+        topic_field: str = "title", topic_reader: str | None = None,
+    ) -> QuerySet:  # fmt: skip
         """Read both files; the label is the topics' file name without its ending."""
         named = reading.without_prefix(topics) or topics
         label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(named).name)
@@ -88,11 +85,9 @@ class Compared:
 
 
 def read_inputs(
-    indexes: Mapping[str, Index],
-    queries: Sequence[FilePair],
-    tune: FilePair | None,
+    indexes: Mapping[str, Index], queries: Sequence[FilePair], tune: FilePair | None,
     config: CompareConfig,
-) -> Compared:
+) -> Compared:  # fmt: skip
     """Read the query sets and inspect the indexes; refuse what does not belong together."""
     first, *_ = indexes.values()
     analysed = refuse_different(

@@ -21,10 +21,7 @@ _FEWEST_DOCUMENTS = 5
 Counts = tuple[int, int]
 """Document frequency and total term frequency of a term; zeros if absent."""
 
-Term = str | bytes
-"""Bytes as in Lucene, or text where it is known to be text."""
-
-Value = Callable[[Term, Counts, Counts], float | None]
+Value = Callable[[str | bytes, Counts, Counts], float | None]
 """Function of a term and its counts before and after: 0 if dropped, None if nothing is known."""
 
 
@@ -61,7 +58,7 @@ def measure_terms(pruned: Index, field: str) -> TermMeasure:
         ratio = partial(frequency_ratio, pruned.record(field))
         return TermMeasure(ratio, "ratio", "the ratio of total frequencies after and before")
 
-    def value(term: Term, before: Counts, after: Counts) -> float | None:
+    def value(term: str | bytes, before: Counts, after: Counts) -> float | None:
         if not after[0]:
             return 0.0
         position = int(plan.vocabulary.find([term])[0])
@@ -85,6 +82,11 @@ def list_changes(
         ``term``, ``tdv`` (what a :class:`TermMeasure` shows, 0 if dropped), ``df_before`` and
         ``df_after``.
     """
+
+    def change(term: bytes, tdv: float, before: int, after: int) -> dict[str, Any]:
+        text = term.decode(errors="backslashreplace")
+        return {"term": text, "tdv": tdv, "df_before": before, "df_after": after}
+
     doc_freq = counts[:, 0]
     dropped = (doc_freq > 0) & (counts[:, 2] == 0)
     least = np.sort(doc_freq[dropped])[-_MOST:].min(initial=doc_freq.max(initial=0))
@@ -96,20 +98,14 @@ def list_changes(
         before_df, before_total, after_df, after_total = counts[i].tolist()
         tdv = value(terms[i], (before_df, before_total), (after_df, after_total))
         if tdv is not None:
-            kept.append(_change(terms[i], tdv, before_df, after_df))
+            kept.append(change(terms[i], tdv, before_df, after_df))
     kept.sort(key=lambda change: (change["tdv"], change["term"]))
     return {
         "dropped": int(np.count_nonzero(dropped)),
-        "most_dropped": [_change(term, 0.0, df, 0) for df, term in largest],
-        "raised": [change for change in reversed(kept) if change["tdv"] > 1][:_MOST],
-        "lowered": [change for change in kept if change["tdv"] < 1][:_MOST],
+        "most_dropped": [change(term, 0.0, df, 0) for df, term in largest],
+        "raised": [row for row in reversed(kept) if row["tdv"] > 1][:_MOST],
+        "lowered": [row for row in kept if row["tdv"] < 1][:_MOST],
     }
-
-
-def _change(term: bytes, tdv: float, before: int, after: int) -> dict[str, Any]:
-    """Return a row of :func:`list_changes`; bytes that are not UTF-8 are shown as ``\\xNN``."""
-    text = term.decode(errors="backslashreplace")
-    return {"term": text, "tdv": tdv, "df_before": before, "df_after": after}
 
 
 def describe_terms(index: Index, pruned: Index, field: str) -> dict[str, Any]:

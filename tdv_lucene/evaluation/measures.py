@@ -117,11 +117,9 @@ def parse_measure(name: str) -> Any:
 
 
 def measure_run(
-    measures: Mapping[str, Any],
-    run: Run,
-    qrels: Mapping[str, Mapping[str, int]],
+    measures: Mapping[str, Any], run: Run, qrels: Mapping[str, Mapping[str, int]],
     queries: Sequence[str],
-) -> dict[str, np.ndarray]:
+) -> dict[str, np.ndarray]:  # fmt: skip
     """Return name -> float64[Q], the values of ``queries``, all of which ``qrels`` must judge.
 
     A query without an answer gets the measure's default. Raises :class:`TdvError` when a measure
@@ -149,15 +147,9 @@ def measure_run(
 
 
 def ndcg(
-    queries: np.ndarray,
-    ranks: np.ndarray,
-    grades: np.ndarray,
-    ideal_queries: np.ndarray,
-    ideal_grades: np.ndarray,
-    *,
-    depth: int,
-    number: int,
-) -> np.ndarray:
+    queries: np.ndarray, ranks: np.ndarray, grades: np.ndarray,
+    ideal_queries: np.ndarray, ideal_grades: np.ndarray, *, depth: int, number: int,
+) -> np.ndarray:  # fmt: skip
     """Return float64[number]: nDCG at ``depth`` of queries 0, 1, ... ``number`` - 1 at once.
 
     Learning calls it thousands of times. It is trec_eval's ``ndcg_cut``: the ideal ranking has all
@@ -194,15 +186,12 @@ def note_on_chance(
     queries = np.arange(len(relevant))
     # In a random order each rank has the mean grade.
     mean_grades = np.array([sum(grades) for grades in relevant]) / documents
+    ranks = np.tile(np.arange(1.0, _CHANCE_DEPTH + 1), len(relevant))
     at_random = ndcg(
-        np.repeat(queries, _CHANCE_DEPTH),
-        np.tile(np.arange(1.0, _CHANCE_DEPTH + 1), len(relevant)),
-        np.repeat(mean_grades, _CHANCE_DEPTH),
-        np.repeat(queries, [len(grades) for grades in relevant]),
-        np.concatenate(relevant),
-        depth=_CHANCE_DEPTH,
-        number=len(relevant),
-    )
+        np.repeat(queries, _CHANCE_DEPTH), ranks, np.repeat(mean_grades, _CHANCE_DEPTH),
+        np.repeat(queries, [len(grades) for grades in relevant]), np.concatenate(relevant),
+        depth=_CHANCE_DEPTH, number=len(relevant),
+    )  # fmt: skip
     expected = float(at_random.clip(max=1.0).mean())
     # A measure within [0, 1] has at most its mean as variance.
     most = expected + _CHANCE_ERRORS * float(np.sqrt(expected / len(relevant)))

@@ -168,13 +168,9 @@ def learn_by_paper(
 
 
 def train(
-    problem: Problem,
-    features: tdv.Features,
-    recipe: PaperRecipe,
-    train_queries: np.ndarray,
-    rng: np.random.Generator,
-    epoch_done: Callable[[int], None],
-) -> tuple[tdv.Linear, int]:
+    problem: Problem, features: tdv.Features, recipe: PaperRecipe, train_queries: np.ndarray,
+    rng: np.random.Generator, epoch_done: Callable[[int], None],
+) -> tuple[tdv.Linear, int]:  # fmt: skip
     """Return the parameters after the epoch with the best training nDCG@5, and that epoch.
 
     Epoch 0 is the random start, so the best is at least as good as that on the training queries.

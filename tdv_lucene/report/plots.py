@@ -110,11 +110,9 @@ def check_plot(
 
 
 def plot_points(
-    points: Sequence[Mapping[str, Any]],
-    full: Mapping[str, Any],
-    recommended: float | None,
+    points: Sequence[Mapping[str, Any]], full: Mapping[str, Any], recommended: float | None,
     place: Output,
-) -> None:
+) -> None:  # fmt: skip
     """Draw held-out nDCG@5 and R@1000 of the validated points over their bytes.
 
     The level line is the tuned full index on the same queries; bars are the 95 % interval of the

@@ -280,12 +280,9 @@ def term_tables(terms: Mapping[str, Any]) -> list[Table]:
 
 
 def extreme_queries(
-    topics: Mapping[str, str],
-    evaluations: Mapping[str, Evaluation],
-    measure: str,
-    words: Mapping[str, QueryTerms],
-    most: int = 10,
-) -> list[Table]:
+    topics: Mapping[str, str], evaluations: Mapping[str, Evaluation], measure: str,
+    words: Mapping[str, QueryTerms], most: int = 10,
+) -> list[Table]:  # fmt: skip
     """Return the queries that lost and gained most in the second system, if they changed."""
     (full, before), (pruned, after) = [*evaluations.items()][:2]
     differences = after.values[measure] - before.values[measure]

@@ -136,12 +136,9 @@ class Trained(NamedTuple):
 
 
 def judged_training(
-    matrix: TermDocumentMatrix,
-    vectors: TermVectors,
-    config: NeuralConfig,
-    tokens: Mapping[str, Sequence[str]],
-    qrels: Qrels,
-) -> Training:
+    matrix: TermDocumentMatrix, vectors: TermVectors, config: NeuralConfig,
+    tokens: Mapping[str, Sequence[str]], qrels: Qrels,
+) -> Training:  # fmt: skip
     """Return the judged queries of analysed ones, with what the first stage finds for them.
 
     Raises :class:`TdvError` when vectors, queries and judgements do not belong to the matrix.
