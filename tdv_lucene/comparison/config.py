@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
+from ..errors import TdvError
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
 from ..ranking.options import QueryTerms, SearchedModel
 
@@ -21,6 +24,21 @@ def _check_measures(measures: str | Sequence[str], name: str) -> None:
     from ..evaluation.measures import parse_measures
 
     parse_measures(measures)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse names that cannot be names of files, or are other keys of a measure in the report."""
+    from ..evaluation.significance import PairedComparison
+
+    reserved = {"means", "tests", *(figure.name for figure in fields(PairedComparison))}
+    for name in names:
+        if not re.fullmatch(r"\w[\w.+-]*", name) or name in reserved:
+            raise TdvError(
+                f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.', and "
+                f"none of {', '.join(sorted(reserved))}"
+            )
+        if names.count(name) > 1:
+            raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
 class CompareConfig(
@@ -65,10 +83,7 @@ class CompareConfig(
     )  # fmt: skip
 
     def validate(self) -> None:
-        from .content import FIXED_KEYS
-        from .inputs import check_names
-
-        check_names([*self.names, *(self.further_indexes or {})], FIXED_KEYS)
+        _check_names([*self.names, *(self.further_indexes or {})])
         _ = self.latency_plan
 
     @property

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from ..evaluation.measures import Evaluation, note_on_chance
-from ..evaluation.significance import PairedComparison, compare_all_paired
+from ..evaluation.significance import compare_all_paired
 from ..evaluation.topics import Topics, note_on_missing
 from ..indexes.query_terms import note_on_nothing_found, notes_on_query_terms
 from ..indexes.user_data import notes_on_strangers
@@ -38,9 +37,6 @@ RULES = {
     "block that was decoded do not count",
 }
 """Rules by which the numbers were made, for the page."""
-
-FIXED_KEYS = frozenset({"means", "tests", *(figure.name for figure in fields(PairedComparison))})
-"""Keys of a measure's entry that are not names of systems."""
 
 
 def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:

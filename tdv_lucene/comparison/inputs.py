@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -144,18 +144,6 @@ def open_alike(
             if id_field is None and by_others and named[name] is None and not index.is_sharded:
                 found[name] = stack.enter_context(Index.open(index.source, by_others))
         yield found
-
-
-def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
-    """Refuse names that cannot be names of files, or are ``reserved`` keys of the report."""
-    for name in names:
-        if not re.fullmatch(r"\w[\w.+-]*", name) or name in reserved:
-            raise TdvError(
-                f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.', and "
-                f"none of {', '.join(sorted(reserved))}"
-            )
-        if names.count(name) > 1:
-            raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
 def shared_model(indexes: Mapping[str, Index], field: str) -> str | None:
