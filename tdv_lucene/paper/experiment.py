@@ -112,8 +112,9 @@ def read_queries(
 
 def restrict(known: Collection, index: _Path, topics: Topics, qrels: Qrels) -> tuple[Topics, Qrels]:
     """Return the collection's topics with a relevant document in the index, and judgements."""
-    if known.topics is not None:
-        topics = {q: text for q, text in topics.items() if q.isdecimal() and int(q) in known.topics}
+    if known.topics is not None:  # TREC writes 051 in topics, and 51 in qrels
+        numbered = {int(q): text for q, text in topics.items() if q.isdecimal()}
+        topics = {str(n): text for n, text in numbered.items() if n in known.topics}
         if not topics:
             raise TdvError(
                 f"none of the topics is of {known.title}: {known.topics.start} to "
