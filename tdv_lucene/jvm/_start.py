@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..interruption import check
 from ._java import JavaRuntime, find_java
 from ._lucene import RESOURCES, hooks_jar, lucene_version
@@ -42,12 +42,10 @@ def set_heap(heap: str) -> None:
     it, or a JVM runs already.
     """
     global _heap
-    shown = f"{argument('heap')} '{heap}'"
+    shown = f"heap '{heap}'"
     _refuse_form(shown, heap)
     if "jnius" in sys.modules:
-        raise TdvError(
-            f"{argument('heap')} {heap} comes too late: the JVM of this process runs already"
-        )
+        raise TdvError(f"heap {heap} comes too late: the JVM of this process runs already")
     _try_heap(find_java(), shown, heap)
     _heap = heap
 
@@ -148,7 +146,7 @@ def _refuse_limited_addresses(runtime: JavaRuntime) -> None:
         raise TdvError(
             f"Java needs more addresses than are left of the limit of {limit // 1024:,} kB (ulimit "
             f"-v) with a heap of {heap_size()}: lift it with 'ulimit -v unlimited', and limit "
-            f"memory by {argument('heap', '1g')} or {HEAP_VARIABLE}=1g"
+            f"memory by heap 1g or {HEAP_VARIABLE}=1g"
         )
 
 

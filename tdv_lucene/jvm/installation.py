@@ -18,7 +18,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ._java import find_java
 from ._lucene import LINES, hooks_jar, lucene_version
 from ._start import HEAP_VARIABLE, heap_size, pyserini_jar
@@ -107,7 +107,7 @@ def _heap() -> str:
     if int(heap[:-1]) * _BYTES[heap[-1].lower()] > total:
         raise TdvError(
             f"a heap of {heap} is more than the {_gigabytes(total)} of memory: choose a smaller "
-            f"one with {argument('heap')} or {HEAP_VARIABLE}"
+            f"one with heap or {HEAP_VARIABLE}"
         )
     return heap
 

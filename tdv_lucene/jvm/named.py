@@ -20,7 +20,7 @@ from typing import Any
 from urllib.error import URLError
 from urllib.parse import unquote_plus
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ._jobs import java_class
 from ._start import start
 
@@ -104,7 +104,7 @@ def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str
         java = java_class(f"{_READING}.{reader}TopicReader")
     except JavaException as error:
         raise TdvError(
-            f"Anserini has no {argument('topic_reader', reader)}: give a name such as Trec, Cacm "
+            f"Anserini has no topic_reader {reader}: give a name such as Trec, Cacm "
             "or PrioritizedWeb, for one of its classes that are called NAMETopicReader"
         ) from error
     with tempfile.NamedTemporaryFile() as copy:  # unpacked, in UTF-8

@@ -110,7 +110,7 @@ final class Survey {
     if (sum < 0) {
       throw UserException.unlessDamaged(
           "a document's new length exceeds " + Integer.MAX_VALUE
-              + " tokens: use a smaller " + UserException.argument("scale"));
+              + " tokens: use a smaller scale");
     }
     return sum;
   }

@@ -64,7 +64,7 @@ public final class PlannedField {
     if (norms == NormKind.IMPACT) {
       throw new UserException(
           "field '" + field + "' is of an impact index, which has no k1 and b to write into its "
-              + "norms: leave out " + UserException.argument("search_as"));
+              + "norms: leave out search_as");
     }
     average = length;
     baked = new BakedNorms(norms, held, searched, length);
@@ -103,7 +103,7 @@ public final class PlannedField {
     if (rule.readsPositions() && !Indexes.hasPositions(info)) {
       throw new UserException(
           where + " has no positions, and these TDVs have a first-position boost: learn with "
-              + UserException.argument("lead", "False")
+              + "lead=False"
               + ", learn on this index, or index with -storePositions");
     }
   }

@@ -71,7 +71,7 @@ public record TermRule(TermTable table, double scale, double fixed, double perTo
       throw UserException.unlessDamaged(
           "scale " + scale + " x tf " + tf + " x TDV " + table.tdv(term) + " of term number " + term
               + " exceeds Lucene's largest frequency " + Integer.MAX_VALUE
-              + ": use a smaller " + UserException.argument("scale"));
+              + ": use a smaller scale");
     }
     return Math.max(1, (int) freq);
   }

@@ -71,7 +71,7 @@ final class NormReading extends PerFieldSimilarityWrapper {
                 + (kind == NormKind.ACCURATE
                     ? "exact lengths (-bm25.accurate)"
                     : "what they are: a similarity of its own wrote them")
-                + "; rank by another function (" + UserException.argument("model")
+                + "; rank by another function (model"
                 + "), or index with Anserini's default similarity");
       }
       return exact;
