@@ -97,7 +97,7 @@ FIRST_LINE = '{"id": "0", "title": "x"}\n'
         ("1\tfine\n\tfox\n", "line 2: "),
         ("1\tone\n1\tanother\n", "line 2: .*'1'"),
         ("query 1\ttext\n", "line 1: .*'query 1'"),
-        (ROBUST + TREC_1.replace("<title> Topic:  Airbus\n Subsidies", ""), "line 9: .*'title'"),
+        (ROBUST + TREC_1.replace("<title> Topic:  Airbus\n Subsidies", ""), "line 9: .*topic_field title"),
         ("<top>\n<num> 1\n<title> a\n", "not closed"),
         (FIRST_LINE + '{"id": "1"}', "line 2: no text .*has id"),
         (FIRST_LINE + '{"title": "x"}', "line 2: no id .*has title"),
@@ -115,8 +115,8 @@ def test_bad_topics(tmp_path, text, named):
 
 def test_a_field_that_is_not_there(tmp_path):
     for text, field, named in (
-        ("1\ttext\n", "desc", "line 1: .*topic_field='desc'"),
-        (TREC_1.replace("<narr>", "<smry>"), "narr", "line 1: .*topic_field='narr'.* smry"),
+        ("1\ttext\n", "desc", "line 1: .*topic_field desc"),
+        (TREC_1.replace("<narr>", "<smry>"), "narr", "line 1: .*topic_field narr.* smry"),
         (TREC_1, "body", "'body': choose one of title, desc, narr"),
     ):
         with pytest.raises(TdvError, match=named):
