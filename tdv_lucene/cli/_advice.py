@@ -65,28 +65,21 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
-    """What is known of the reduction that was chosen by a log."""
-    most, queries = percent(chosen["max_loss"]), chosen["log"]["queries"]
-    dropped = f"Drops {percent(chosen['reduction'])} of the postings: the largest reduction whose"
-    if chosen["loss_at_most"] > chosen["max_loss"]:
-        dropped = "Drops nothing: there is no reduction whose"
+    """What a log's queries return after the reduction that was chosen by it."""
+    log, kept, most = chosen["log"], chosen["kept"], chosen["loss_at_most"]
+    if most > chosen["max_loss"] or kept["1000"] < log["least_kept"]:
+        dropped = "By the log nothing may be dropped within"
+    else:
+        dropped = f"Drops {percent(chosen['reduction'])} of the postings: the most within"
     return (
-        f"{dropped} careful estimate loses at most {most} of the full index's nDCG@5.\n"
-        f"Change in nDCG@5 against the full index, by {queries:,} "
-        f"{'query' if queries == 1 else 'queries'}: {_change(chosen['loss'])} expected; "
-        f"{_change(chosen['loss_at_most'])} careful (of judged collections with such figures, "
-        f"three in four did better); {_change(max(0, worst_loss(chosen)))} if the first answers "
-        "were the only relevant documents (bound)."
+        f"{dropped} {percent(chosen['max_loss'])}.\n"
+        f"By {log['queries']:,} queries, against the re-weighted index with nothing dropped: loses "
+        f"at most {percent(max(0, most))} of nDCG@5 if its first answers are the only relevant "
+        "ones (95 % interval).\n"
+        f"Of its ten best answers {percent(kept['10'])} are among the first ten, "
+        f"{percent(kept['100'])} among the first 100, {percent(kept['1000'])} among the first "
+        "1,000. Only judgements tell which changes are losses."
     )
-
-
-def _change(loss: float) -> str:
-    return f"{100 * max(-loss, -1) + 0:+.1f} %"
-
-
-def worst_loss(point: Mapping[str, Any]) -> float:
-    """The most that is lost by first answers: the worse end of the 95 % interval."""
-    return -float(point["difference"]["nDCG@5"]["ci95"][0])
 
 
 def _gain(found: Sequence[float]) -> str:

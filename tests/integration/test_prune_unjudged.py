@@ -157,7 +157,7 @@ def test_a_query_log_chooses_the_reduction(source: Path, log: Path, tmp_path: Pa
     )
     assert done.exit_code == 0, done.output
     shown = " ".join(done.output.split())
-    assert "careful estimate loses at most 2.0 % of the full index's nDCG@5" in shown
+    assert "By 20 queries, against the re-weighted index with nothing dropped: loses" in shown
     report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text(encoding="utf-8"))
     assert report["chosen"]["reduction"] == values.recommended_reduction
     assert report["chosen"]["log"]["queries"] == 20
@@ -176,7 +176,7 @@ def test_learning_prints_what_a_log_says(source: Path, log: Path, tmp_path: Path
     )
     assert done.exit_code == 0, done.output
     shown = " ".join(done.output.split())
-    assert "by 20 queries without judgements" in shown and "* recommended: the largest" in shown
+    assert "for 20 queries without judgements" in shown and "* recommended: the largest" in shown
 
 
 def test_what_a_log_cannot_say_is_refused(source: Path, log: Path, tmp_path: Path) -> None:

@@ -15,8 +15,6 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tdv_lucene.learning.log import CALIBRATION
-
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py",
            "impact.py"]  # fmt: skip
@@ -35,11 +33,6 @@ def load(name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def results() -> ModuleType:
     return load("results")
-
-
-def test_the_lines_of_logs_are_those_of_their_run() -> None:
-    run = json.loads((BENCH / "runs" / "2026-11-24-log" / "raw.json").read_text(encoding="utf-8"))
-    assert json.loads(CALIBRATION.read_text(encoding="utf-8")) == run["lines"]
 
 
 HELP = """
