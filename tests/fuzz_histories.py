@@ -110,6 +110,7 @@ def run_history(seed: int, scratch: Path) -> str:
             try:
                 updates += update_index(pruned, threads=rng.randint(1, 3))["updated"]
             except TdvError as error:  # as for a new pruning
+                shutil.rmtree(scratch / "fresh", ignore_errors=True)
                 with pytest.raises(TdvError, match=re.escape(str(error))):
                     prune_index(source, scratch / "values", scratch / "fresh", **options)
                 return "refused later"
@@ -118,7 +119,7 @@ def run_history(seed: int, scratch: Path) -> str:
 
 
 def _check(source: Path, pruned: Path, scratch: Path, options: dict[str, Any]) -> None:
-    found = verify_pruned(source, pruned, scratch / "values")
+    found = verify_pruned(source, pruned)
     assert found["equal"], found
     check_index(pruned)
     fresh = scratch / "fresh"

@@ -115,4 +115,7 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
                 options.say(f"Emptied by pruning in {where}: {' '.join(ids)}")
     click.echo()
     options.say(f"Queries were analysed as {report['analysis']['described']}.")
+    for told in dict.fromkeys(report["defaults"].values()):
+        names = ", ".join(name for name, one in report["defaults"].items() if one == told)
+        options.say(f"Defaults taken for {names}: {told}.")
     options.say(f"Report: {folder / 'report.html'}")

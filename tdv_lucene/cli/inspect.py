@@ -42,6 +42,8 @@ def _print(found: dict[str, Any]) -> None:
     head["ids"] = found["named_by"] + (
         f"; --id-field could be {', '.join(found['id_fields'])}" if found["id_fields"] else ""
     )
+    if found["defaults"]:
+        head["defaults"] = found["defaults"]
     head["files"] = f"{found['checked']['files']}, " + (
         "all checksums verified"
         if found["checked"]["checksums"]

@@ -66,6 +66,7 @@ def _shown(report: PruneReport) -> dict[str, Any]:
     return {
         "output": report["output"],
         "analysis": report["analysis"],
+        **({"defaults": report["defaults"]} if report["defaults"] else {}),
         **_of_field(report),
         **({"deleted_left_out": deleted} if deleted else {}),
         "bytes_before": report["bytes_before"],

@@ -127,6 +127,7 @@ def _compare(
             "analysis": compared.analysed.as_dict(),
             "rules": content.RULES,
             "notes": compared.notes(results, config.field),
+            "defaults": compared.defaults,
             **content.versions_and_machine(),
         }
         rankings = side_by_side(results, next(iter(indexes.values())), config.field)

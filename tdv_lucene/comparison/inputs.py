@@ -46,6 +46,12 @@ class Compared:
     training: QuerySet | None
     analysed: FieldAnalysis
 
+    @property
+    def defaults(self) -> dict[str, str]:
+        """Whose defaults the systems are searched with that took some."""
+        of_each = {name: one.parameters.defaults for name, one in self.systems.items()}
+        return {name: told for name, told in of_each.items() if told}
+
     def notes(self, results: Sequence[Results], field: str) -> list[str]:
         """What a reader should know before trusting the numbers."""
         first, *_ = self.systems

@@ -16,6 +16,7 @@ from ..jvm.index import OpenedIndex
 from ..plan import Plan
 from ..source import ID_FIELD, Located, Source
 from .field_analysis import FieldAnalysis
+from .searcher import Searcher
 from .shards.record import CHECKSUM, user_data_of_whole
 from .user_data import FieldRecord, read_records
 from .written_since import WrittenSince
@@ -65,6 +66,8 @@ class Index(Located):
     bytes_by_kind : dict
         Bytes of the commit's files by what they hold (:data:`FILE_KINDS`); those inside a compound
         file count under their own kind.
+    searcher : Searcher
+        Whose defaults it is searched with where it records nothing.
     since : list of WrittenSince
         What another writer did to the folders since they were pruned.
     detected : dict
@@ -90,7 +93,7 @@ class Index(Located):
             for folder, commit in zip(source.folders_here, found["commits"])
             if commit["since"]
         ]
-        self._is_anserinis: bool = found["is_anserinis"]
+        self.searcher = Searcher(found["why_not_anserinis"])
         self._deleted: int = sum(commit["deleted"] for commit in found["commits"])
         self._opened = opened
         self._frequencies: dict[str, str] = {}
@@ -159,13 +162,6 @@ class Index(Located):
     def bytes(self) -> int:
         """Bytes of the commit's files."""
         return sum(self.bytes_by_kind.values())
-
-    @property
-    def searcher(self) -> str:
-        """Whose defaults an index is searched with that records nothing, one of
-        :data:`..ranking.NAMED_DEFAULTS`: Lucene's where it is not Anserini's. Shards have one
-        searcher, Anserini's, whatever each of them holds."""
-        return "anserini" if self.source.is_sharded or self._is_anserinis else "lucene"
 
     def holds_weights(self, field: str) -> bool | None:
         """Whether the frequencies of a field are weights; None without norms, which tell it.

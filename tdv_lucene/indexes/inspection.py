@@ -8,6 +8,7 @@ from typing import Any
 
 from ..jvm.index import inspect
 from ..progress import Progress, silent
+from ..ranking import DEFAULT_MODEL, MODELS
 from .analysis import analysis_of
 from .config import InspectConfig
 from .index import Index
@@ -49,10 +50,12 @@ def inspect_index(
         documents count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned``
         says whether any field can, ``why_not`` gives any other reason against it, such as documents
         without ids. ``named_by`` says what names documents, and ``id_fields``, where they have no
-        ids, which fields could. ``analyses`` has of each field that can be searched how it was
-        analysed, and how that is known (see :mod:`.analysis`); empty where a pruned index holds
-        documents that were not pruned. ``notes`` tell of those and all else that another writer
-        did to it, and of ids that are not unique, and of frequencies that look like weights.
+        ids, which fields could, or ``none``. ``defaults`` says whose defaults it is searched with
+        and why, unless it records parameters. ``analyses`` has of each field that can be searched
+        how it was analysed, and how that is known (see :mod:`.analysis`); empty where a pruned
+        index holds documents that were not pruned. ``notes`` tell of those and all else that
+        another writer did to it, of ids that are not unique, and of frequencies that look like
+        weights.
 
     Raises
     ------
@@ -64,10 +67,12 @@ def inspect_index(
         found = {"deleted": opened.deleted, **inspect(opened, config.check or None, progress)}
         why_not = _why_not(found, opened.since)
         del found["without_ids"]
+        is_recorded = bool(opened.record().content)
         return {
             **opened.identity,
             **found,
             "user_data": opened.user_data,
+            "defaults": "" if is_recorded else opened.searcher.describe(MODELS[DEFAULT_MODEL]),
             "analyses": {} if _mixed(opened.since) else _analyses(opened, found["fields"]),
             "can_be_pruned": not why_not,
             "why_not": why_not,
@@ -91,11 +96,6 @@ def _why_not(found: dict[str, Any], since: Sequence[WrittenSince]) -> str:
     if all(field["why_not_pruned"] for field in found["fields"]):
         return "no field of it can be pruned: see the fields"
     return str(found["without_ids"]) or _mixed(since)
-
-
-def _notes(index: Index, found: Mapping[str, Any]) -> list[str]:
-    since = [f"{one}: {one.remedy}" for one in index.since]
-    return [*since, *_notes_on_ids(found), *_notes_on_weights(found["fields"])]
 
 
 def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ from ..ranking import (
     model_for,
 )
 from ..version import __version__
+from .searcher import Searcher
 from .user_data import FieldRecord
 
 _log = logging.getLogger(__name__)
@@ -26,7 +27,7 @@ class Described(Protocol):
     workers see."""
 
     @property
-    def searcher(self) -> str: ...
+    def searcher(self) -> Searcher: ...
 
     def record(self, field: str | None = None) -> FieldRecord: ...
 
@@ -78,11 +79,11 @@ def recorded_parameters(
         field = record.field or "contents"
         chosen = model_for(index.holds_weights(field), model, f"the field '{field}' of {index}")
     searcher = index.searcher
-    usual = record.parameters(chosen, NAMED_DEFAULTS[searcher])
+    usual = record.parameters(chosen, NAMED_DEFAULTS[searcher.name])
     named = {name: value for name, value in given.items() if value is not None}
     parameters = SearchParameters(chosen, **{**usual, **named})
-    _log.info("search %s with %s (the defaults are of %s)", index, parameters.describe(), searcher)
-    return parameters
+    taken = [name for name in usual if name not in named and f"search.{name}" not in record.content]
+    return parameters.taken_from(searcher.describe(taken)) if taken else parameters
 
 
 def warn_of_another_search(

@@ -27,7 +27,8 @@ class OpenedIndex(JavaObject):
     ----------
     found : dict
         ``commits``, of each shard what identifies it and its ``user_data``; ``fields`` by name, as
-        Lucene describes them; bytes of ``files`` by extension; ``is_anserinis``.
+        Lucene describes them; bytes of ``files`` by extension; ``why_not_anserinis``, empty where
+        it is.
 
     Raises :class:`TdvError` when there is no index, or this Lucene cannot read it.
     """

@@ -59,10 +59,10 @@ def rewrite_index(
     dict
         ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
         ``documents_with_terms``, ``documents_without_terms``, ``segments``: of live documents;
-        ``deleted_left_out``, all others; the ``bytes_before`` and ``bytes`` of the files, unless
-        nothing is written. ``norms``, where k1 and b are written into them: how many
-        documents are ``beyond`` what a norm can hold, and the ``mean_off`` and ``largest_off`` of
-        their K, as shares of it. Of every field but the first, by name under ``fields``.
+        ``deleted_left_out``, all others; the ``bytes`` of the files, unless nothing is written.
+        ``norms``, where k1 and b are written into them: how many documents are ``beyond`` what a
+        norm can hold, and the ``mean_off`` and ``largest_off`` of their K, as shares of it. Of
+        every field but the first, by name under ``fields``.
     """
     job = java_class("tdvlucene.prune.PruneJob")(java_index(index), java_path(folder), threads)
     if one_segment:

@@ -14,7 +14,8 @@ from ..errors import TdvError, argument
 from ..indexes.analysis import analysis_of, record_to_add
 from ..indexes.field_analysis import IN_VALUES, FieldAnalysis
 from ..indexes.index import Index
-from ..indexes.shards.record import SOURCE_PATH, ShardRecord, shard_as_user_data
+from ..indexes.searcher import Searcher
+from ..indexes.shards.record import SEARCHER, SOURCE_PATH, ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
 from ..plan import FieldPlan, Plan
 from ..ranking.postings import describe_boost
@@ -138,6 +139,7 @@ def user_data_of_plan(
     plan: Plan,
     analysed: Mapping[str, FieldAnalysis],
     named_by: str | None,
+    searcher: Searcher,
     shard: ShardRecord | None = None,
 ) -> dict[str, str]:
     """Return what the commit of the pruned index says of it, but for what Java adds: the reduction
@@ -147,6 +149,8 @@ def user_data_of_plan(
     ----------
     named_by
         The field that names documents, if one was asked for.
+    searcher
+        Whose defaults the source is searched with; a shard's are those of the whole.
     shard
         Where the index is a shard: of what.
     """
@@ -161,6 +165,7 @@ def user_data_of_plan(
         **shard_as_user_data(shard, index.user_data),
         **said,
         **({} if named_by is None else {ID_FIELD: named_by}),
+        SEARCHER: searcher.name,
         SOURCE_PATH: os.path.abspath(index),
     }
 

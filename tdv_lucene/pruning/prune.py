@@ -12,6 +12,7 @@ from typing import Any
 from ..arguments import parse_bytes
 from ..errors import TdvError, argument
 from ..indexes.index import Index
+from ..indexes.searcher import Searcher
 from ..learning.config import LearnConfig
 from ..plan import FieldPlan, Plan
 from ..prior.prior import gains_to_expect, in_memory, prior_values_of_index
@@ -111,32 +112,41 @@ def write_pruned(
             with Index.open(source) as whole:
                 given.insert(0, _values_without_judgements(whole, config, progress))
         fields = _fields(given, config)
-        plan, told = decide(fields, config, target_of("anserini", config), None)
-        return prune_shards(source, plan, _told_to(task, None, fields, told), progress)
+
+        def decided(searcher: Searcher) -> tuple[Plan, Task]:
+            plan, told = decide(fields, config, searcher, None)
+            return plan, _told_to(task, None, fields, searcher, told)
+
+        return prune_shards(source, fields[0].vocabulary.field, decided, task, progress)
     place = task.place([index, *given])
     with Index.open(index, config.id_field) as opened:
         if values is None:
             given.insert(0, _values_without_judgements(opened, config, progress))
         fields = _fields(given, config)
-        at = partial(decide, fields, config, target_of(opened.searcher, config), opened)
+        searcher = opened.searcher
+        at = partial(decide, fields, config, searcher, opened)
         if config.max_bytes is None:
             plan, told = at()
-            task = _told_to(task, opened, fields, told)
+            task = _told_to(task, opened, fields, searcher, told)
             with place as folder:
                 report = write_index(opened, plan, task, folder, progress)
                 place.write_manifest(report)
         else:
             is_foreseen, limit = config.tf == "scaled", parse_bytes(config.max_bytes)
             foreseen = foreseen_bytes(fields[0].points, config.fixed_scale) if is_foreseen else None
-            task = _told_to(task, opened, fields, {})
+            task = _told_to(task, opened, fields, searcher, {})
             with place as folder:
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)
                 place.write_manifest(report)
-    return {**report, "output": task.output, "shards": []}
+    return {**report, "output": task.output}
 
 
 def _told_to(
-    task: Task, index: Index | None, fields: Sequence[TermValues], told: Mapping[str, Any]
+    task: Task,
+    index: Index | None,
+    fields: Sequence[TermValues],
+    searcher: Searcher,
+    told: Mapping[str, Any],
 ) -> Task:
     """Return the task with what is known of its TDVs; an ``id_field`` that names documents was
     asked for here, or when they were learned."""
@@ -149,13 +159,14 @@ def _told_to(
         named_by=next((source[ID_FIELD] for source in sources if ID_FIELD in source), None),
         learned_analyses={f: m["analysis"] for f, m in manifests.items() if "analysis" in m},
         told=told,
+        searcher=searcher,
     )
 
 
 def decide(
     fields: Sequence[TermValues],
     config: PruneConfig,
-    target: SearchTarget,
+    searcher: Searcher,
     index: Index | None,
     share: float | None = None,
 ) -> tuple[Plan, dict[str, Any]]:
@@ -169,17 +180,29 @@ def decide(
     share
         The reduction to plan for; None for the one asked for, found or recommended.
     """
-    plans, told = [], dict[str, Any]()
+    plans, told, target = [], dict[str, Any](), target_of(searcher, config.target)
     for values in fields:
         reduction = Reduction.of(values, config) if share is None else Reduction(share)
         known = None if index is None else index.fields.get(values.vocabulary.field)
-        has_norms = index is None or (known is not None and known.has_norms)
+        has_norms = known is None or known.has_norms  # what is not there is refused as that
         plan, point = plan_field(
             values, reduction.share, config, target, has_norms=has_norms, what=f"{index}"
         )
-        told = told or _told(values, point, plan, reduction, config)
+        told = told or {
+            **_told(values, point, plan, reduction, config),
+            "defaults": _defaults(plan, target, searcher),
+        }
         plans.append(plan)
     return Plan(plans), told
+
+
+def _defaults(plan: FieldPlan, target: SearchTarget, searcher: Searcher) -> str:
+    """Say whose defaults a field is written for; empty where others were asked for, or where it has
+    to be searched with recorded parameters."""
+    searched = {} if target.given else target.parameters(plan.facts["model"]) or {}
+    recorded = plan.facts["search"]
+    is_held = searched and all(recorded[name] == searched[name] for name in searched)
+    return searcher.describe(searched) if is_held else ""
 
 
 def _told(

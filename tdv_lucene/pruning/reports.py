@@ -65,14 +65,15 @@ class IndexReport(FieldReport):
     fidelity: dict[str, float] | None
     expected: list[dict[str, Any]]
     chosen: Mapping[str, Any] | None
+    defaults: str
     source: Mapping[str, Any]
+    shards: list[dict[str, Any]]
 
 
 class PruneReport(IndexReport):
     """What :func:`tdv_lucene.prune_index` and :func:`tdv_lucene.tune_index` return."""
 
     output: str
-    shards: list[dict[str, Any]]
 
 
 def field_report(described: FieldDescription, counts: Mapping[str, Any]) -> FieldReport:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError, argument
 from ..indexes.index import Index
+from ..indexes.searcher import Searcher
 from ..indexes.shards.record import ShardRecord
 from ..indexes.shards.survey import survey_shards
 from ..indexes.shards.workers import Workers, open_workers
@@ -74,7 +75,13 @@ def _check_place(out: Path, source: Source, given: Sequence[Any]) -> None:
             )
 
 
-def prune_shards(source: Source, plan: Plan, whole: Task, progress: Progress) -> PruneReport:
+def prune_shards(
+    source: Source,
+    field: str,
+    decide: Callable[[Searcher], tuple[Plan, Task]],
+    whole: Task,
+    progress: Progress,
+) -> PruneReport:
     """Do with every shard what :func:`.writing.write_index` does; the report has ``shards``, a row
     of each.
 
@@ -82,6 +89,11 @@ def prune_shards(source: Source, plan: Plan, whole: Task, progress: Progress) ->
 
     Parameters
     ----------
+    field
+        The one that is searched.
+    decide
+        From whose defaults the shards are searched with to the plan, and ``whole`` with what is
+        told of it.
     whole
         What is done with all of them; its output holds theirs.
     """
@@ -90,7 +102,8 @@ def prune_shards(source: Source, plan: Plan, whole: Task, progress: Progress) ->
     with contextlib.ExitStack() as opened:
         folder = out if out.is_dir() else out.parent
         workers = opened.enter_context(open_workers(source, folder))
-        identity = survey_shards(workers, source, plan.fields[0].field, progress)
+        identity, searcher = survey_shards(workers, source, field, progress)
+        plan, whole = decide(searcher)
         if not source.resources:  # else their next pruning tidies up
             opened.callback(_tidy, out, source)
             out.mkdir(exist_ok=True)  # for the plan
@@ -269,4 +282,4 @@ def sent_to_workers(
 
 def loaded(plan: str | Plan) -> Plan:
     """In a worker: return the plan that was sent."""
-    return plan if isinstance(plan, Plan) else Plan.load(plan, {})
+    return plan if isinstance(plan, Plan) else Plan.load(plan)

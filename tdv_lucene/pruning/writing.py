@@ -17,6 +17,7 @@ from ..arguments import cores
 from ..errors import TdvError
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.index import Index
+from ..indexes.searcher import Searcher
 from ..indexes.shards.record import ShardRecord
 from ..jvm import rewriter
 from ..jvm.index import written_lucene_version
@@ -55,7 +56,9 @@ class Task:
         Field -> how it was analysed, as its TDVs say; those that say nothing are left out.
     told : mapping
         What the report says of the field that is searched: ``validated``, ``fidelity``,
-        ``expected`` and ``chosen``.
+        ``expected``, ``chosen`` and ``defaults``.
+    searcher : Searcher
+        Whose defaults the source is searched with; a shard's are those of the whole.
     shard : ShardRecord or None
         If the part is a shard: of what.
     """
@@ -66,6 +69,7 @@ class Task:
     named_by: str | None = None
     learned_analyses: Mapping[str, Any] = field(default_factory=dict)
     told: Mapping[str, Any] = field(default_factory=dict)
+    searcher: Searcher = field(default_factory=Searcher)
     shard: ShardRecord | None = None
 
     def place(self, inputs: Sequence[Any]) -> Output:
@@ -84,7 +88,7 @@ class Task:
         self, index: Index, plan: Plan, analysed: Mapping[str, FieldAnalysis]
     ) -> dict[str, str]:
         """What the commit of the result says."""
-        return user_data_of_plan(index, plan, analysed, self.named_by, self.shard)
+        return user_data_of_plan(index, plan, analysed, self.named_by, self.searcher, self.shard)
 
 
 def finished_part(index: Index, plan: Plan, task: Task) -> IndexReport | None:
@@ -152,7 +156,7 @@ def report_of(
         "fields": fields,
         "segments": counts["segments"],
         "deleted_left_out": counts.get("deleted_left_out", 0),
-        "bytes_before": counts["bytes_before"],
+        "bytes_before": index.bytes,
         "bytes": counts["bytes"],
         "lucene_version": written_lucene_version(),
         "analysis": analysed[first["field"]].describe(),
@@ -160,7 +164,9 @@ def report_of(
         "fidelity": told["fidelity"],
         "expected": told["expected"],
         "chosen": told["chosen"],
+        "defaults": told["defaults"],
         "source": index.identity,
+        "shards": [],
     }
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -72,10 +73,13 @@ class SearchParameters:
         The name of a ranking function.
     numbers : tuple of (name, value)
         Those that ``model`` takes. Without a model all there are, Anserini's unless given.
+    defaults : str
+        Whose defaults some of the numbers are, in words; empty where all were given or recorded.
     """
 
     model: str | None
     numbers: tuple[tuple[str, float], ...]
+    defaults: str = field(default="", compare=False)
 
     def __init__(self, model: str | None = None, **given: float | None) -> None:
         if model is not None:
@@ -105,6 +109,12 @@ class SearchParameters:
     def with_values(self, values: Mapping[str, float]) -> SearchParameters:
         """Return the same with other ``values``, by name."""
         return SearchParameters(self.model, **{**self.values(), **values})
+
+    def taken_from(self, defaults: str) -> SearchParameters:
+        """The same, saying whose ``defaults`` they have."""
+        made = copy.copy(self)
+        object.__setattr__(made, "defaults", defaults)
+        return made
 
     def values(self) -> dict[str, float]:
         """Return the parameters by name."""

@@ -22,6 +22,7 @@ from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.index import Index, whole_identity
 from ..indexes.queries import searchable_topics
+from ..indexes.searcher import Searcher
 from ..indexes.shards.record import user_data_of_whole
 from ..indexes.shards.survey import refuse_copies
 from ..indexes.shards.workers import Workers, open_workers
@@ -37,12 +38,13 @@ from ..vocabulary import ByteStrings
 @dataclass(frozen=True)
 class _Look:
     """What a worker says of its shard: identity, user data, how the field was analysed, whether it
-    holds weights, statistics, and how fields were indexed."""
+    holds weights, why it is not Anserini's, statistics, and how fields were indexed."""
 
     identity: dict[str, Any]
     user_data: dict[str, str]
     analysed: FieldAnalysis
     weights: bool | None
+    why_not_anserinis: str
     statistics: Statistics
     fields: dict[str, str]
 
@@ -60,10 +62,9 @@ class FarShards:
         How the field was analysed.
     shards : int
         How many there are.
+    searcher : Searcher
+        Whose defaults are taken.
     """
-
-    searcher = "anserini"
-    """As of an :class:`..indexes.index.Index`."""
 
     def __init__(
         self, workers: Workers, source: Source, field: str, looks: Sequence[_Look]
@@ -77,6 +78,7 @@ class FarShards:
         self.identity = whole_identity(source, [look.identity for look in looks])
         self.user_data = user_data_of_whole(source, [look.user_data for look in looks])
         self.source = source
+        self.searcher = Searcher.of_shards([look.why_not_anserinis for look in looks])
         self._weights = [look.weights for look in looks if look.weights is not None]
 
     def __str__(self) -> str:
@@ -143,7 +145,8 @@ def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis
         topics = searchable_topics(topics, field, analysed.analysis)
         statistics, fields = shard_statistics(shard, field, topics, analysed.analysis)
         weights = shard.holds_weights(field)
-        return _Look(shard.identity, shard.user_data, analysed, weights, statistics, fields)
+        why = shard.searcher.why_not_anserinis
+        return _Look(shard.identity, shard.user_data, analysed, weights, why, statistics, fields)
 
 
 def _search(

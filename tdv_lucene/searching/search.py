@@ -182,6 +182,7 @@ def search_with(
                     kept.append(Run.of_hits(list(some), best, printed))
         summary = {
             **parameters.describe(),
+            **({"defaults": parameters.defaults} if parameters.defaults else {}),
             **({} if feedback is None else {"feedback": feedback}),
             "field": field,
             "analysis": analysed.describe(),

@@ -110,7 +110,7 @@ def tune_index(
                 f"{argument('field', field)} of {index} has no norms, which k1 and b are written "
                 "into: index it with norms, or search it with a k1 of its own and b 0"
             )
-        searched = target_of(opened.searcher, copied).parameters(DEFAULT_MODEL)
+        searched = target_of(opened.searcher, copied.target).parameters(DEFAULT_MODEL)
         assert searched is not None  # norms that are lengths were refused
         held_for = searched["k1"], searched["b"]
         values = _tuned_values(opened, topics, qrels, held_for, config, progress)

@@ -395,7 +395,7 @@ def test_plots_are_well_formed_and_repeatable(compared):
         assert "dc:date" not in plot
 
 
-@pytest.mark.parametrize("which, numbers", [("compared", 150), ("several", 500)])
+@pytest.mark.parametrize("which, numbers", [("compared", 150), ("several", 350)])
 @pytest.mark.slow
 def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
     which, numbers, tmp_path, request

@@ -44,6 +44,7 @@ def test_command_passes_flags_of_both_forms(collection: Path, tmp_path: Path) ->
     assert (report["indexed"], report["errors"]) == (3, 0)
     found = inspect_index(index)
     assert found["documents"] == 3 and found["can_be_pruned"]
+    assert found["defaults"].startswith("Anserini's k1 0.9, b 0.4")
     options = {field["name"]: field["index_options"] for field in found["fields"]}
     assert options["contents"] == "DOCS_AND_FREQS_AND_POSITIONS"
 

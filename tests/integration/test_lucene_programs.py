@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import _bytes_ref, _directory
@@ -18,6 +19,7 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.indexes.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.index import read_user_data
@@ -26,6 +28,7 @@ from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import open_searcher, search_index
+from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -115,21 +118,27 @@ def pruned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _run(index: Path, folder: Path, query: str = "ranking the postings", **options) -> list[tuple]:
     """(id, score) of the hits."""
-    search_index(index, {"q": query}, folder / "run", field="body", overwrite=True, **options)
+    options = {"field": "body", **options}
+    search_index(index, {"q": query}, folder / "run", overwrite=True, **options)
     lines = (folder / "run").read_text(encoding="utf-8").splitlines()
     return [(line.split()[2], float(line.split()[4])) for line in lines]
 
 
-def _by_lucene(index: Path, words: str = "ranking the postings") -> list[tuple]:
-    """(isbn, score) of the hits of Lucene's own searcher with all its defaults."""
+def _by_lucene(
+    index: Path, words: str = "ranking the postings", field: str = "body", similarity=None
+) -> list[tuple]:
+    """(isbn, score) of the hits of Lucene's own searcher with all its defaults, or another
+    similarity."""
     builder = java_class(LUCENE + "search.BooleanQuery$Builder")()
     should = java_class(LUCENE + "search.BooleanClause$Occur").SHOULD
     for word in words.split():
-        term = java_class(LUCENE + "index.Term")("body", word)
+        term = java_class(LUCENE + "index.Term")(field, word)
         builder.add(java_class(LUCENE + "search.TermQuery")(term), should)
     with open_reader(index) as reader:
         of_reader = "(Lorg/apache/lucene/index/IndexReader;)V"
         searcher = java_class(LUCENE + "search.IndexSearcher")(reader, signature=of_reader)
+        if similarity is not None:
+            searcher.setSimilarity(similarity)
         stored = searcher.storedFields()
         hits = searcher.search(builder.build(), 1000).scoreDocs
         return [(stored.document(hit.doc).get("isbn"), hit.score) for hit in hits]
@@ -249,3 +258,200 @@ def test_what_names_not_every_document_is_refused(program: Path, tmp_path: Path)
         _run(find_shards([str(program), str(nested)]), tmp_path, id_field="url")
     with pytest.raises(TdvError, match="their numbers, and Anserini and Pyserini"):
         open_searcher(program)
+
+
+STANDARD = LUCENE + "analysis.standard.StandardAnalyzer"
+
+
+def _stored(name: str, value: str | int | bytes):
+    kinds = {str: "Ljava/lang/String;", int: "J", bytes: "[B"}
+    taken = f"(Ljava/lang/String;{kinds[type(value)]})V"
+    return java_class(LUCENE + "document.StoredField")(name, value, signature=taken)
+
+
+def _column(kind: str, name: str, value: bytes):
+    return java_class(f"{LUCENE}document.{kind}DocValuesField")(name, _bytes_ref(value))
+
+
+def _whole(name: str, value: str, stored: str = "YES"):
+    keep = getattr(java_class(LUCENE + "document.Field$Store"), stored)
+    return java_class(LUCENE + "document.StringField")(name, value, keep)
+
+
+def _words(name: str, value: str, stored: str = "YES"):
+    keep = getattr(java_class(LUCENE + "document.Field$Store"), stored)
+    return java_class(LUCENE + "document.TextField")(name, value, keep)
+
+
+NO_TEXT = bytes([0xE3, 0x81])
+"""The beginning of a character: Lucene's decoder runs over its end."""
+READABLE = {
+    "none": lambda n: [],
+    "whole, stored": lambda n: [_whole("id", f"{n}")],
+    "whole, sorted": lambda n: [_whole("id", f"{n}", "NO"), _column("Sorted", "id", b"%d" % n)],
+    "whole, binary": lambda n: [_whole("id", f"{n}"), _column("Binary", "id", b"%d" % n)],
+    "sorted": lambda n: [_column("Sorted", "id", b"%d" % n)],
+    "binary": lambda n: [_column("Binary", "id", b"%d" % n)],
+    "point": lambda n: [java_class(LUCENE + "document.LongPoint")("id", n), _stored("id", n)],
+    "number": lambda n: [java_class(LUCENE + "document.NumericDocValuesField")("id", n)],
+    "words, stored": lambda n: [_words("id", f"{n}")],
+    "stored": lambda n: [_stored("id", f"{n}")],
+    "stored bytes": lambda n: [_stored("id", b"%d" % n)],
+}
+"""A field called ``id``, by what it is: of the document's number."""
+UNREADABLE = {
+    "whole, not stored": lambda n: [_whole("id", f"{n}", "NO")],
+    "words, not stored": lambda n: [_words("id", f"document {n}", "NO")],
+    "some": lambda n: [_whole("id", f"{n}")] * (n % 3 > 0),
+    "several": lambda n: [_whole("id", f"{n}"), _whole("id", f"{n}b")],
+    "stored, no text": lambda n: [_stored("id", NO_TEXT + bytes([n]))],
+    "binary, no text": lambda n: [_column("Binary", "id", NO_TEXT[: 1 + n % 2])],
+    "sorted, no text": lambda n: [_column("Sorted", "id", NO_TEXT + bytes([n]))],
+}
+KINDS = READABLE | UNREADABLE
+
+
+def _random_program(path: Path, ids, field: str, seed: int) -> str:
+    """Write documents of random words and lengths with these ids, one segment or several; return a
+    query that most have a word of."""
+    rng = np.random.default_rng(seed)
+    analyzer = java_class(LUCENE + "analysis.standard.StandardAnalyzer")()
+    config = java_class(LUCENE + "index.IndexWriterConfig")(analyzer)
+    config.setMergePolicy(java_class(LUCENE + "index.NoMergePolicy").INSTANCE)
+    writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
+    for number in range(30):
+        text = " ".join(rng.choice(WORDS, int(rng.integers(1, 40))))
+        document = java_class(LUCENE + "document.Document")()
+        for one in (*ids(number), _words(field, text, "NO"), _stored("isbn", f"{number}")):
+            document.add(one)
+        writer.addDocument(document)
+        if rng.random() < 0.1:
+            writer.flush()
+    writer.close()
+    return " ".join(rng.choice(WORDS, 3, replace=False))
+
+
+def _assert_hits(found: list[tuple], expected: list[tuple]) -> None:
+    assert [name for name, _ in found] == [name for name, _ in expected] and len(found) > 9
+    assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
+
+
+NOT_ANSERINIS = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "whole, binary"])
+
+
+@NOT_ANSERINIS
+def test_a_field_called_id_does_not_make_an_index_anserinis(kind: str, tmp_path: Path) -> None:
+    """Hits are those of Lucene's searcher with its defaults, or the remedy's are."""
+    index = tmp_path / "index"
+    query = _random_program(index, KINDS[kind], "contents", len(kind))
+    asked = {"field": "contents", "analyzer": STANDARD}
+    told = inspect_index(index)
+    assert told["defaults"].startswith("Lucene's k1 1.2, b 0.75 (")
+    assert told["id_fields"].count("isbn") == (kind in UNREADABLE or kind == "none")
+    if kind in UNREADABLE:
+        assert "'id'" in told["why_not"] and "none" in told["id_fields"]
+        with pytest.raises(TdvError, match=r"'id'.*id_field='none'"):
+            _run(index, tmp_path, **asked)
+        asked["id_field"] = "none"
+    _assert_hits(_run(index, tmp_path, query, **asked), _by_lucene(index, query, "contents"))
+
+
+@pytest.mark.slow
+@NOT_ANSERINIS
+def test_inspect_and_prune_agree_and_what_is_pruned_is_lucenes(kind: str, tmp_path: Path) -> None:
+    index, pruned = tmp_path / "index", tmp_path / "pruned"
+    query = _random_program(index, KINDS[kind], "body", 1 + len(kind))
+    asked = {"field": "body", "analyzer": STANDARD}
+    assert inspect_index(index)["can_be_pruned"] == (kind in READABLE)
+    if kind in UNREADABLE:
+        with pytest.raises(TdvError, match=r"'id'.*id_field='none'"):
+            prune_index(index, None, pruned, **asked)
+        asked["id_field"] = "none"
+        assert inspect_index(index, id_field="none")["can_be_pruned"]
+    report = prune_index(index, None, pruned, reduction=0.3, **asked)
+    assert report["defaults"].startswith("Lucene's k1 1.2, b 0.75 (")
+    _assert_hits(_run(pruned, tmp_path, query, **asked), _by_lucene(pruned, query))
+
+
+@pytest.mark.parametrize("field", ["body", "contents"])
+def test_what_anserini_writes_makes_an_index_anserinis(field: str, tmp_path: Path) -> None:
+    """Whichever field was asked for as the id: it is not what tells."""
+    index = tmp_path / "index"
+    query = _random_program(index, READABLE["whole, binary"], field, 3)
+    is_anserinis = field == "contents"
+    k1, b = (0.9, 0.4) if is_anserinis else (1.2, 0.75)
+    similarity = java_class(LUCENE + "search.similarities.BM25Similarity")(k1, b)
+    assert inspect_index(index)["defaults"].startswith("Anserini" if is_anserinis else "Lucene")
+    expected = dict(_by_lucene(index, query, field, similarity))
+    for named in ({}, {"id_field": "none"}, {"id_field": "isbn"}):
+        found = dict(_run(index, tmp_path, query, field=field, analyzer=STANDARD, **named))
+        assert found == pytest.approx(expected, abs=1e-4)
+    pruned = tmp_path / "pruned"
+    asked = {"field": field, "analyzer": STANDARD, "reduction": 0.3, "id_field": "isbn"}
+    report = prune_index(index, None, pruned, **asked)
+    assert (report["search"]["k1"], report["search"]["b"]) == (k1, b)
+    for shown in (report, search_index(index, {"q": query}, tmp_path / "run2", field=field)):
+        assert f"k1 {k1:g}, b {b:g}" in shown["defaults"]
+    assert "defaults" not in search_index(pruned, {"q": query}, tmp_path / "run3", field=field)
+
+
+def test_shards_of_a_program_have_its_defaults(tmp_path: Path) -> None:
+    """Of which one may be empty."""
+    for name, first in (("a", 0), ("b", 30)):
+        _random_program(
+            tmp_path / "S" / name, lambda n, first=first: READABLE["whole, stored"](first + n),
+            "contents", 5,
+        )  # fmt: skip
+    _writer(tmp_path / "S" / "c").close()
+    shards = find_shards([str(tmp_path / "S" / name) for name in "cab"])
+    assert recorded_parameters(shards, field="contents").values() == {"k1": 1.2, "b": 0.75}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["stored", "Binary", "Sorted"])
+def test_bytes_that_are_no_text_are_in_nobodys_way(kind: str, tmp_path: Path) -> None:
+    """As Elasticsearch stores its own ids; they are refused as names, by name."""
+    index = tmp_path / "index"
+
+    def ids(number: int) -> list:
+        value = NO_TEXT + bytes([number])
+        bytes_ = _stored("thumb", value) if kind == "stored" else _column(kind, "thumb", value)
+        return [_whole("key", f"k{number}"), bytes_]
+
+    query = _random_program(index, ids, "body", 7)
+    asked = {"field": "body", "analyzer": STANDARD}
+    assert inspect_index(index)["id_fields"] == ["isbn", "key"]
+    prune_index(index, None, tmp_path / "pruned", reduction=0.3, **asked)
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
+    topics.write_text("".join(f"{n}\t{query}\n" for n in range(3)))
+    qrels.write_text("".join(f"{n} 0 {n} 1\n" for n in range(3)))
+    tune_index(index, topics, qrels, tmp_path / "tuned", **asked)
+    report = compare_indexes(
+        index, tmp_path / "pruned", topics, qrels, tmp_path / "report",
+        latency_budget_seconds=0.1, **asked,
+    )  # fmt: skip
+    assert [*report["defaults"]] == ["full"]  # the other's are recorded
+    assert report["defaults"]["full"].startswith("Lucene's k1 1.2, b 0.75 (")
+    with pytest.raises(TdvError, match="'thumb'.*id_field"):
+        _run(index, tmp_path, query, id_field="thumb", **asked)
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_field_without_a_term_is_not_offered(deleted: bool, tmp_path: Path) -> None:
+    """As documents are that had some, once they are deleted."""
+    writer = _writer(tmp_path / "index")
+    for number in range(6):
+        document = java_class(LUCENE + "document.Document")()
+        has_terms = deleted and number < 3
+        for one in (_words("body", "gone" if has_terms else ""), _words("title", f"a {number}")):
+            document.add(one)
+        writer.addDocument(document)
+    writer.flush()
+    gone = java_class(LUCENE + "index.Term")("body", "gone")
+    writer.deleteDocuments(java_class(LUCENE + "search.TermQuery")(gone))
+    writer.close()
+    fields = inspect_index(tmp_path / "index")["fields"]
+    offered = [field["name"] for field in fields if not field["why_not_pruned"]]
+    assert offered == ["title"]
+    with pytest.raises(TdvError, match="'body'"):
+        prune_index(tmp_path / "index", None, tmp_path / "pruned", field="body")

@@ -376,5 +376,5 @@ def test_soft_deleted_documents_are_not_found(make_index, tmp_path):
 
 def test_documents_without_an_id_are_named_before_the_search(make_index, tmp_path):
     index = make_index([[Doc("d1", ["t1"]), Doc("", ["t1"])]])
-    with pytest.raises(TdvError, match="document 1 of .* has no 'id', by which it is named"):
+    with pytest.raises(TdvError, match="document 1 of .* has no 'id' .*id_field"):
         search_index(index, {"q": "t1"}, tmp_path / "run")

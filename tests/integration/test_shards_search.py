@@ -167,7 +167,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
     shards = far(f"{tmp_path}/S/*")
     with (
         far_shards.open_far_shards(shards, {"q": "fox"}, "contents", None, silent) as opened,
-        pytest.raises(TdvError, match="S/b was changed by another process while it was read"),
+        pytest.raises(TdvError, match="S/b was changed"),
     ):
         shutil.rmtree(tmp_path / "S" / "b")
         write_index(tmp_path / "S" / "b", [[Doc("b", ["fox"])]])

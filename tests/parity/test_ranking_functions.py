@@ -12,8 +12,9 @@ import pytest
 from lucene_indexes import Doc, write_index
 from lucene_reading import explain_scores
 from oracle import read_norms
+from pruning_inputs import field_plan
 
-from tdv_lucene.jvm import rewriter
+from tdv_lucene.jvm.rewriter import rewrite_index
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import (
@@ -60,8 +61,8 @@ def pruned(request, tmp_path_factory):
     if not tdv.any():
         tdv[0] = 1
     (folder / "pruned").mkdir()
-    values = rewriter.FieldValues(source.vocabulary, tdv, scale)
-    rewriter.rewrite_index(index, folder / "pruned", [values], threads=1, user_data={})
+    plan = field_plan(source.vocabulary, tdv, scale)
+    rewrite_index(index, folder / "pruned", [plan], threads=1, user_data={})
     return folder / "pruned", extract_matrix(folder / "pruned", folder / "matrix"), scale
 
 

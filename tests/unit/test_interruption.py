@@ -60,13 +60,6 @@ def test_an_error_of_the_work_itself_is_kept() -> None:
         1 / 0  # noqa: B018
 
 
-def test_two_in_a_row_change_nothing() -> None:
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt), deferred():
-            for _ in range(5):
-                _ask()
-
-
 def test_a_thread_has_none_to_defer() -> None:
     said = []
 

@@ -47,13 +47,10 @@ def test_a_log_tells_how_long_is_to_go_where_that_is_long(monkeypatch):
     ]  # fmt: skip
 
 
-def test_short_work_is_not_told(monkeypatch):
+def test_a_terminal_gets_a_bar_unless_the_work_is_short(monkeypatch):
     monkeypatch.setattr("sys.stderr", log := io.StringIO())
     work(60)
     assert log.getvalue() == ""
-
-
-def test_a_terminal_gets_a_bar(monkeypatch):
     monkeypatch.setattr("sys.stderr", screen := Terminal())
     work(0)
     assert "\r" in screen.getvalue() and "first" in screen.getvalue()

@@ -20,6 +20,9 @@ UPDATES = f"{PREFIX}updates"
 SEGMENTS = f"{PREFIX}segments"
 """The segments that the record holds of, as Java writes and reads them."""
 
+SEARCHER = f"{PREFIX}searcher"
+"""Whose defaults the index that was pruned is searched with: Java reads it again."""
+
 SHARDS = f"{PREFIX}shards."
 """Of what a shard records of the whole."""
 _OF_ITS_OWN = (
@@ -43,9 +46,6 @@ class ShardRecord:
         Of the whole that is pruned, as :func:`..index.whole_identity` has it.
     one_segment : bool
         Whether it is to have a single segment: what nothing else records.
-    average_lengths : pairs of str and float
-        Field -> tokens of a document of the whole after pruning, of those whose norms are made for
-        it.
     """
 
     name: str
@@ -53,7 +53,6 @@ class ShardRecord:
     count: int
     source_commit: str
     one_segment: bool
-    average_lengths: tuple[tuple[str, float], ...] = ()
 
 
 def shard_as_user_data(shard: ShardRecord | None, source: Mapping[str, str]) -> dict[str, str]:

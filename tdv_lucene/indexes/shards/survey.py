@@ -16,6 +16,7 @@ from ...source import Part, Source
 from ..analysis import analysis_of, refuse_different
 from ..field_analysis import FieldAnalysis
 from ..index import Index, whole_identity
+from ..searcher import Searcher
 from .record import user_data_of_whole
 from .workers import Workers
 
@@ -38,6 +39,7 @@ class Survey:
         How the field was analysed.
     ids : int64[D]
         A hash of each live document's id.
+    why_not_anserinis : str
     """
 
     identity: dict[str, Any]
@@ -45,12 +47,13 @@ class Survey:
     user_data: dict[str, str]
     analysed: FieldAnalysis
     ids: np.ndarray
+    why_not_anserinis: str
 
 
 def survey_shards(
     workers: Workers, source: Source, field: str, progress: Progress
-) -> dict[str, Any]:
-    """Return the identity of the whole, or refuse shards that are not one index.
+) -> tuple[dict[str, Any], Searcher]:
+    """Return the identity of the whole and its searcher, or refuse shards that are not one index.
 
     Raises :class:`TdvError` when a shard cannot be read, two were not indexed alike, two are
     copies, or a document is in two.
@@ -66,7 +69,8 @@ def survey_shards(
         refuse_different({f"{part}": one.analysed for part, one in filled.items()}, "the shards")
     user_data_of_whole(source, [one.user_data for one in found])
     _refuse_same_documents(workers, source, found, progress)
-    return whole_identity(source, [one.identity for one in found])
+    searcher = Searcher.of_shards([one.why_not_anserinis for one in found])
+    return whole_identity(source, [one.identity for one in found]), searcher
 
 
 def _survey(folder: str, field: str) -> Survey:
@@ -78,7 +82,8 @@ def _survey(folder: str, field: str) -> Survey:
             if one["index_options"] != "NONE"
         }
         analysed, ids = analysis_of(shard, field), hash_ids(shard)[1]
-        return Survey(shard.identity, fields, shard.user_data, analysed, ids)
+        why = shard.searcher.why_not_anserinis
+        return Survey(shard.identity, fields, shard.user_data, analysed, ids, why)
 
 
 def refuse_copies(source: Source, identities: Sequence[dict[str, Any]]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_problem import make_matrix
 
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.tune import choose_parameters

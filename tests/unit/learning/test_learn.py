@@ -10,7 +10,7 @@ import pytest
 from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
 
 import tdv_lucene.learning.train as training
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.significance import t_test
 from tdv_lucene.learning.config import Recipe

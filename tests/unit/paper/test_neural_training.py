@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_problem import make_matrix
 
-from tdv_lucene.embedding.embed import TermVectors
+from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.term_document_matrix import TokenSequences
 from tdv_lucene.paper.neural import RANKERS, runs, training

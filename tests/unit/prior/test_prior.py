@@ -13,7 +13,7 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.cli.learn import print_points
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import FirstPositionBoost
 from tdv_lucene.simulation.collection import keep_postings

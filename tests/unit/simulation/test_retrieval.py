@@ -9,7 +9,7 @@ import pytest
 import pytrec_eval
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.train import make_candidates, make_lists, sample_places
 from tdv_lucene.matrix.term_document_matrix import NormKind, lucene_length

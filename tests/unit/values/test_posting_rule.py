@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking import Statistics

@@ -45,7 +45,7 @@ public final class ExternalIds {
     this.field = field;
   }
 
-  /** The id of a document; valid until the next one is asked for. */
+  /** The id of a document, UTF-8 text; valid until the next one is asked for. */
   public BytesRef of(int doc) throws IOException {
     if (field.isNumber()) {
       return new BytesRef(Integer.toString(field.numbers().of(doc)));
@@ -55,7 +55,11 @@ public final class ExternalIds {
       enter(leaves.get(ReaderUtil.subIndex(doc, leaves)));
     }
     BytesRef id = column == null ? null : column.of(doc - leaf.docBase);
-    return id == null ? storedId(doc - leaf.docBase) : id;
+    id = id == null ? storedId(doc - leaf.docBase) : id;
+    if (!TermText.isText(id)) {
+      throw refusal("has " + id + " as its '" + field.field() + "', bytes that are no text (UTF-8)", doc);
+    }
+    return id;
   }
 
   private void enter(LeafReaderContext next) throws IOException {
@@ -64,7 +68,10 @@ public final class ExternalIds {
     stored = null;
   }
 
-  /** Refuses an index in which a document has none; of all that have a column it reads no more. */
+  /**
+   * Refuses an index in which a document has none. Stored fields are slow to read: where the
+   * dictionary says that each document of a segment has one value, the first one's tells of all.
+   */
   public static void requireAll(IndexReader reader, Index index) throws IOException {
     IdField field = IdField.of(reader, index);
     if (field.isNumber()) {
@@ -73,21 +80,23 @@ public final class ExternalIds {
     ExternalIds ids = new ExternalIds(field);
     for (LeafReaderContext leaf : reader.leaves()) {
       ids.enter(leaf);
-      if (ids.column == null && field.isAnserinis() && haveAll(leaf.reader())) {
-        continue;
-      }
+      boolean oneTells = ids.column == null && hasOneEach(leaf.reader(), field.field());
       Bits live = leaf.reader().getLiveDocs();
-      for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
+      boolean isRead = false;
+      for (int doc = 0; doc < leaf.reader().maxDoc() && !(isRead && oneTells); doc++) {
         if (live == null || live.get(doc)) {
           ids.of(leaf.docBase + doc);
+          isRead = true;
         }
       }
     }
   }
 
-  private static boolean haveAll(LeafReader segment) throws IOException {
-    Terms indexed = segment.terms("id");
-    return indexed != null && indexed.getDocCount() == segment.maxDoc();
+  private static boolean hasOneEach(LeafReader segment, String name) throws IOException {
+    Terms terms = segment.terms(name);
+    return terms != null
+        && terms.getDocCount() == segment.maxDoc()
+        && terms.getSumDocFreq() == segment.maxDoc();
   }
 
   private static Column column(LeafReader segment, String name) throws IOException {
@@ -130,12 +139,16 @@ public final class ExternalIds {
         return new BytesRef(text);
       }
     }
-    throw UserException.unlessDamaged(
-        "document " + (leaf.docBase + doc) + " of " + field.index() + " has "
-            + (found.length > 1 ? "several '" : "no '") + field.field()
-            + "', by which it is named in runs and judgements: name a field of which each document "
-            + "has one, stored or as doc values, with " + UserException.argument("id_field")
-            + " (see 'inspect'), or pass " + UserException.argument("id_field", "none")
-            + " for document numbers");
+    String has = found.length > 1 ? "has several '" : "has no '";
+    String where = found.length > 1 ? "'" : "' that is stored or has doc values";
+    throw refusal(has + field.field() + where, leaf.docBase + doc);
+  }
+
+  private UserException refusal(String why, int doc) {
+    return UserException.unlessDamaged(
+        "document " + doc + " of " + field.index() + " " + why,
+        "name a field of which each document has one value, with "
+            + UserException.argument("id_field") + " (see 'inspect'), or pass "
+            + UserException.argument("id_field", "none") + " for document numbers");
   }
 }

@@ -12,12 +12,13 @@ import org.apache.lucene.index.IndexReader;
  * @param numbers of the whole index; null unless its documents are named by them
  */
 public record IdField(IndexReader reader, Index index, String field, DocumentNumbers numbers) {
-  private static final String ANSERINIS = "id";
+  static final String ANSERINIS = "id";
 
-  /** Of the commit's user data, and of what is asked for: their numbers. */
+  /** Of the commit's user data. */
   private static final String RECORD = "id_field";
 
-  private static final String NUMBERS = "none";
+  /** Of that, and of what is asked for: their numbers. */
+  public static final String NUMBERS = "none";
 
   /** That of an index, of which a reader is open. */
   public static IdField of(IndexReader reader, Index index) throws IOException {
@@ -31,7 +32,7 @@ public record IdField(IndexReader reader, Index index, String field, DocumentNum
     FieldInfos fields = FieldInfos.getMergedFieldInfos(reader);
     String name = asked != null ? asked : recorded;
     if (name == null) {
-      name = isIn(reader) ? ANSERINIS : NUMBERS;
+      name = fields.fieldInfo(ANSERINIS) != null ? ANSERINIS : NUMBERS;
     } else if (!name.equals(NUMBERS) && fields.fieldInfo(name) == null && reader.maxDoc() > 0) {
       throw new UserException(
           "no field '" + name + "' in " + index + ", by which documents are to be named: see "
@@ -42,13 +43,8 @@ public record IdField(IndexReader reader, Index index, String field, DocumentNum
         : new IdField(reader, index, name, null);
   }
 
-  /** Whether an index has Anserini's. */
-  public static boolean isIn(IndexReader reader) {
-    return FieldInfos.getMergedFieldInfos(reader).fieldInfo(ANSERINIS) != null;
-  }
-
   /** Whether it is the field by which Anserini, Pyserini and their tools name documents. */
-  public boolean isAnserinis() {
+  public boolean isId() {
     return ANSERINIS.equals(field);
   }
 

@@ -60,7 +60,7 @@ final class IdCandidates {
     String id;
     try {
       id = ids.of(doc).utf8ToString();
-    } catch (UserException e) { // it has none, or several
+    } catch (UserException e) { // it has none, several, or no text
       return false;
     }
     return !id.isEmpty() && id.chars().noneMatch(Character::isWhitespace) && met.add(id);

@@ -13,11 +13,11 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentInfos;
 import tdvlucene.common.FileSizes;
 import tdvlucene.common.FrequencyKind;
-import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
+import tdvlucene.common.Searcher;
 import tdvlucene.common.Segments;
 import tdvlucene.common.WrittenSegments;
 
@@ -29,7 +29,7 @@ public final class Identity {
    * Opens the last commit of an index, which is held from now on.
    *
    * <p>A JSON object: {@code commits}, of each shard what identifies it, its user data, and what
-   * another writer did {@code since} they were written; {@code fields} by name; bytes of {@code files} by extension; whether it is Anserini's.
+   * another writer did {@code since} they were written; {@code fields} by name; bytes of {@code files} by extension; why it is not Anserini's, empty where it is.
    */
   public static String open(Index index) throws IOException {
     index.hold();
@@ -45,7 +45,7 @@ public final class Identity {
       found.put("commits", commits);
       found.put("fields", fields(reader));
       found.put("files", FileSizes.byExtension(reader));
-      found.put("is_anserinis", IdField.isIn(reader));
+      found.put("why_not_anserinis", Searcher.whyNotAnserinis(reader));
       return Json.of(found);
     });
   }

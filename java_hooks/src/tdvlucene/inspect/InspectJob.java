@@ -14,10 +14,12 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiTerms;
+import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
@@ -68,7 +70,11 @@ public final class InspectJob extends Job {
       IdField names = IdField.of(reader, index);
       found.put("named_by", names.show());
       boolean isOpen = names.isNumber() || !why.isEmpty();
-      found.put("id_fields", isOpen ? IdCandidates.of(reader, index, stored) : List.of());
+      List<String> others = isOpen ? IdCandidates.of(reader, index, stored) : new ArrayList<>();
+      if (!why.isEmpty()) {
+        others.add(IdField.NUMBERS);
+      }
+      found.put("id_fields", others);
       return found;
     }
   }
@@ -79,7 +85,7 @@ public final class InspectJob extends Job {
       ExternalIds.requireAll(reader, index);
       return "";
     } catch (UserException e) {
-      return e.getMessage();
+      return e.reason();
     }
   }
 
@@ -178,7 +184,29 @@ public final class InspectJob extends Job {
 
   private static String whyNotPruned(IndexReader reader, FieldInfo info) throws IOException {
     String reason = Indexes.whyNotCounted(reader, info);
-    return reason.isEmpty() ? NormKind.of(reader, info.name).whyNotPruned() : reason;
+    if (!reason.isEmpty()) {
+      return reason;
+    }
+    return hasLiveTerm(reader, info.name)
+        ? NormKind.of(reader, info.name).whyNotPruned()
+        : "no live document has a term in it";
+  }
+
+  private static boolean hasLiveTerm(IndexReader reader, String field) throws IOException {
+    for (LeafReaderContext leaf : reader.leaves()) {
+      Terms terms = leaf.reader().terms(field);
+      Bits live = leaf.reader().getLiveDocs();
+      TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
+      while (each.next() != null) {
+        PostingsEnum postings = each.postings(null, PostingsEnum.NONE);
+        for (int doc; (doc = postings.nextDoc()) != DocIdSetIterator.NO_MORE_DOCS; ) {
+          if (live == null || live.get(doc)) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
   }
 
   /** Names in the first live document of each segment: no description lists stored fields. */

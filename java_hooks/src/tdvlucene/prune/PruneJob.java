@@ -254,15 +254,9 @@ public class PruneJob extends Job {
         writer.setLiveCommitData(userData(source, Segments.of(written)).entrySet());
       }
       writer.commit();
-      reportBytes(source, folder);
-    }
-  }
-
-  /** Adds the bytes of the source's files and of the new index's. */
-  final void reportBytes(IndexReader source, Directory made) throws IOException {
-    report.put("bytes_before", FileSizes.sum(source));
-    try (DirectoryReader reader = DirectoryReader.open(made)) {
-      report.put("bytes", FileSizes.sum(reader));
+      try (DirectoryReader made = DirectoryReader.open(folder)) {
+        report.put("bytes", FileSizes.sum(made));
+      }
     }
   }
 

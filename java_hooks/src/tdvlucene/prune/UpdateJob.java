@@ -84,7 +84,6 @@ public final class UpdateJob extends PruneJob {
       made.commit(held.folder);
       removeUnused(made);
       report(last, plan, made);
-      reportBytes(source, held.folder);
     }
     return report;
   }

@@ -47,6 +47,11 @@ final class NormReading extends PerFieldSimilarityWrapper {
     return byField.computeIfAbsent(field, this::reading);
   }
 
+  @Override
+  public String toString() {
+    return similarity.toString();
+  }
+
   private Similarity reading(String field) {
     try {
       NormKind kind = NormKind.ofLengths(reader, field);

@@ -20,13 +20,14 @@ import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
+import tdvlucene.common.Searcher;
 
 /**
  * The one search of these hooks: returns what Anserini's {@code SimpleSearcher} returns, without
  * fetching the documents.
  *
- * <p>Equal scores are ordered by document id where the index has it as doc values. Indexes of
- * Lucene 8 do not; there, as in Anserini, index order decides.
+ * <p>Equal scores are ordered by document id where the index is Anserini's and has it as binary doc
+ * values. Indexes of Lucene 8 do not; there, as in Anserini, index order decides.
  */
 final class Ranking {
   private static final String ID = "id";
@@ -44,21 +45,29 @@ final class Ranking {
   /** Whether equal scores are ordered by document id. */
   final boolean tiesById;
 
-  Ranking(IndexReader reader, Index index, Similarity similarity) {
+  Ranking(IndexReader reader, Index index, Similarity similarity) throws IOException {
     this(ImpactSimilarity.searcher(reader, similarity), index, similarity);
   }
 
-  Ranking(IndexSearcher searcher, Index index, Similarity similarity) {
-    this.searcher = searcher;
+  Ranking(IndexSearcher searcher, Index index, Similarity similarity) throws IOException {
+    this.searcher =
+        ready(searcher, NormReading.of(searcher.getIndexReader(), index, similarity));
     this.index = index;
-    searcher.setSimilarity(NormReading.of(searcher.getIndexReader(), index, similarity));
-    searcher.setQueryCache(null); // a cached query is not a search
     tiesById = ordersTiesById(searcher.getIndexReader());
   }
 
-  private static boolean ordersTiesById(IndexReader reader) {
+  /** Ranks with a similarity, and without a cache: a cached query is not a search. */
+  static IndexSearcher ready(IndexSearcher searcher, Similarity similarity) {
+    searcher.setSimilarity(similarity);
+    searcher.setQueryCache(null);
+    return searcher;
+  }
+
+  private static boolean ordersTiesById(IndexReader reader) throws IOException {
     FieldInfo id = FieldInfos.getMergedFieldInfos(reader).fieldInfo(ID);
-    return id != null && id.getDocValuesType() == DocValuesType.BINARY;
+    return id != null
+        && id.getDocValuesType() == DocValuesType.BINARY
+        && Searcher.whyNotAnserinis(reader).isEmpty();
   }
 
   /** The best {@code hits} documents; low scores are skipped by block maxima. */
@@ -139,7 +148,7 @@ final class Ranking {
     String[] found = new String[hits.length];
     for (long next : inIndexOrder(hits)) {
       ScoreDoc hit = hits[(int) next];
-      if (by.isAnserinis() && hit instanceof FieldDoc && idBytes(hit) != null) {
+      if (by.isId() && hit instanceof FieldDoc && idBytes(hit) != null) {
         found[(int) next] = idBytes(hit).utf8ToString(); // else of a segment without the column
         continue;
       }

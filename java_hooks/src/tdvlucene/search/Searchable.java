@@ -51,7 +51,7 @@ public final class Searchable {
   /** Refuses an index of which Anserini's and Pyserini's searchers could not name the hits. */
   static void requireAnserinisIds(IndexReader reader, Index index) throws IOException {
     IdField names = IdField.of(reader, index);
-    if (!names.isAnserinis() && reader.maxDoc() > 0) {
+    if (!names.isId() && reader.maxDoc() > 0) {
       throw new UserException(
           index + " names its documents by " + names.show() + ", and Anserini and Pyserini only by "
               + "the stored field 'id': search it with tdv-lucene, without feedback, or with "

@@ -79,7 +79,8 @@ final class TimedIndex implements Closeable {
   long countPostings(Queries.Topic topic, Mode mode) throws IOException {
     if (counting == null) {
       IndexReader counted = CountingReader.of(reader, visited);
-      counting = new Ranking(counted, path, ranking.searcher.getSimilarity()).searcher;
+      Similarity ranks = ranking.searcher.getSimilarity();
+      counting = Ranking.ready(ImpactSimilarity.searcher(counted, ranks), ranks);
     }
     search(counting, topic, mode);
     return visited.getAndSet(0);
