@@ -21,17 +21,18 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from prior_collections import ROWS, Judged, read_collection, source_of
+from prior_collections import QUERY_SETS, ROWS, Judged, read_collection, source_of
 from prior_settings import left_out_parser, prior_without
-from results import write_run
+from results import machine, markdown_table, write_run
 
 from tdv_lucene.evaluation.significance import t_test
-from tdv_lucene.learning.log import TEN, fidelity_of
+from tdv_lucene.learning.log import LEAST_KEPT, MAX_LOSS, TEN, fidelity_of
 from tdv_lucene.prior.prior import Prior, mean_length, prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.bytes import estimate_bytes
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.simulation.retrieval import MEASURES
+from tdv_lucene.values.posting_rule import REDUCTIONS as POINTS
 
 SHOWN = ("nDCG@5", "nDCG@10", "R@100", "R@1000")
 REDUCTIONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
@@ -132,6 +133,58 @@ def measured_sets(judged: Judged, prior: Prior) -> Iterator[tuple[str, dict[str,
         }  # fmt: skip
 
 
+def markdown(raw: dict[str, Any]) -> str:
+    """Return what the prior's default gains over the full index, and what each half of a set
+    chooses as a log, measured on the other half."""
+    prior, rows, cells = Prior.load(), [], []
+    for name, of_set in raw["sets"].items():
+        documents, length = of_set["documents"], of_set["mean length"]
+        at = prior.settings("bm25", True, length, documents=documents).reduction
+        size, gains = np.array(of_set["size"]), _gains(of_set["all"])
+        by_prior = [float(np.interp(at or 0, REDUCTIONS, c)) for c in (size - 1, *gains.T)]
+        by_prior = [0.0] * len(by_prior) if at is None else by_prior
+        chosen = [_chosen(log) for log in of_set["halves"]]
+        others = [_gains(test)[i] for test, i in zip(of_set["halves"][::-1], chosen)]
+        dropped = ", ".join(f"{REDUCTIONS[i]:.0%}" for i in chosen)
+        worst = [min(gains) for gains in zip(*others)]
+        by_log = [size[chosen].mean() - 1, *worst]
+        rows.append(
+            [name, QUERY_SETS[name].kind, f"{documents:,}, {length:.0f}", f"{at or 0:.0%}",
+             *(f"{value:+.1%}" for value in by_prior), dropped,
+             *(f"{value:+.1%}" for value in by_log)]
+        )  # fmt: skip
+        for log, test in (of_set["halves"], of_set["halves"][::-1]):
+            lost = 1 - np.array(test["pruned"])[:, 0] / test["finest"][0]
+            cells.append(lost <= np.array(log["bound_at_most"]))
+    head = ("query set", "kind", "documents, tokens", "prior", "bytes", *SHOWN,
+            "log: two halves", "bytes", *(f"{name}, the worse" for name in SHOWN))  # fmt: skip
+    held = np.array(cells)
+    told = (
+        f"Of {held.size} cells (half of a set as the log, {len(REDUCTIONS)} reductions) the other "
+        f"half lost more than the bound in {(~held).sum()}."
+    )
+    return f"{machine()}\n\n{told}\n\n{markdown_table(head, rows)}\n"
+
+
+def _gains(figures: dict[str, Any]) -> np.ndarray:
+    gains: np.ndarray = np.array(figures["pruned"]) / np.array(figures["full"]) - 1
+    return gains
+
+
+def _chosen(log: dict[str, Any]) -> int:
+    """Return the number of the reduction that a log recommends, among those of operating points."""
+    return max(
+        (
+            number
+            for number, reduction in enumerate(REDUCTIONS)
+            if reduction in POINTS
+            and log["bound_at_most"][number] <= MAX_LOSS
+            and log["kept"][number][-1] >= LEAST_KEPT
+        ),
+        default=0,
+    )
+
+
 def main() -> None:
     args = left_out_parser(__doc__, list(ROWS)).parse_args()
     before = args.output / "raw.json"
@@ -144,6 +197,7 @@ def main() -> None:
         raw["sets"].update(measured_sets(judged, prior_without(name, args.prior_run)))
         write_run(args.output, "", raw, ("log.md", "raw.json"))
         print(name, flush=True)
+    write_run(args.output, markdown(raw), raw, ("log.md", "raw.json"))
 
 
 if __name__ == "__main__":

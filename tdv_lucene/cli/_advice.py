@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..pruning.reports import PruneReport
@@ -36,32 +36,11 @@ def how_to_search(report: PruneReport) -> str:
     return _to_be_told([function], search)
 
 
-_ASKED_HOW = {
-    "asked": "Queries written without seeing the documents",
-    "details": "Queries written from a passage, in its words",
-}
-"""The kinds of queries that a prior knows, in words."""
-
-
-def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
-    """What other collections gained or lost by as much, as a prior tells it (see
-    :meth:`..prior.prior.Prior.expected`), and that only queries of its own settle it."""
-    told = [
-        f"  {_ASKED_HOW[line['kind']]} ({line['query_sets']} query sets of {line['collections']} "
-        f"collections):\n    nDCG@5 {_gain(line['nDCG@5'])}, R@100 {_gain(line['R@100'])}"
-        for line in lines
-    ]
-    return "\n".join(
-        [
-            "\nWhether ranking improves depends on what your users ask, which no index shows.",
-            # Shares are compared at one length of documents: see prior.reduction_for.
-            "On other collections, each pruned by a prior made without it, and as much for its "
-            "documents' length as yours (mean, lowest to highest):",
-            *told,
-            "To find out for yours, pass a query log (--queries), or run 'learn' with judged "
-            "queries.",
-        ]
-    )
+UNKNOWN = (
+    "\nWhether ranking improves depends on what your users ask, which no index shows. To find out, "
+    "pass a query log (--queries), or run 'learn' with judged queries."
+)
+"""What is known of an index that was pruned without queries."""
 
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
@@ -80,11 +59,6 @@ def said_of_log(chosen: Mapping[str, Any]) -> str:
         f"{percent(kept['100'])} among the first 100, {percent(kept['1000'])} among the first "
         "1,000. Only judgements tell which changes are losses."
     )
-
-
-def _gain(found: Sequence[float]) -> str:
-    low, mean, high = (f"{100 * share:+.1f}" for share in found)
-    return f"{mean} % ({low} to {high} %)"
 
 
 def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float]) -> str:
