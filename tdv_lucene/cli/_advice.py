@@ -37,8 +37,8 @@ def how_to_search(report: PruneReport) -> str:
 
 
 UNKNOWN = (
-    "\nWhether ranking improves depends on what your users ask, which no index shows. To find out, "
-    "pass a query log (--queries), or run 'learn' with judged queries."
+    "\nWhether ranking improves depends on what your users ask, which no index shows.\n"
+    "To find out, pass a query log (--queries), or run 'learn' with judged queries."
 )
 """What is known of an index that was pruned without queries."""
 
