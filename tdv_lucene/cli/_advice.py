@@ -1,4 +1,4 @@
-"""How an index that was just written is to be searched, and what it may have lost."""
+"""Advice on searching an index that was just written, and on what it may have lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._options import percent
 
 
 def how_to_search(report: PruneReport) -> str:
-    """How to search with other programs: by the model that was validated, and no other."""
+    """Return how other programs must search it: with the model that was validated."""
     model, search = report["model"], report["search"]
     if report["norm_kind"] == "accurate":
         return _by_exact_lengths(model, search)
@@ -62,7 +62,7 @@ def said_of_log(chosen: Mapping[str, Any]) -> str:
 
 
 def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float]) -> str:
-    """The flags of the ranking functions that plain searchers have."""
+    """Return the flags of ranking functions for Pyserini and Anserini."""
     flags = [given for function in functions if (given := function.flags(search)) is not None]
     pyserini, anserini = ("    ".join(parts) for parts in zip(*flags))
     return (
@@ -83,7 +83,7 @@ def _by_exact_lengths(model: str, search: Mapping[str, float]) -> str:
 
 
 def _beyond(report: PruneReport) -> str:
-    """What is said where documents are too short, or too long, for their norm."""
+    """Return a warning if documents are too short or too long for exact norms."""
     norms = report["norms"]
     if norms is None or not norms["beyond"]:
         return ""

@@ -86,7 +86,6 @@ def run_demo(
             index, folder / "unjudged", *collection.test, folder / "report",
             names=("full", "unjudged"), further_indexes={"learned": folder / "learned"},
             tune=tuple(collection.train), seed=seed,
-            values={name: folder / values for name, values in VALUES.items()},
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
         place.write_manifest({"reduction": reduction, "seed": seed})

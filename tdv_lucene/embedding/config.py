@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from ..analysis import Analysed
 from ..matrix.config import OfMatrix
@@ -14,6 +15,7 @@ MIN_DOC_FREQ = 5
 """Terms in fewer documents get no vector, by default."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class EmbedConfig(OfMatrix, Seed, Analysed, OfField, Overwrite):
     """Options of :func:`tdv_lucene.embed_terms`."""
 

@@ -83,6 +83,7 @@ class Recipe:
             raise TdvError(f"folds is {self.folds}, and learning holds one out: pass 2 or more")
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Training(ForModel, Seed):
     """Options of learning from arrays and from an index."""
 
@@ -116,6 +117,7 @@ class _Training(ForModel, Seed):
         return None if self.memory is None else parse_bytes(self.memory, "memory")
 
 
+@dataclass(frozen=True, kw_only=True)
 class TermValuesConfig(_Training):
     """Options of :func:`tdv_lucene.learn_term_values`."""
 
@@ -141,6 +143,7 @@ def _fixed(each: Parameter) -> str:
     return f"Fix {each.title} at search.  [default: {default}]"
 
 
+@dataclass(frozen=True, kw_only=True)
 class LearnConfig(
     _Training,
     Parameters,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..options import INPUT, Config, Effect, Named, OfField, Overwrite, Threads, option
 
 
+@dataclass(frozen=True, kw_only=True)
 class OfMatrix(Config):
-    """The option of commands that read a term-document matrix."""
+    """The term-document matrix."""
 
     matrix: Any = option(
         None, "Use a matrix from 'extract'.  [default: extract a temporary one]",
@@ -16,6 +18,7 @@ class OfMatrix(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class ExtractConfig(OfField, Threads, Named, Overwrite):
     """Options of :func:`tdv_lucene.extract_matrix`."""
 
@@ -29,6 +32,7 @@ class ExtractConfig(OfField, Threads, Named, Overwrite):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
 class ExportConfig(OfField, OfMatrix, Named, Overwrite):
     """Options of :func:`tdv_lucene.export_ciff`."""
 

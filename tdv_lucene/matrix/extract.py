@@ -62,21 +62,15 @@ def extract_matrix(
     config = ExtractConfig.of(config, options)
     place = Output(output, KIND, inputs=[index], overwrite=config.overwrite)
     with Index.open(index, config.id_field) as opened, place as folder:
-        manifest = _write_arrays(opened, folder, config, progress)
-        matrix = open_arrays(folder, manifest)
-        if not len(matrix.vocabulary):
-            _log.warning(
-                "no live document of %s has a term in '%s': the matrix is empty, and nothing can "
-                "be learned from it", matrix.source["path"], config.field,
-            )  # fmt: skip
+        matrix = _extract(opened, folder, config, progress)
         place.write_manifest(describe_matrix(matrix))
     return load_matrix(output)
 
 
-def _write_arrays(
+def _extract(
     index: Index, folder: Path, config: ExtractConfig, progress: Progress
-) -> dict[str, Any]:
-    """Write the arrays into ``folder`` and return the facts that they do not hold."""
+) -> TermDocumentMatrix:
+    """Write the arrays into ``folder`` and map them."""
     from ..jvm.index import extract_arrays
 
     if index.source.is_sharded:
@@ -97,7 +91,13 @@ def _write_arrays(
         counted = open_arrays(folder, manifest)
         sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
         manifest["sequences"] = "text"
-    return manifest
+    matrix = open_arrays(folder, manifest)
+    if not len(matrix.vocabulary):
+        _log.warning(
+            "no live document of %s has a term in '%s': the matrix is empty, and nothing can be "
+            "learned from it", matrix.source["path"], config.field,
+        )  # fmt: skip
+    return matrix
 
 
 @contextmanager
@@ -119,11 +119,9 @@ def open_matrix(
     lacks ``tokens``.
     """
     if matrix is None:
-        with TemporaryDirectory(prefix="tdv-lucene-") as folder:
-            yield extract_matrix(
-                index, Path(folder) / "matrix",
-                field=field, positions=positions, tokens=tokens, progress=progress,
-            )  # fmt: skip
+        config = ExtractConfig(field=field, positions=positions, tokens=tokens)
+        with TemporaryDirectory(prefix="tdv-lucene-") as folder, Index.open(index) as opened:
+            yield _extract(opened, Path(folder), config, progress)
         return
     found = load_matrix(matrix)
     with Index.open(index) as opened:

@@ -122,8 +122,9 @@ def restrict(
     """The collection's topics that have a relevant document in the index, and their judgements."""
     from ..jvm.searcher import known_documents
 
-    if known.topics is not None:
-        topics = {q: text for q, text in topics.items() if q.isdecimal() and int(q) in known.topics}
+    if known.topics is not None:  # TREC writes 051 in topics, and 51 in qrels
+        numbered = {int(q): text for q, text in topics.items() if q.isdecimal()}
+        topics = {str(n): text for n, text in numbered.items() if n in known.topics}
         if not topics:
             raise TdvError(
                 f"none of the topics is of {known.title}: {known.topics.start} to "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..matrix.config import OfMatrix
 from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed
 from ..ranking import Parameter
@@ -12,6 +14,7 @@ def _recorded(each: Parameter) -> str:
     return f"{each.title} that the index records."
 
 
+@dataclass(frozen=True, kw_only=True)
 class PeersConfig(
     OfMatrix, Seed, OfField, Overwrite, Parameters, numbers=options_of(_recorded, flag=PYTHON_ONLY)
 ):

@@ -178,7 +178,7 @@ class Prior:
 
         k1 and mu grow with a power of the mean length: in short documents a second occurrence says
         less. The reduction is the largest at which none of the known query sets of the kind
-        ``expect`` loses more than 2 % of the first answers, within :meth:`_limited`.
+        ``expect`` loses more than 2 % of nDCG@5, as :meth:`_limited`.
         """
         found = self._found(model, positions)
         bears = found["reduction"]

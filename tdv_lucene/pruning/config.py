@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
@@ -28,6 +29,7 @@ def search_as_option(told: str) -> Any:
     return option(None, told, metavar="NAME|NUMBERS", check=_target)
 
 
+@dataclass(frozen=True, kw_only=True)
 class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     """How :func:`tdv_lucene.prune_index` prunes."""
 
@@ -62,9 +64,9 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         None,
         "Drop as much as possible, but lose at most this share of nDCG@5 (or of the measure "
         "learned by), such as 0.01. With --tdv, against the tuned full index, by the worse end of "
-        "the 95 % interval that 'learn' measured. With --queries, against the full index, by an "
-        "estimate: on one in four of our test sets the loss was larger.  [default with --queries: "
-        "0.02]",
+        "the 95 % interval that 'learn' measured. With --queries, against the re-weighted "
+        "index with nothing dropped, as if its first answers were the only relevant ones.  "
+        "[default with --queries: 0.03]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     max_bytes: int | str | None = option(
@@ -135,10 +137,12 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         return number
 
 
+@dataclass(frozen=True, kw_only=True)
 class VerifyConfig(Threads):
     """How :func:`tdv_lucene.verify_pruned` verifies."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class UpdateConfig(Threads):
     """How :func:`tdv_lucene.update_index` updates."""
 

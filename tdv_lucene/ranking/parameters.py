@@ -138,8 +138,9 @@ def _misfit(model: str | None, name: str, names: Collection[str], given: bool) -
 _MODEL = f"Rank by {', '.join(ranking_function(name).title for name in MODELS)}."
 
 
+@dataclass(frozen=True, kw_only=True)
 class ForModel(Config):
-    """The option of commands that make something for a ranking function."""
+    """The ranking function that a result is made for."""
 
     model: str | None = option(
         None, f"{_MODEL}  [default: {DEFAULT_MODEL}, or impact for an impact index]",
@@ -147,8 +148,9 @@ class ForModel(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class SearchedModel(Config):
-    """The option of commands that search an index, which may record its ranking function."""
+    """The ranking function to search with; an index may record one."""
 
     model: str | None = option(
         None, f"{_MODEL}  [default: the one the index was pruned for, else {DEFAULT_MODEL}, or "
@@ -178,8 +180,9 @@ def _check_share(share: float, name: str) -> None:
         raise TdvError(f"{argument(name)} must be a share above 0, at most 1, got {share}")
 
 
+@dataclass(frozen=True, kw_only=True)
 class QueryTerms(Config):
-    """The option of commands that may search with a part of each query."""
+    """Share of each query to search with."""
 
     query_terms: float | None = option(
         None,
@@ -189,8 +192,9 @@ class QueryTerms(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class Parameters(Config, numbers=options_of(_set, group="Parameters of the ranking function")):
-    """Options of commands that take the ranking function's parameters."""
+    """Parameters of the ranking function."""
 
     @property
     def parameters(self) -> dict[str, float]:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tdv_lucene.cli import _options as options
 from tdv_lucene.cli._options import megabytes
-from tdv_lucene.cli.learn import _moved, _points_table
+from tdv_lucene.cli.learn import _moved, _show_points
 from tdv_lucene.cli.prune import _fidelity, _reduction, _validated
 from tdv_lucene.cli.update import _say
 
@@ -33,8 +32,7 @@ def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
         "difference": dict.fromkeys(measures, {"mean": 0.012, "ci95": [-0.003, 0.027]}),
     }  # fmt: skip
     manifest = {"full": point, "recommended_reduction": 0.45}
-    table = _points_table(SimpleNamespace(points=[point], manifest=manifest, measure="nDCG@5"))
-    options.show_tables([table])
+    _show_points(SimpleNamespace(points=[point], manifest=manifest, measure="nDCG@5"))
     lines = capsys.readouterr().out.splitlines()
     rows = [line for line in lines if "45% *" in line or "±0.015" in line]
     assert len(rows) <= 2 and max(map(len, lines)) <= 80

@@ -10,6 +10,7 @@ import pytest
 from small_problem import make_matrix
 
 from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.searcher import Searcher
 from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.pruning.config import PruneConfig
@@ -56,10 +57,11 @@ def test_rare_terms_are_dropped_by_their_documents() -> None:
 )
 def test_only_a_field_that_is_there_lacks_norms(fields: dict, has_none: bool) -> None:
     index, config = SimpleNamespace(fields=fields), PruneConfig(reduction=0.3)
+    asked = replace(config, search_as="lucene")
     if has_none:
         with pytest.raises(TdvError, match="search_as"):
-            decide([_values()], config, LUCENE, index)
-        plan, _ = decide([_values()], config, SearchTarget("lucene", False), index)
+            decide([_values()], asked, Searcher(), index)
+        plan, _ = decide([_values()], config, Searcher(), index)
     else:
-        plan, _ = decide([_values()], config, LUCENE, index)
+        plan, _ = decide([_values()], asked, Searcher(), index)
     assert (plan.fields[0].norms is None) == has_none
