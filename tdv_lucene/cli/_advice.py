@@ -46,9 +46,8 @@ UNKNOWN = (
 def said_of_log(chosen: Mapping[str, Any]) -> str:
     """What a log's queries return after the reduction that was chosen by it."""
     log, kept, most = chosen["log"], chosen["kept"], chosen["loss_at_most"]
-    if most > chosen["max_loss"] or kept["1000"] < log["least_kept"]:
-        dropped = "By the log nothing may be dropped within"
-    else:
+    dropped = "Drops nothing: no larger reduction is within"
+    if chosen["reduction"] > 0:
         dropped = f"Drops {percent(chosen['reduction'])} of the postings: the most within"
     return (
         f"{dropped} {percent(chosen['max_loss'])}.\n"
