@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from prior_collections import QUERY_SETS, ROWS, Judged, read_collection, source_of
+from prior_reduction import bearable
 from prior_settings import left_out_parser, prior_without
 from results import machine, markdown_table, write_run
 
@@ -150,14 +151,15 @@ def markdown(raw: dict[str, Any]) -> str:
         by_log = [size[chosen].mean() - 1, *worst]
         rows.append(
             [name, QUERY_SETS[name].kind, f"{documents:,}, {length:.0f}", f"{at or 0:.0%}",
-             *(f"{value:+.1%}" for value in by_prior), dropped,
+             *(f"{value:+.1%}" for value in by_prior),
+             " ".join(f"{100 * share:.0f}" for share in bearable(of_set, REDUCTIONS)), dropped,
              *(f"{value:+.1%}" for value in by_log)]
         )  # fmt: skip
         for log, test in (of_set["halves"], of_set["halves"][::-1]):
             lost = 1 - np.array(test["pruned"])[:, 0] / test["finest"][0]
             cells.append(lost <= np.array(log["bound_at_most"]))
     head = ("query set", "kind", "documents, tokens", "prior", "bytes", *SHOWN,
-            "log: two halves", "bytes", *(f"{name}, the worse" for name in SHOWN))  # fmt: skip
+            "borne, %", "log: two halves", "bytes", *(f"{name}, the worse" for name in SHOWN))  # fmt: skip
     held = np.array(cells)
     told = (
         f"Of {held.size} cells (half of a set as the log, {len(REDUCTIONS)} reductions) the other "
