@@ -159,7 +159,8 @@ def markdown(raw: dict[str, Any]) -> str:
             lost = 1 - np.array(test["pruned"])[:, 0] / test["finest"][0]
             cells.append(lost <= np.array(log["bound_at_most"]))
     head = ("query set", "kind", "documents, tokens", "prior", "bytes", *SHOWN,
-            "borne, %", "log: two halves", "bytes", *(f"{name}, the worse" for name in SHOWN))  # fmt: skip
+            "borne, %", "log: two halves", "bytes",
+            *(f"{name}, the worse" for name in SHOWN))  # fmt: skip
     held = np.array(cells)
     told = (
         f"Of {held.size} cells (half of a set as the log, {len(REDUCTIONS)} reductions) the other "
