@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .embedding.embed import embed_terms as embed_terms
     from .embedding.embed import load_term_vectors as load_term_vectors
     from .errors import TdvError as TdvError
-    from .evaluation.evaluate import evaluate_run as evaluate_run
+    from .evaluation.measures import evaluate_run as evaluate_run
     from .evaluation.topics import read_qrels as read_qrels
     from .evaluation.topics import read_topics as read_topics
     from .indexes.build import build_index as build_index
@@ -73,7 +73,7 @@ _MODULES = {
     "embedding.config": "EmbedConfig",
     "embedding.embed": "embed_terms load_term_vectors",
     "errors": "TdvError",
-    "evaluation.evaluate": "evaluate_run",
+    "evaluation.measures": "evaluate_run",
     "evaluation.topics": "read_qrels read_topics",
     "indexes.build": "build_index",
     "indexes.config": "BuildConfig InspectConfig",

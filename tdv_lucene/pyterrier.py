@@ -1,7 +1,7 @@
 """A pruned index as a PyTerrier transformer.
 
 Imports PyTerrier, which this package does not install. PyTerrier's own Java is not started, and
-must not be in the same process: pyterrier-anserini starts another.
+must not run in the same process: pyterrier-anserini starts another.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .searching.search import open_searcher
 
 
 class Pruned(pt.Transformer):
-    """Retrieves from an index with the parameters it records, for any place of a retriever.
+    """Retriever on an index with the parameters it records.
 
     Parameters
     ----------
     index
         An index that ``prune`` or ``tune`` wrote, or any other (then with Anserini's parameters).
     k
-        Documents a query.
+        Documents per query.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Pruned(pt.Transformer):
         self._searcher = open_searcher(index)
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """Return the columns of ``inp`` with docno, rank (from 0) and score, a row a document."""
+        """Return the columns of ``inp`` with docno, rank (from 0) and score, a row per document."""
         rows: list[dict[str, Any]] = []
         for query in inp.to_dict("records"):
             hits = self._searcher.search(query["query"], k=self.k)

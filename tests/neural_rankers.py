@@ -9,9 +9,8 @@ from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix, load_matrix
 from tdv_lucene.output import Output
 from tdv_lucene.paper.neural import KIND
-from tdv_lucene.paper.neural.config import NeuralConfig
-from tdv_lucene.paper.neural.rankers import make_ranker
-from tdv_lucene.paper.neural.stored import StoredRanker
+from tdv_lucene.paper.neural.rankers import NeuralConfig, make_ranker
+from tdv_lucene.paper.neural.training import StoredRanker
 
 
 def save_untrained(matrix: TermDocumentMatrix, folder: Path, name: str = "drmm") -> Path:

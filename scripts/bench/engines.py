@@ -155,7 +155,7 @@ def _measure(given: argparse.Namespace, engine: Engine, row: Row, name: str) -> 
     """Measures of the hits; for passages with qrels of articles, of their articles, too."""
     import pandas as pd
 
-    from tdv_lucene.evaluation.evaluate import evaluate_run
+    from tdv_lucene.evaluation.measures import evaluate_run
     from tdv_lucene.evaluation.topics import read_qrels, read_topics
 
     folder = given.collections / given.collection

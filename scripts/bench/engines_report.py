@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from results import hardware, markdown_table, write_run
 
-from tdv_lucene.timing.latency_summary import paired_ratio
+from tdv_lucene.timing.latency import paired_ratio
 
 DEPTHS = {10: "ten best", 1000: "a thousand"}
 COLOURS = {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from prior_collections import QUERY_SETS, Judged, collection_of
 
-from tdv_lucene.evaluation.ndcg import ndcg
+from tdv_lucene.evaluation.measures import ndcg
 from tdv_lucene.prior.prior import ASKED, DETAILS, Prior, prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.collection import WeightedCollection

@@ -75,8 +75,8 @@ def command(
         tune=(tune_topics, tune_qrels) if tune_topics else None,
     )  # fmt: skip
     if form != "screen" and not as_json:
+        from ..report.table import to_latex, to_markdown
         from ..report.tables import all_tables
-        from ..report.text import to_latex, to_markdown
 
         click.echo({"markdown": to_markdown, "latex": to_latex}[form](all_tables(report)))
         for note in report["notes"]:

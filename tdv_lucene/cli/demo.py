@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..demo.config import DemoConfig
+from ..demo import DemoConfig
 from . import _options as options
 
 

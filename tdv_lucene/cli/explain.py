@@ -36,7 +36,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 
 def _show_terms(explained: dict[str, Any]) -> None:
-    from ..report.query_tables import VALUE_COLUMN
+    from ..report.tables import VALUE_COLUMN
 
     rows: list[tuple[str, ...]] = [
         (term["term"], str(term["in_query"]), "" if term["tdv"] is None else f"{term['tdv']:.3f}",

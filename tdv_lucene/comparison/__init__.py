@@ -1,1 +1,1 @@
-"""The full index against pruned ones: ranking, bytes, latency, terms, single queries."""
+"""Compare a full index with pruned ones: ranking, bytes, latency, terms, single queries."""

@@ -1,4 +1,4 @@
-"""Stage 7: what pruning gained and cost, on one or several sets of topics."""
+"""Compare a full index with pruned ones on one or several sets of topics."""
 
 from __future__ import annotations
 
@@ -10,26 +10,18 @@ from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError
-from ..evaluation.evaluate import Evaluation
+from ..evaluation.measures import Evaluation
 from ..indexes.index import Index
 from ..output import Output
 from ..progress import Progress, silent
-from ..report.page_data import Measured, Rankings
+from ..report.page import Measured, Rankings, render_page
 from ..searching.baseline_tuning import tune_parameters
-from ..timing.latency import MODES, Latency, TimedIndex, measure_latency
-from ..timing.latency_summary import QueryTerms, look_up_terms, summarise_speed
+from ..timing import latency as timing
+from ..timing.latency import Latency, QueryTerms, TimedIndex
 from . import content
 from .config import CompareConfig
-from .inputs import Compared, FilePair, read_inputs
-from .rankings import side_by_side
-from .systems import (
-    QuerySet,
-    Results,
-    System,
-    open_alike,
-    pairs_to_test,
-    search_all,
-)
+from .inputs import Compared, FilePair, QuerySet, System, open_alike, pairs_to_test, read_inputs
+from .results import Results, rankings_to_show, search_all
 from .term_changes import describe_terms, trade_off
 
 KIND = "comparison"
@@ -48,11 +40,11 @@ def compare_indexes(
 ) -> dict[str, Any]:
     """Compare an index with its pruned form and write the folder ``output``.
 
-    Each index is searched with the parameters it records (see :func:`recorded_parameters`).
-    :class:`LatencyPlan` tells how latency is measured. The folder holds ``report.json`` (what is
-    returned), ``report.html``, ``per_query.tsv``, the runs, ``latency.tsv`` (medians and postings
-    visited, a line per query), and every single latency in ``latency_ns.npy``, its queries in the
-    order of ``latency.tsv``. With several query sets, file names include the set's label, as in
+    Each index is searched with the parameters it records (see :func:`recorded_parameters`), and
+    timed as :class:`LatencyPlan` describes. The folder holds ``report.json`` (what is returned),
+    ``report.html``, ``per_query.tsv``, the runs, ``latency.tsv`` (medians and postings visited, a
+    line per query), and every single latency in ``latency_ns.npy``, its queries in the order of
+    ``latency.tsv``. With several query sets, file names include the set's label, as in
     ``per_query.LABEL.tsv`` and ``runs/LABEL.NAME.run``.
 
     Parameters
@@ -66,12 +58,12 @@ def compare_indexes(
         - ``indexes.NAME``: bytes, bytes_by_kind, postings, terms, documents.
         - ``measures.MEASURE``: ``means.NAME`` (also directly under NAME) and ``tests``, a dict for
           each comparison with its ``baseline`` and ``treatment``. The entries of the first test, of
-          ``pruned`` against ``index``, also stand directly under the measure: p_value, difference,
+          ``pruned`` against ``index``, are also directly under the measure: p_value, difference,
           ci95, ci95_corrected, effect_size, ...
         - ``queries`` (judged, emptied, ...) and ``rank_effects.NAME``.
         - ``query_sets.LABEL``: the last three for every query set.
         - ``latency_ms.NAME``, ``latency_exhaustive_ms.NAME``: top10 and top1000, each with mean,
-          p50, p95, p99; and the entries of :mod:`tdv_lucene.timing.latency_summary`.
+          p50, p95, p99; and the entries of :func:`tdv_lucene.timing.latency.summarise_speed`.
         - ``tuning``, ``parameters``, ``versions``, ``machine``.
         - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.term_changes`),
           and of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``.
@@ -94,66 +86,64 @@ def compare_indexes(
 
 
 def _compare(
-    indexes: Mapping[str, Index],
-    queries: Sequence[FilePair],
-    place: Output,
-    config: CompareConfig,
-    progress: Progress,
-) -> dict[str, Any]:
+    indexes: Mapping[str, Index], queries: Sequence[FilePair], place: Output,
+    config: CompareConfig, progress: Progress,
+) -> dict[str, Any]:  # fmt: skip
+    field = config.field
     compared = read_inputs(indexes, queries, config.tune, config)
-    terms = _terms(indexes, config.field)
+    terms = _terms(indexes, field)
     search: dict[str, Any] = {
-        "field": config.field, "threads": cores(config.threads), "progress": progress
+        "field": field, "threads": cores(config.threads), "progress": progress
     }  # fmt: skip
-    asked: dict[str, Any] = {"field": config.field, "analysis": compared.analysed.analysis}
+    asked: dict[str, Any] = {"field": field, "analysis": compared.analysed.analysis}
     systems, tuning = _with_tuned(compared, search)
-    query_sets = compared.query_sets
+    sets = compared.query_sets
     with place as folder:
         search |= {"analysed": compared.analysed, "measures": config.measures}
-        results = _search_sets(systems, query_sets, folder, search)
+        results = _search_sets(systems, sets, folder / "runs", search)
         timed = {
             n: TimedIndex(system.index, system.parameters, results[0].runs[n])
             for n, system in systems.items()
         }
-        raw = folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy"
-        latency, words, speed = _measure_speed(timed, query_sets, config, raw, asked, progress)
+        latency = timing.measure_latency(
+            timed, sets[0].topics, config.latency_plan, **asked,
+            raw=folder / f"latency_ns{_ending(sets, sets[0])}.npy", progress=progress,
+        )  # fmt: skip
+        searched = {name: system.index for name, system in systems.items()}
+        words = [timing.look_up_terms(searched, one.topics, **asked) for one in sets]
         report = {
-            "indexes": {n: content.sizes(had, config.field) for n, had in compared.found.items()},
+            "indexes": {n: content.sizes(found, field) for n, found in compared.found.items()},
             **content.effectiveness(results, pairs_to_test(systems), config.seed),
-            **speed,
+            **content.latencies(latency),
+            **timing.summarise_speed(latency, words[0], config.seed),
             **terms,
             "tuning": tuning,
-            "parameters": content.parameters(systems, results, config.field),
+            "parameters": content.parameters(systems, results, field),
             "analysis": compared.analysed.as_dict(),
+            "defaults": content.defaults(compared.systems),
             "rules": content.RULES,
-            "notes": compared.notes(results, config.field),
-            "defaults": compared.defaults,
+            "notes": content.all_notes(compared, results, field),
             **content.versions_and_machine(),
         }
-        rankings = side_by_side(results, next(iter(indexes.values())), config.field)
+        rankings = rankings_to_show(results, next(iter(indexes.values())), field)
         _write_files(folder, report, results, latency, words, rankings)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
 
 def _terms(indexes: Mapping[str, Index], field: str) -> dict[str, Any]:
-    """What pruning changed about terms in each index, and its trade-off; the second's on top."""
+    """Return the changed terms and the trade-off of each index; those of the second on top."""
     (_, full), *others = indexes.items()
     terms = {name: describe_terms(full, pruned, field) for name, pruned in others}
     curves = {name: trade_off(pruned, field) for name, pruned in others}
-    second = others[0][0]
-    return {
-        "terms": terms[second],
-        "trade_off": curves[second],
-        "terms_by_index": terms,
-        "trade_offs": curves,
-    }
+    of_second = {"terms": terms[others[0][0]], "trade_off": curves[others[0][0]]}
+    return {**of_second, "terms_by_index": terms, "trade_offs": curves}
 
 
 def _with_tuned(
     compared: Compared, search: Mapping[str, Any]
 ) -> tuple[dict[str, System], dict[str, Any] | None]:
-    """Add the first index with tuned parameters; return what was tried as well."""
+    """Add the first index with tuned parameters; return a record of the tuning as well."""
     systems, training = compared.systems, compared.training
     if training is None:
         return systems, None
@@ -170,67 +160,36 @@ def _with_tuned(
 
 
 def _search_sets(
-    systems: Mapping[str, System],
-    query_sets: Sequence[QuerySet],
-    folder: Path,
-    search: Mapping[str, Any],
+    systems: Mapping[str, System], sets: Sequence[QuerySet], folder: Path, search: dict[str, Any]
 ) -> list[Results]:
-    runs = folder / "runs"
-    runs.mkdir()
-    prefixes = [f"{queries.label}." if len(query_sets) > 1 else "" for queries in query_sets]
+    folder.mkdir()
+    prefixes = [f"{queries.label}." if len(sets) > 1 else "" for queries in sets]
     files = [prefix + name for prefix in prefixes for name in systems]
     for file in files:
         if files.count(file) > 1:
             raise TdvError(f"two runs would be called '{file}.run': rename one of the indexes")
     return [
-        search_all(systems, queries, runs, prefix, **search)
-        for queries, prefix in zip(query_sets, prefixes)
+        search_all(systems, queries, folder, prefix, **search)
+        for queries, prefix in zip(sets, prefixes)
     ]
 
 
-def _measure_speed(
-    timed: Mapping[str, TimedIndex],
-    query_sets: Sequence[QuerySet],
-    config: CompareConfig,
-    raw: Path,
-    asked: Mapping[str, Any],
-    progress: Progress,
-) -> tuple[Latency, list[dict[str, QueryTerms]], dict[str, Any]]:
-    """Return latencies of the first set's queries, the terms of all queries, and what the report
-    says of speed."""
-    topics = query_sets[0].topics
-    latency = measure_latency(
-        timed, topics, config.latency_plan, **asked, raw=raw, progress=progress
-    )
-    searched = {name: index.index for name, index in timed.items()}
-    words = [look_up_terms(searched, queries.topics, **asked) for queries in query_sets]
-    speed = {**content.latencies(latency), **summarise_speed(latency, words[0], config.seed)}
-    return latency, words, speed
-
-
 def _ending(sets: Sequence[object], queries: QuerySet) -> str:
-    """What the names of a query set's files end with: its label, where there are several sets."""
+    """Return the end of the names of a query set's files: its label, if there are several sets."""
     return f".{queries.label}" if len(sets) > 1 else ""
 
 
 def _write_files(
-    folder: Path,
-    report: dict[str, Any],
-    results: Sequence[Results],
-    latency: Latency,
-    words: Sequence[Mapping[str, QueryTerms]],
-    rankings: Sequence[Rankings],
-) -> None:
-    """Write all of a comparison's folder but its runs and the latencies as measured."""
-    from ..report.page import render_page
-
+    folder: Path, report: dict[str, Any], results: Sequence[Results], latency: Latency,
+    words: Sequence[Mapping[str, QueryTerms]], rankings: Sequence[Rankings],
+) -> None:  # fmt: skip
+    """Write the folder of a comparison except its runs and the latencies as measured."""
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    for result in results:
-        _write_per_query(
-            folder / f"per_query{_ending(results, result.queries)}.tsv", result.evaluations
-        )
-    _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
+    endings = [_ending(results, result.queries) for result in results]
+    for result, ending in zip(results, endings):
+        _write_per_query(folder / f"per_query{ending}.tsv", result.evaluations)
+    _write_latency(folder / f"latency{endings[0]}.tsv", latency)
     measured = [
         Measured(result.queries.label, result.queries.topics, result.evaluations, terms, opened)
         for result, terms, opened in zip(results, words, rankings)
@@ -250,10 +209,10 @@ def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
 
 
 def _write_latency(path: Path, latency: Latency) -> None:
-    """A line a query, in the order of ``latency_ns.npy``."""
+    """Write a line for each query, in the order of ``latency_ns.npy``."""
     columns = {
         f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
-        for mode in MODES
+        for mode in timing.MODES
         for name in latency.names
     }
     columns |= {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
+from ..errors import TdvError
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
 from ..ranking.parameters import QueryTerms, SearchedModel
 
@@ -19,16 +21,31 @@ _TIMING = "Timing"
 
 
 def _check_measures(measures: str | Sequence[str], name: str) -> None:
-    from ..evaluation.named_measures import parse_measures
+    from ..evaluation.measures import parse_measures
 
     parse_measures(measures)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse names that cannot be names of files, or are other keys of a measure in the report."""
+    from ..evaluation.significance import PairedComparison
+
+    reserved = {"means", "tests", *(figure.name for figure in fields(PairedComparison))}
+    for name in names:
+        if not re.fullmatch(r"\w[\w.+-]*", name) or name in reserved:
+            raise TdvError(
+                f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.', and "
+                f"none of {', '.join(sorted(reserved))}"
+            )
+        if names.count(name) > 1:
+            raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareConfig(
     SearchedModel, QueryTerms, Threads, Seed, TopicField, Analysed, OfField, Named, Overwrite
 ):
-    """How :func:`tdv_lucene.compare_indexes` compares."""
+    """Options of :func:`tdv_lucene.compare_indexes`."""
 
     measures: str | Sequence[str] = option(
         (), "Add measures to nDCG@5, nDCG@10, MAP and R@1000 by their ir-measures names, such as "
@@ -67,15 +84,12 @@ class CompareConfig(
     )  # fmt: skip
 
     def validate(self) -> None:
-        from .content import FIXED_KEYS
-        from .systems import check_names
-
-        check_names([*self.names, *(self.further_indexes or {})], FIXED_KEYS)
+        _check_names([*self.names, *(self.further_indexes or {})])
         _ = self.latency_plan
 
     @property
     def latency_plan(self) -> LatencyPlan:
-        """How latency is measured."""
+        """The plan by which latency is measured."""
         from ..timing.latency import LatencyPlan
 
         return LatencyPlan(budget_seconds=self.latency_budget_seconds, seed=self.seed)
@@ -83,6 +97,6 @@ class CompareConfig(
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainConfig(SearchedModel, Analysed, OfField, Named):
-    """How :func:`tdv_lucene.explain_query` explains."""
+    """Options of :func:`tdv_lucene.explain_query`."""
 
     hits: int = option(10, "Show this many documents.", least=1, most=MOST_HITS)

@@ -1,22 +1,23 @@
-"""What ``report.json`` holds, made from what a comparison found."""
+"""The content of ``report.json``, and the notes on what to know before trusting it."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.evaluate import Evaluation
-from ..evaluation.significance import PairedComparison, compare_all_paired
-from ..evaluation.topics import Topics
+from ..evaluation.measures import Evaluation, note_on_chance
+from ..evaluation.significance import compare_all_paired
+from ..evaluation.topics import Topics, note_on_missing
+from ..indexes.query_terms import note_on_nothing_found, notes_on_query_terms
 from ..indexes.user_data import notes_on_strangers
-from ..jvm.searcher import describe_java
+from ..jvm.searcher import describe_java, known_documents
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
-from .systems import QuerySet, Results, System, pairs_to_test
+from .inputs import Compared, QuerySet, System, pairs_to_test
+from .results import Results
 
 RULES = {
     "average": "over all topics with a relevant document; no answer counts 0",
@@ -35,39 +36,28 @@ RULES = {
     "postings": "at which a search stops, counted in a pass of its own; those skipped inside a "
     "block that was decoded do not count",
 }
-"""How the numbers were made, in words for the page."""
+"""Rules by which the numbers were made, for the page."""
 
 
 def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
-    """Of the index, except postings and terms, which are the field's."""
+    """Return the sizes of an index; postings, terms and tokens are those of the field."""
     of_field = next(f for f in found["fields"] if f["name"] == field)
     return {
         "folder": Path(found["path"]).name,
-        "commit": found["commit"],
-        "bytes": found["bytes"],
-        "bytes_by_kind": found["bytes_by_kind"],
-        "postings": of_field["postings"],
-        "terms": of_field["terms"],
-        "tokens": of_field["tokens"],
+        **{key: found[key] for key in ("commit", "bytes", "bytes_by_kind")},
+        **{key: of_field[key] for key in ("postings", "terms", "tokens")},
         "documents": found["documents"],
     }
-
-
-FIXED_KEYS = frozenset({"means", "tests", *(figure.name for figure in fields(PairedComparison))})
-"""What stands beside names in a measure's entry."""
 
 
 def effectiveness(
     results: Sequence[Results], pairs: Sequence[tuple[str, str]], seed: int
 ) -> dict[str, Any]:
-    """Measures, counts and rank effects of all query sets; the first one's also at the top.
-
-    ``pairs`` are tested, see :func:`.systems.pairs_to_test`.
-    """
-    comparisons = _comparisons(results, pairs)
+    """Return measures, counts and rank effects of all query sets; the first one's also on top."""
+    number = _comparisons(results, pairs)
     query_sets = {
         result.queries.label: {
-            "measures": _measures(result.evaluations, pairs, comparisons, seed),
+            "measures": _measures(result.evaluations, pairs, number, seed),
             "queries": _count_queries(result),
             "rank_effects": result.rank_effects,
         }
@@ -77,48 +67,35 @@ def effectiveness(
 
 
 def _comparisons(results: Sequence[Results], pairs: Sequence[tuple[str, str]]) -> int:
-    """Tests made together: every pair, measure and query set."""
-    return len(pairs) * len(_measure_names(results[0].evaluations)) * len(results)
-
-
-def _measure_names(evaluations: Mapping[str, Evaluation]) -> list[str]:
-    return [*next(iter(evaluations.values())).values]
+    """Return the number of tests made together: every pair, measure and query set."""
+    measures = next(iter(results[0].evaluations.values())).values
+    return len(pairs) * len(measures) * len(results)
 
 
 def _measures(
-    evaluations: Mapping[str, Evaluation],
-    pairs: Sequence[tuple[str, str]],
-    comparisons: int,
-    seed: int,
+    evaluations: Mapping[str, Evaluation], pairs: Sequence[tuple[str, str]], number: int, seed: int
 ) -> dict[str, Any]:
-    keys = [(measure, *pair) for measure in _measure_names(evaluations) for pair in pairs]
+    means = {name: evaluation.means() for name, evaluation in evaluations.items()}
+    keys = [(m, *pair) for m in next(iter(evaluations.values())).values for pair in pairs]
     values = [(evaluations[b].values[m], evaluations[t].values[m]) for m, b, t in keys]
     tests: dict[str, list[dict[str, Any]]] = {}
-    for (measure, *pair), found in zip(keys, compare_all_paired(values, comparisons, seed=seed)):
+    for (measure, *pair), found in zip(keys, compare_all_paired(values, number, seed=seed)):
         named = dict(zip(("baseline", "treatment"), pair))
         tests.setdefault(measure, []).append({**named, **found.to_dict()})
     measures = {}
     for measure, made in tests.items():
+        of_measure = {name: mean[measure] for name, mean in means.items()}
         flat = {k: v for k, v in made[0].items() if k not in ("baseline", "treatment")}
-        means = {name: evaluation.means()[measure] for name, evaluation in evaluations.items()}
-        measures[measure] = {
-            **means,  # where they were before they had a level of their own
-            **flat,
-            "means": means,
-            "tests": made,
-        }
+        measures[measure] = {**of_measure, **flat, "means": of_measure, "tests": made}
     return measures
 
 
 def _count_queries(results: Results) -> dict[str, Any]:
-    topics, qrels = results.queries.topics, results.queries.qrels
-    first, second, *_ = results.evaluations
+    topics, qrels, lost = results.queries.topics, results.queries.qrels, results.without_hits
+    first, second, *others = results.evaluations
     judged = results.evaluations[first].queries
-    answered = {*judged} - {*results.without_hits[first]}
-    emptied_by = {
-        name: [qid for qid in results.without_hits[name] if qid in answered]
-        for name in results.rank_effects
-    }
+    answered = {*judged} - {*lost[first]}
+    emptied_by = {n: [q for q in lost[n] if q in answered] for n in (second, *others)}
     return {
         "topics": len(topics),
         "judged": len(judged),
@@ -132,7 +109,7 @@ def _count_queries(results: Results) -> dict[str, Any]:
 
 
 def latencies(latency: Latency) -> dict[str, Any]:
-    """Summaries of every index, with and without skipping."""
+    """Return summaries of every index, with and without skipping."""
     names = latency.names
     return {
         "latency_ms": {name: latency.summary(name) for name in names},
@@ -144,24 +121,52 @@ def latencies(latency: Latency) -> dict[str, Any]:
 def parameters(
     systems: Mapping[str, System], results: Sequence[Results], field: str
 ) -> dict[str, Any]:
-    """What was chosen, by the user or by the index."""
+    """Return what the user or the index chose."""
+    query_sets = [result.queries for result in results]
     return {
         "model": next(iter(systems.values())).parameters.model,
         "search": {name: system.parameters.values() for name, system in systems.items()},
-        "query_sets": [result.queries.label for result in results],
-        "shortened": {
-            result.queries.label: result.queries.shortened
-            for result in results
-            if result.queries.shortened is not None
-        },
+        "query_sets": [one.label for one in query_sets],
+        "shortened": {one.label: one.shortened for one in query_sets if one.shortened is not None},
         "field": field,
         "hits": DEPTH,
         "comparisons": _comparisons(results, pairs_to_test(systems)),
     }
 
 
+def defaults(systems: Mapping[str, System]) -> dict[str, str]:
+    """Return whose defaults each system is searched with that takes some."""
+    taken = {name: system.parameters.defaults for name, system in systems.items()}
+    return {name: told for name, told in taken.items() if told}
+
+
+def versions_and_machine() -> dict[str, dict[str, Any]]:
+    """Return everything about this machine that can change a number."""
+    java = describe_java()
+    engines = {name: java.pop(name) for name in ("java", "lucene")}
+    software = {**versions(), "python": platform.python_version(), **engines}
+    machine = {"system": platform.platform(), "cores": os.cpu_count(), **java}
+    return {"versions": software, "machine": machine}
+
+
+# notes --------------------------------------------------------------------------------------------
+
+
+def all_notes(compared: Compared, results: Sequence[Results], field: str) -> list[str]:
+    """Return what a reader should know before trusting the numbers."""
+    tuned_on = compared.training.topics if compared.training else {}
+    return [
+        *notes(compared.systems, field),
+        *_notes_on_documents(compared, results),
+        *_notes_on_chance(compared, results),
+        *notes_on_tuning(compared.query_sets, tuned_on),
+        *_notes_on_shortening(compared.query_sets),
+        *_notes_on_terms(compared, results, field),
+    ]
+
+
 def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
-    """What a reader should know before trusting the numbers."""
+    """Return notes on indexes of other sources, models and numbers of documents."""
     model = next(iter(systems.values())).parameters.model
     (first, full), *others = [(name, system.index) for name, system in systems.items()]
     notes = notes_on_strangers(dict([(first, full), *others]), field)
@@ -178,19 +183,22 @@ def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
                 f"('{first}') and {pruned.documents:,} ('{name}')"
             )
     if full.deleted:
-        notes.append(
-            f"the postings of '{first}' include those of {full.deleted:,} deleted documents"
-        )
+        deleted = f"{full.deleted:,} deleted documents"
+        notes.append(f"the postings of '{first}' include those of {deleted}")
     return notes
 
 
 def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> list[str]:
-    """Notes about queries that the baseline was tuned on too: by their texts, in which blanks and
-    case make no difference, and further ones by nothing but their ids."""
+    """Return notes on measured queries that the baseline was also tuned on: the same text but for
+    blanks and case, or only the same id."""
+
+    def plain(text: str) -> str:
+        return " ".join(text.casefold().split())
+
     notes = []
-    texts = {_plain(text) for text in tuned_on.values()}
+    texts = {plain(text) for text in tuned_on.values()}
     for one in query_sets:
-        of_text = {qid for qid, text in one.topics.items() if _plain(text) in texts}
+        of_text = {qid for qid, text in one.topics.items() if plain(text) in texts}
         of_id = (one.topics.keys() & tuned_on.keys()) - of_text
         of_all = f"of the {len(one.topics):,} queries of '{one.label}'"
         if of_text:
@@ -206,27 +214,54 @@ def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> list[st
     return notes
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+def _notes_on_shortening(query_sets: Sequence[QuerySet]) -> Iterator[str]:
+    for one in query_sets:
+        if (made := one.shortened) is not None:
+            yield (
+                f"the queries of '{one.label}' ask for their heaviest terms only, which hold "
+                f"{100 * made['query_terms']:g} % of a query's weight: "
+                f"{made['terms_per_query']:.1f} of {made['terms_per_query_before']:.1f} terms on "
+                "average"
+            )
 
 
-def notes_on_shortening(query_sets: Sequence[QuerySet]) -> list[str]:
-    """Notes about query sets of which every index was asked a part of each query."""
-    return [
-        f"the queries of '{one.label}' ask for their heaviest terms only, which hold "
-        f"{100 * made['query_terms']:g} % of a query's weight: {made['terms_per_query']:.1f} of "
-        f"{made['terms_per_query_before']:.1f} terms on average"
-        for one in query_sets
-        if (made := one.shortened) is not None
-    ]
+def _notes_on_documents(compared: Compared, results: Sequence[Results]) -> Iterator[str]:
+    """Yield notes on missing documents: an index pruned from the first lacks none that the first
+    retrieves."""
+    first, *others = compared.systems
+    for label, lacking in compared.relevant.items():
+        if note := note_on_missing(*lacking, f"'{label}'", f"'{first}'"):
+            yield note
+    retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
+    for name in others if retrieved else ():
+        known = known_documents(compared.systems[name].index, retrieved)
+        if missing := len(retrieved) - len(set(known)):
+            yield (
+                f"'{name}' is of another collection than '{first}': it lacks {missing:,} of "
+                f"the {len(retrieved):,} documents that '{first}' retrieves"
+            )
 
 
-def versions_and_machine() -> dict[str, dict[str, Any]]:
-    """Of everything that can change a number."""
-    java = describe_java()
-    engines = {name: java.pop(name) for name in ("java", "lucene")}
-    machine = {"system": platform.platform(), "cores": os.cpu_count(), **java}
-    return {
-        "versions": {**versions(), "python": platform.python_version(), **engines},
-        "machine": machine,
-    }
+def _notes_on_chance(compared: Compared, results: Sequence[Results]) -> Iterator[str]:
+    first, *_ = compared.systems
+    documents = compared.systems[first].index.documents
+    for one in results:
+        of, qrels = one.evaluations[first], one.queries.qrels
+        mean, judged = of.means()["nDCG@5"], [qrels[name] for name in of.queries]
+        if note := note_on_chance(mean, judged, documents, f"'{first}'", one.queries.files):
+            yield note
+
+
+def _notes_on_terms(compared: Compared, results: Sequence[Results], field: str) -> Iterator[str]:
+    """Yield notes on query terms that an index lacks though pruning did not drop them, and on query
+    sets that find nothing at all."""
+    texts = [text for one in compared.query_sets for text in one.topics.values()]
+    for name, system in compared.systems.items():
+        index, quoted = system.index, f"'{name}'"
+        if not index.record(field).is_pruned:
+            yield from notes_on_query_terms(index, field, compared.analysed, texts, quoted)
+        for one in results:
+            topics = one.queries.topics
+            if len(one.without_hits[name]) == len(topics):
+                analysed = compared.analysed
+                yield note_on_nothing_found(index, field, analysed, topics.values(), quoted)

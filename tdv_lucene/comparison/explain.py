@@ -1,13 +1,29 @@
-"""What pruning did to one query: its terms and their TDVs, and the hits before and after."""
+"""Explain what pruning did to one query: its terms, their TDVs, the hits before and after."""
 
 from __future__ import annotations
 
+import logging
 import os
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
+from ..errors import TdvError
+from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.query_terms import check_query_terms
+from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
+from ..indexes.user_data import notes_on_strangers
+from ..jvm.analysis import analyze
+from ..jvm.open_index import Hit, OpenIndex
+from ..jvm.searcher import make_similarity
+from ..report.wording import shortened
 from .config import ExplainConfig
-from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
+from .inputs import open_alike, shared_model
+from .term_changes import Value, measure_terms
+
+_log = logging.getLogger(__name__)
 
 
 def explain_query(
@@ -49,45 +65,103 @@ def explain_query(
         analysis.
     """
     config = ExplainConfig.of(config, options)
-    field = config.field
-    paths = {"before": index, "after": pruned}
-    with SideBySide(
-        paths, model=config.model, field=field, analysis=config.analysis, id_field=config.id_field
-    ) as both:
-        check_query_terms(both.indexes["before"], field, both.analysed, [query])
-        terms = both.analyze(query)
-        answers = both.ask(query, list(terms), config.hits)
+    field, parameters, searchers = config.field, {}, {}
+    with ExitStack() as stack:
+        paths = {"before": index, "after": pruned}
+        indexes = stack.enter_context(open_alike(paths, config.id_field))
+        found = {name: analysis_of(one, field, config.analysis) for name, one in indexes.items()}
+        analysed = refuse_different(found, "the indexes")
+        model = config.model or shared_model(indexes, field)
+        for note in notes_on_strangers({f"{one}": one for one in indexes.values()}, field):
+            _log.warning("%s", note)
+        for name, one in indexes.items():
+            parameters[name] = recorded_parameters(one, model, field=field)
+            warn_of_another_search(one, parameters[name], one.record(field))
+            similarity = make_similarity(parameters[name])
+            searchers[name] = stack.enter_context(
+                OpenIndex(one, similarity, field, analysed.analysis)
+            )
+        shown = measure_terms(indexes["after"], field)
+        check_query_terms(indexes["before"], field, analysed, [query])
+        (tokens,) = analyze([query], field, analysed.analysis)
+        if not tokens:
+            raise TdvError(
+                f"nothing is left of '{shortened(query)}', analysed as {analysed.describe()}: it "
+                "may be only stop words; ask another query"
+            )
+        terms = Counter(tokens)
+        answers = _ask(searchers, query, terms, config.hits)
         before, after = answers.values()
         return {
             "query": query,
-            "analysis": both.analysed.describe(),
-            "tdv_kind": both.opened["after"].shown.kind,
-            "terms": explain_terms(terms, before, after, both.opened["after"].shown.value),
+            "analysis": analysed.describe(),
+            "tdv_kind": shown.kind,
+            "terms": _explain_terms(terms, before, after, shown.value),
             "matching": {when: answer.matching for when, answer in answers.items()},
             "hits": {
                 "before": _hits(before, after, before, after),
                 "after": _hits(after, before, before, after),
             },
-            "parameters": {
-                when: opened.parameters.describe() for when, opened in both.opened.items()
-            },
+            "parameters": {when: chosen.describe() for when, chosen in parameters.items()},
         }
 
 
-def _hits(found: Answer, other: Answer, before: Answer, after: Answer) -> list[dict[str, Any]]:
-    """Return the hits of ``found`` (``before`` or ``after``) as :func:`explain_query` has them."""
+@dataclass(frozen=True)
+class _Answer:
+    """The answer of one index."""
+
+    hits: list[Hit]  # best first
+    counts: dict[str, tuple[int, int]]  # term -> (document frequency, total term frequency)
+    matching: int  # number of documents that hold a term of the query
+    frequencies: dict[str, dict[str, int]]  # document -> term -> its frequency, for all shown
+
+
+def _ask(
+    searchers: Mapping[str, OpenIndex], query: str, terms: Mapping[str, int], hits: int
+) -> dict[str, _Answer]:
+    """Return the answers of all indexes, ``hits`` documents from each."""
+    found = {name: searcher.search(query, hits) for name, searcher in searchers.items()}
+    shown = list(dict.fromkeys(hit.document for best in found.values() for hit in best))
+    answers = {}
+    for name, best in found.items():
+        matching, frequencies = searchers[name].query_postings(list(terms), shown)
+        counts = searchers[name].count_terms(list(terms))
+        answers[name] = _Answer(best, counts, matching, frequencies)
+    return answers
+
+
+def _explain_terms(
+    terms: Mapping[str, int], before: _Answer, after: _Answer, value: Value
+) -> list[dict[str, Any]]:
+    counts = {term: (before.counts[term], after.counts[term]) for term in terms}
+    return [
+        {
+            "term": term,
+            "in_query": terms[term],
+            "tdv": value(term, was, is_) if was[0] else None,
+            "df_before": was[0],
+            "df_after": is_[0],
+            "postings_removed": was[0] - is_[0],
+        }
+        for term, (was, is_) in counts.items()
+    ]
+
+
+def _hits(found: _Answer, other: _Answer, before: _Answer, after: _Answer) -> list[dict[str, Any]]:
+    """Return the hits of ``found``, which is ``before`` or ``after``."""
+    other_ranks = {hit.document: rank for rank, hit in enumerate(other.hits, 1)}
     hits = []
     for rank, hit in enumerate(found.hits, 1):
         there = after.frequencies.get(hit.document, {})
-        held = before.frequencies.get(hit.document, {})
+        held = {t: tf for t, tf in before.frequencies.get(hit.document, {}).items() if tf}
         hits.append(
             {
                 "rank": rank,
                 "document": hit.document,
                 "score": hit.score,
-                "other_rank": other.ranks.get(hit.document),
-                "tf": {term: [tf, there.get(term, 0)] for term, tf in held.items() if tf},
-                "lost": lost_terms(hit.document, before, after),
+                "other_rank": other_ranks.get(hit.document),
+                "tf": {term: [tf, there.get(term, 0)] for term, tf in held.items()},
+                "lost": [term for term in held if not there.get(term)],
             }
         )
     return hits

@@ -1,127 +1,93 @@
-"""What a comparison is given: indexes, their TDVs and query sets, read and checked first."""
+"""Inputs of a comparison: indexes and query sets, read and checked before any measurement."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from ..evaluation.chance import note_on_chance
-from ..evaluation.topics import note_on_missing
+from ..errors import TdvError
+from ..evaluation import topics as reading
+from ..evaluation.topics import Qrels, Topics
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.index import Index
 from ..indexes.inspection import inspect_index
 from ..indexes.queries import searchable_topics, shortened_topics
-from ..indexes.query_terms import check_query_terms, note_on_nothing_found, notes_on_query_terms
+from ..indexes.query_terms import check_query_terms
 from ..indexes.search_parameters import recorded_parameters
 from ..jvm.searcher import known_documents
-from . import content
+from ..ranking import SearchParameters
+from ..source import ID_FIELD
 from .config import CompareConfig
-from .systems import QuerySet, Results, System, read_query_sets, shared_model
 
 FilePair = tuple[str | os.PathLike[str], str | os.PathLike[str]]
+"""Topics and qrels."""
+
+
+@dataclass(frozen=True)
+class System:
+    """An index and its search parameters; ``is_tuned`` for the first index with tuned ones."""
+
+    index: Index
+    parameters: SearchParameters
+    is_tuned: bool = False
+
+
+@dataclass(frozen=True)
+class QuerySet:
+    """Topics and judgements under one label, the names of both files, and how queries were
+    shortened, if they were."""
+
+    label: str
+    topics: Topics
+    qrels: Qrels
+    files: str = ""
+    shortened: Mapping[str, float] | None = None
+
+    @classmethod
+    def read(
+        cls, topics: str | os.PathLike[str], qrels: str | os.PathLike[str],
+        topic_field: str = "title", topic_reader: str | None = None,
+    ) -> QuerySet:  # fmt: skip
+        """Read both files; the label is the topics' file name without its ending."""
+        named = reading.without_prefix(topics) or topics
+        label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(named).name)
+        label = {"": "queries", reading.STDIN: "stdin"}.get(label, label)
+        texts = reading.read_topics(topics, topic_field, topic_reader)
+        return cls(label, texts, reading.read_qrels(qrels), f"{qrels} for {topics}")
+
+    def check(self, index: Index) -> tuple[int, int]:
+        """Return how many relevant documents ``index`` lacks, and how many there are.
+
+        Raises :class:`TdvError` unless topics, qrels and index have something in common.
+        """
+        relevant = reading.relevant_documents(self.topics, self.qrels)
+        known = known_documents(index, relevant)
+        reading.check_overlap(self.topics, self.qrels, known)
+        return len(relevant) - len(set(known)), len(relevant)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What is compared, read and checked before anything is measured.
+    """The checked inputs."""
 
-    Attributes
-    ----------
-    found : name -> what :func:`inspect_index` says of it
-    systems : name -> index and parameters, those of ``--tune-topics`` not among them; the others
-        are compared with the first
-    query_sets : those measured on, the first also for latency
-    relevant : label -> relevant documents that the first index lacks, and all
-    training : the queries to tune on, if any
-    analysed : how the indexes were analysed, and queries are
-    """
-
-    found: Mapping[str, dict[str, Any]]
-    systems: dict[str, System]
-    query_sets: Sequence[QuerySet]
-    relevant: Mapping[str, tuple[int, int]]
-    training: QuerySet | None
-    analysed: FieldAnalysis
-
-    @property
-    def defaults(self) -> dict[str, str]:
-        """Whose defaults the systems are searched with that took some."""
-        of_each = {name: one.parameters.defaults for name, one in self.systems.items()}
-        return {name: told for name, told in of_each.items() if told}
-
-    def notes(self, results: Sequence[Results], field: str) -> list[str]:
-        """What a reader should know before trusting the numbers."""
-        first, *_ = self.systems
-        return [
-            *content.notes(self.systems, field),
-            *self._notes_on_documents(results),
-            *self._notes_on_chance(results),
-            *content.notes_on_tuning(
-                self.query_sets, self.training.topics if self.training else {}
-            ),
-            *content.notes_on_shortening(self.query_sets),
-            *self._notes_on_terms(results, field),
-        ]
-
-    def _notes_on_documents(self, results: Sequence[Results]) -> list[str]:
-        """Of documents that are missing where they should be: an index pruned from the first lacks
-        none that the first retrieves."""
-        first, *others = self.systems
-        notes = [
-            note
-            for label, lacking in self.relevant.items()
-            if (note := note_on_missing(*lacking, f"'{label}'", f"'{first}'"))
-        ]
-        retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
-        for name in others if retrieved else ():
-            missing = len(retrieved) - len(
-                set(known_documents(self.systems[name].index, retrieved))
-            )
-            if missing:
-                notes.append(
-                    f"'{name}' is of another collection than '{first}': it lacks {missing:,} of "
-                    f"the {len(retrieved):,} documents that '{first}' retrieves"
-                )
-        return notes
-
-    def _notes_on_chance(self, results: Sequence[Results]) -> list[str]:
-        """Judgements of another collection are met by chance only."""
-        first, *_ = self.systems
-        documents = self.systems[first].index.documents
-        notes = []
-        for one in results:
-            of, qrels = one.evaluations[first], one.queries.qrels
-            mean, judged = of.means()["nDCG@5"], [qrels[name] for name in of.queries]
-            notes.append(note_on_chance(mean, judged, documents, f"'{first}'", one.queries.files))
-        return [note for note in notes if note]
-
-    def _notes_on_terms(self, results: Sequence[Results], field: str) -> list[str]:
-        """Of terms that an index lacks though pruning did not drop them, and queries it empties."""
-        texts = [text for one in self.query_sets for text in one.topics.values()]
-        notes = []
-        for name, system in self.systems.items():
-            index = system.index
-            if not index.record(field).is_pruned:
-                notes += notes_on_query_terms(index, field, self.analysed, texts, f"'{name}'")
-            notes += [
-                note_on_nothing_found(
-                    index, field, self.analysed, one.queries.topics.values(), f"'{name}'"
-                )
-                for one in results
-                if len(one.without_hits[name]) == len(one.queries.topics)
-            ]
-        return notes
+    found: Mapping[str, dict[str, Any]]  # by name, what inspect_index returns
+    systems: dict[str, System]  # without tuned ones; all are compared with the first
+    query_sets: Sequence[QuerySet]  # to measure on, the first also for latency
+    relevant: Mapping[str, tuple[int, int]]  # by label: what the first index lacks, and all
+    training: QuerySet | None  # to tune on
+    analysed: FieldAnalysis  # of the indexes, and of queries
 
 
 def read_inputs(
-    indexes: Mapping[str, Index],
-    queries: Sequence[FilePair],
-    tune: FilePair | None,
+    indexes: Mapping[str, Index], queries: Sequence[FilePair], tune: FilePair | None,
     config: CompareConfig,
-) -> Compared:
+) -> Compared:  # fmt: skip
     """Read the query sets and inspect the indexes; refuse what does not belong together."""
     first, *_ = indexes.values()
     analysed = refuse_different(
@@ -131,10 +97,13 @@ def read_inputs(
     how = config.field, analysed.analysis
 
     def read(pairs: Sequence[FilePair]) -> list[QuerySet]:
-        return [
-            replace(one, topics=searchable_topics(one.topics, *how))
-            for one in read_query_sets(pairs, config.topic_field, config.topic_reader)
-        ]
+        sets: list[QuerySet] = []
+        for number, (topics, qrels) in enumerate(pairs, 1):
+            one = QuerySet.read(topics, qrels, config.topic_field, config.topic_reader)
+            taken = one.label in {other.label for other in sets}
+            label = f"{one.label}-{number}" if taken else one.label
+            sets.append(replace(one, label=label, topics=searchable_topics(one.topics, *how)))
+        return sets
 
     query_sets = read(queries)
     training = None if tune is None else read([tune])[0]
@@ -151,11 +120,48 @@ def read_inputs(
     }
     if config.query_terms is not None:
         ranked = next(iter(systems.values())).parameters
-        made = [
-            shortened_topics(one.topics, config.query_terms, ranked, *how) for one in query_sets
-        ]
-        query_sets = [
-            replace(one, topics=topics, shortened=told)
-            for one, (topics, told) in zip(query_sets, made)
-        ]
+        for at, one in enumerate(query_sets):
+            topics, told = shortened_topics(one.topics, config.query_terms, ranked, *how)
+            query_sets[at] = replace(one, topics=topics, shortened=told)
     return Compared(found, systems, query_sets, relevant, training, analysed)
+
+
+@contextmanager
+def open_alike(
+    paths: Mapping[str, str | os.PathLike[str]], id_field: str | None
+) -> Iterator[dict[str, Index]]:
+    """Open indexes with one field that names documents: the one asked for, or that any records.
+
+    So an index names its documents as indexes pruned from it do.
+    """
+    with ExitStack() as stack:
+        found = {
+            name: stack.enter_context(Index.open(path, id_field)) for name, path in paths.items()
+        }
+        named = {name: index.user_data.get(ID_FIELD) for name, index in found.items()}
+        by_others = next(filter(None, named.values()), None)
+        for name, index in found.items():
+            if id_field is None and by_others and named[name] is None and not index.is_sharded:
+                found[name] = stack.enter_context(Index.open(index.source, by_others))
+        yield found
+
+
+def shared_model(indexes: Mapping[str, Index], field: str) -> str | None:
+    """Return the model that the indexes were learned for; None if none records one."""
+    found = {name: index.record(field).known_model for name, index in indexes.items()}
+    recorded = {name: model for name, model in found.items() if model is not None}
+    if len({*recorded.values()}) > 1:
+        told = ", ".join(f"'{name}' for {model}" for name, model in recorded.items())
+        raise TdvError(
+            f"the indexes were learned for different models ({told}): say which one to compare "
+            f"them with (model), or compare indexes of one model"
+        )
+    return next(iter(recorded.values()), None)
+
+
+def pairs_to_test(systems: Mapping[str, System]) -> list[tuple[str, str]]:
+    """Return the (baseline, treatment) pairs: all against the first, and against its tuned self."""
+    first, *others = systems
+    tuned = [name for name in others if systems[name].is_tuned]
+    indexes = [name for name in others if not systems[name].is_tuned]
+    return [(first, name) for name in others] + [(t, name) for t in tuned for name in indexes]

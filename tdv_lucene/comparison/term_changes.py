@@ -1,4 +1,4 @@
-"""What pruning did to terms: which were dropped, which count for more than before or for less."""
+"""Changes of terms by pruning: dropped ones, those that count more than before, and less."""
 
 from __future__ import annotations
 
@@ -19,28 +19,16 @@ _COMMON = 1000  # raised and lowered terms are shown from one document in so man
 _FEWEST_DOCUMENTS = 5
 
 Counts = tuple[int, int]
-"""Document frequency and total term frequency of a term; zeros where it is absent."""
+"""Document frequency and total term frequency of a term; zeros if absent."""
 
-Term = str | bytes
-"""As Lucene has it, or as text where it is known to be."""
-
-Value = Callable[[Term, Counts, Counts], float | None]
-"""What is shown of a term with these counts before and after."""
+Value = Callable[[str | bytes, Counts, Counts], float | None]
+"""Function of a term and its counts before and after: 0 if dropped, None if nothing is known."""
 
 
 @dataclass(frozen=True, eq=False)
 class TermMeasure:
-    """What a comparison shows of every term, and what that is.
-
-    Attributes
-    ----------
-    value : Value
-        Returns 0 for a dropped term, None if nothing is known.
-    kind : str
-        ``"learned"``, the TDVs; or ``"ratio"``, of total frequencies.
-    source : str
-        Where it comes from, in words.
-    """
+    """The number to show for each term, its kind - ``"learned"`` (TDVs) or ``"ratio"`` (of total
+    frequencies) - and its source in words."""
 
     value: Value
     kind: str
@@ -51,7 +39,7 @@ def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Count
     """Return the ratio of a term's total frequencies after and before, at the recorded scale.
 
     It only approximates the TDV: rounding, the first-position boost and dropped postings change it
-    as well. 0 if the term was dropped, None if frequencies were kept.
+    too. 0 if the term was dropped, None if frequencies were kept.
     """
     if not after[0]:
         return 0.0
@@ -61,8 +49,7 @@ def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Count
 
 
 def measure_terms(pruned: Index, field: str) -> TermMeasure:
-    """Return what to show of the terms of an index: the TDVs of its plan, or for a field without
-    one the ratio of frequencies.
+    """Return the TDVs of an index's plan, or the ratio of frequencies for a field without one.
 
     Raises :class:`TdvError` when the plan cannot be read.
     """
@@ -71,7 +58,7 @@ def measure_terms(pruned: Index, field: str) -> TermMeasure:
         ratio = partial(frequency_ratio, pruned.record(field))
         return TermMeasure(ratio, "ratio", "the ratio of total frequencies after and before")
 
-    def value(term: Term, before: Counts, after: Counts) -> float | None:
+    def value(term: str | bytes, before: Counts, after: Counts) -> float | None:
         if not after[0]:
             return 0.0
         position = int(plan.vocabulary.find([term])[0])
@@ -83,8 +70,9 @@ def measure_terms(pruned: Index, field: str) -> TermMeasure:
 def list_changes(
     terms: ByteStrings, counts: np.ndarray, documents: int, value: Value
 ) -> dict[str, Any]:
-    """The terms worth showing, 20 a list, of int64[n, 4] counts: document and total term frequency
-    before, and those after.
+    """Return the terms most worth showing, 20 a list.
+
+    ``counts``, int64[n, 4], are document and total term frequency before, and those after.
 
     Returns
     -------
@@ -94,6 +82,11 @@ def list_changes(
         ``term``, ``tdv`` (what a :class:`TermMeasure` shows, 0 if dropped), ``df_before`` and
         ``df_after``.
     """
+
+    def change(term: bytes, tdv: float, before: int, after: int) -> dict[str, Any]:
+        text = term.decode(errors="backslashreplace")
+        return {"term": text, "tdv": tdv, "df_before": before, "df_after": after}
+
     doc_freq = counts[:, 0]
     dropped = (doc_freq > 0) & (counts[:, 2] == 0)
     least = np.sort(doc_freq[dropped])[-_MOST:].min(initial=doc_freq.max(initial=0))
@@ -105,25 +98,18 @@ def list_changes(
         before_df, before_total, after_df, after_total = counts[i].tolist()
         tdv = value(terms[i], (before_df, before_total), (after_df, after_total))
         if tdv is not None:
-            kept.append(_change(terms[i], tdv, before_df, after_df))
+            kept.append(change(terms[i], tdv, before_df, after_df))
     kept.sort(key=lambda change: (change["tdv"], change["term"]))
     return {
         "dropped": int(np.count_nonzero(dropped)),
-        "most_dropped": [_change(term, 0.0, df, 0) for df, term in largest],
-        "raised": [change for change in reversed(kept) if change["tdv"] > 1][:_MOST],
-        "lowered": [change for change in kept if change["tdv"] < 1][:_MOST],
+        "most_dropped": [change(term, 0.0, df, 0) for df, term in largest],
+        "raised": [row for row in reversed(kept) if row["tdv"] > 1][:_MOST],
+        "lowered": [row for row in kept if row["tdv"] < 1][:_MOST],
     }
 
 
-def _change(term: bytes, tdv: float, before: int, after: int) -> dict[str, Any]:
-    """A row of :func:`list_changes`; bytes that are not UTF-8 are shown as ``\\xNN``."""
-    text = term.decode(errors="backslashreplace")
-    return {"term": text, "tdv": tdv, "df_before": before, "df_after": after}
-
-
 def describe_terms(index: Index, pruned: Index, field: str) -> dict[str, Any]:
-    """Return :func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what
-    ``tdv`` shows (see :class:`TermMeasure`).
+    """Return :func:`list_changes` of two indexes, with ``tdv_kind`` and ``source`` of their TDVs.
 
     Raises :class:`TdvError` as :func:`measure_terms`.
     """
@@ -134,9 +120,10 @@ def describe_terms(index: Index, pruned: Index, field: str) -> dict[str, Any]:
 
 
 def trade_off(pruned: Index, field: str) -> dict[str, Any] | None:
-    """Return the operating points that learning measured, None where it measured none: ``points``
-    with ``reduction`` and ``measures``, ``full`` (the measures of the full index on the same
-    held-out queries) and ``chosen``, the reduction asked for.
+    """Return the operating points that learning measured, or None.
+
+    ``points`` have ``reduction`` and ``measures``, ``full`` has the measures of the full index on
+    the same held-out queries, ``chosen`` is the reduction asked for.
 
     Raises :class:`TdvError` when the plan cannot be read.
     """

@@ -1,1 +1,17 @@
-"""The demonstration: the whole job on a sample of Wikipedia."""
+"""The demonstration: the whole job on a sample of Wikipedia, with its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..arguments import checked_share
+from ..options import Overwrite, Seed, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoConfig(Seed, Overwrite):
+    """Options of the demonstration."""
+
+    reduction: float = option(
+        0.45, "Drop this share of the postings.", metavar="SHARE", check=checked_share
+    )

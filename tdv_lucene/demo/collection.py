@@ -1,4 +1,4 @@
-"""The demonstration's collection: Wikipedia articles with queries of people, package data."""
+"""The demonstration's collection: Wikipedia articles with queries by people, as package data."""
 
 from __future__ import annotations
 
@@ -26,23 +26,16 @@ class JudgedTopics(NamedTuple):
 
 @dataclass(frozen=True)
 class DemoCollection:
-    """Files of a demonstration collection.
+    """Files of a demonstration collection."""
 
-    Attributes
-    ----------
-    documents : a folder for JsonCollection; a document's first line is its title
-    train, test : JudgedTopics
-    prior : of a prior that was made without these documents
-    """
-
-    documents: Path
+    documents: Path  # a folder for JsonCollection; a document's first line is its title
     train: JudgedTopics
     test: JudgedTopics
-    prior: Path
+    prior: Path  # made without these documents
 
     @classmethod
     def at(cls, folder: Path) -> DemoCollection:
-        """The paths such a collection has in ``folder``."""
+        """Return the paths of such a collection in ``folder``."""
         train, test = (
             JudgedTopics(folder / f"topics-{part}.tsv", folder / f"qrels-{part}.txt")
             for part in ("train", "test")
@@ -50,7 +43,7 @@ class DemoCollection:
         return cls(folder / "documents", train, test, folder / "prior.json")
 
     def titles(self) -> dict[str, str]:
-        """Document id -> title."""
+        """Return document id -> title."""
         with open(self.documents / "documents.jsonl", encoding="utf-8") as lines:
             documents = map(json.loads, lines)
             return {each["id"]: each["contents"].partition("\n")[0] for each in documents}

@@ -1,4 +1,4 @@
-"""The whole job on a demonstration collection: index, prune, learn, prune again, compare."""
+"""Run the whole job on the demonstration collection: index, learn, prune, compare."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..comparison.compare import compare_indexes
 from ..evaluation.topics import read_qrels, read_topics
+from ..indexes.build import build_index
+from ..jvm import start
+from ..jvm.analysis import analyze_topics
 from ..learning.learn import learn_term_values
 from ..matrix.extract import open_matrix
 from ..output import Output
 from ..prior.prior import Prior, prior_values
 from ..progress import Progress, silent
+from ..pruning.prune import prune_index
+from . import DemoConfig
 from .collection import DemoCollection, unpack_wikipedia
-from .config import DemoConfig
 
 VALUES = {"unjudged": "prior-values", "learned": "values"}
 """Pruned index -> the TDVs it is made with."""
@@ -36,27 +41,22 @@ def run_demo(
     (``prior-values``) and learned from the training topics (``values``), the indexes pruned with
     them (``unjudged``, ``learned``), ``report``, and a manifest of them all; ``overwrite`` replaces
     an earlier demonstration, if nothing else was put there. The full index is also searched with k1
-    and b tuned on the training topics. The prior is one that was made without the collection.
+    and b tuned on the training topics. The prior was made without the collection.
 
     Raises :class:`TdvError` when ``output`` exists, and whatever the stages raise.
 
     Parameters
     ----------
     config, options
-        A :class:`.config.DemoConfig`, or its options by name, as ``reduction=0.3``.
+        A :class:`DemoConfig`, or its options by name, as ``reduction=0.3``.
     announce
-        Is told what happens next, in words for a reader.
+        Called with what happens next, in words for a reader.
 
     Returns
     -------
     dict
         What :func:`compare_indexes` returns, for the topics that learning has not seen.
     """
-    from ..comparison.compare import compare_indexes
-    from ..indexes.build import build_index
-    from ..jvm import start
-    from ..pruning.prune import prune_index
-
     config = DemoConfig.of(config, options)
     reduction, seed = config.reduction, config.seed
     place = Output(output, "demonstration", inputs=(), overwrite=config.overwrite)
@@ -79,8 +79,9 @@ def run_demo(
         announce(_describe_points(points))
         announce(f"prune, without judgements and as learned: {reduction:.0%} of the postings drop")
         for name, values in VALUES.items():
-            pruned = folder / name
-            prune_index(index, folder / values, pruned, reduction=reduction, progress=progress)
+            prune_index(
+                index, folder / values, folder / name, reduction=reduction, progress=progress
+            )
         announce("compare, on the test queries: full, full with k1 and b tuned, and both pruned")
         report = compare_indexes(
             index, folder / "unjudged", *collection.test, folder / "report",
@@ -95,9 +96,7 @@ def run_demo(
 def _learn(
     index: Path, collection: DemoCollection, folder: Path, seed: int, progress: Progress
 ) -> Sequence[Mapping[str, Any]]:
-    """Write both TDVs into ``folder``, and return what learning measured."""
-    from ..jvm.analysis import analyze_topics
-
+    """Write both TDVs into ``folder``, and return the points that learning measured."""
     prior = Prior.load(collection.prior)
     topics = analyze_topics(read_topics(collection.train.topics), "contents")
     qrels = read_qrels(collection.train.qrels)
@@ -111,7 +110,6 @@ def _learn(
 
 
 def _describe_points(points: Sequence[Mapping[str, Any]]) -> str:
-    """What learning measured, by reduction, on queries held out of training."""
     found = ", ".join(f"{p['reduction']:.0%} {p['measures'][_MEASURE]:.3f}" for p in points)
     full = points[0]["full"][_MEASURE]
     return f"held-out {_MEASURE}, by postings dropped: {found}; full index, tuned {full:.3f}"

@@ -1,4 +1,4 @@
-"""What the demonstration says at its end: won, lost, kinds of query, examples, what to do next."""
+"""The end of the demonstration: won, lost, kinds of query, examples, what to do next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.evaluate import read_run
+from ..evaluation.runs import read_run
 from ..evaluation.topics import read_qrels, read_topics
 from ..report.table import SIGNIFICANT, Table, change, interval, times_interval
 from ..report.wording import shortened
@@ -35,7 +35,7 @@ text, qrels are TREC's:
 
 
 def tell_outcomes(report: Mapping[str, Any]) -> str:
-    """What each pruned index won and lost on the test topics, in words; of ``compare``'s report."""
+    """Say what each pruned index won and lost on the test topics, by ``compare``'s report."""
     _, *others = report["indexes"]
     told = [f"{name} against full\n{tell_outcome(report, name)}" for name in others]
     comparisons = report["parameters"]["comparisons"]
@@ -47,12 +47,12 @@ def tell_outcomes(report: Mapping[str, Any]) -> str:
 
 
 def tell_outcome(report: Mapping[str, Any], name: str) -> str:
-    """What the index ``name`` won and lost."""
-    judged = report["queries"]["judged"]
+    """Say what the index ``name`` won and lost."""
     told: dict[str, list[str]] = {"Won": [], "Lost": [], "Undecided": []}
     for verdict, text in (*_sizes(report, name), _speed(report, name), *_measures(report, name)):
         told[verdict].append(text)
-    none = {"Won": "nothing", "Lost": f"nothing that {judged} queries can show", "Undecided": ""}
+    lost = f"nothing that {report['queries']['judged']} queries can show"
+    none = {"Won": "nothing", "Lost": lost, "Undecided": ""}
     return "\n".join(
         f"{f'{verdict}:' if not at else '':<11}{text}"
         for verdict, texts in told.items()
@@ -77,32 +77,25 @@ def _sizes(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
 def _speed(report: Mapping[str, Any], name: str) -> tuple[str, str]:
     speedup = report["latency_ratio"][name]["top10"]
     low, high = speedup["ci95"] or (0.0, math.inf)
+    bounds = _bounds(times_interval(speedup["ci95"]))
     verdict = "Won" if low > 1 else "Lost" if high < 1 else "Undecided"
-    return (
-        verdict,
-        f"speed of the ten best x{speedup['ratio']:.2f}{_bounds(times_interval(speedup['ci95']))}",
-    )
+    return verdict, f"speed of the ten best x{speedup['ratio']:.2f}{bounds}"
 
 
 def _measures(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
+    """Yield each test's verdict - slow to call a gain, quick to call a loss - and its words."""
     for measure in (_MEASURE, "R@1000"):
         entry = report["measures"][measure]
         for test in (test for test in entry["tests"] if test["treatment"] == name):
-            baseline = test["baseline"]
+            baseline, difference = test["baseline"], test["difference"]
+            low, high = test["ci95"] or (-math.inf, math.inf)
+            sure = test["p_value"] is not None and test["p_value"] < SIGNIFICANT
+            is_lost = high < 0 or (sure and difference < 0)
             yield (
-                _verdict(test),
-                f"{measure} {test['difference']:+.4f}, {entry[baseline]:.4f} ({baseline}) to "
+                "Lost" if is_lost else "Won" if sure and low > 0 else "Undecided",
+                f"{measure} {difference:+.4f}, {entry[baseline]:.4f} ({baseline}) to "
                 f"{entry[name]:.4f}{_bounds(interval(test['ci95']))}",
             )
-
-
-def _verdict(test: Mapping[str, Any]) -> str:
-    """Slow to call a gain, quick to call a loss."""
-    low, high = test["ci95"] or (-math.inf, math.inf)
-    sure = test["p_value"] is not None and test["p_value"] < SIGNIFICANT
-    if high < 0 or sure and test["difference"] < 0:
-        return "Lost"
-    return "Won" if sure and low > 0 else "Undecided"
 
 
 def _bounds(shown: str) -> str:
@@ -110,7 +103,7 @@ def _bounds(shown: str) -> str:
 
 
 def kinds_table(report: Path) -> Table:
-    """The mean of each kind of query, with which their ids begin."""
+    """Return the mean of each kind of query, with which their ids begin."""
     rows = _per_query(report)
     systems = [column.split(" ", 1)[1] for column in rows[0] if column.startswith(f"{_MEASURE} ")]
     by_kind: dict[str, list[dict[str, str]]] = defaultdict(list)
@@ -126,10 +119,8 @@ def kinds_table(report: Path) -> Table:
 
 
 def example_tables(collection: DemoCollection, report: Path) -> list[Table]:
-    """The best five documents, full and learned, for two queries: the largest gain and loss.
-
-    Nothing is chosen by hand. Of several with the same difference it is the first.
-    """
+    """Return the best five documents, full and learned, for the queries with the largest gain and
+    loss: the first of equals, nothing chosen by hand."""
     systems = ("full", "learned")
     gains = {
         row["query"]: float(row[f"{_MEASURE} learned"]) - float(row[f"{_MEASURE} full"])
@@ -141,12 +132,14 @@ def example_tables(collection: DemoCollection, report: Path) -> list[Table]:
     titles = collection.titles()
     runs = [read_run(report / "runs" / f"{name}.run") for name in systems]
     ranked = [run.groupby("query")["docid"].agg(list) for run in runs]
+
+    def shown(document: str, query: str) -> str:
+        mark = "* " if qrels[query].get(document, 0) > 0 else "  "
+        return mark + shortened(titles[document], _WIDTH)
+
     tables = []
     for query, verdict in found:
-        columns = [
-            [_shown(document, titles, qrels[query]) for document in best.get(query, [])[:_SHOWN]]
-            for best in ranked
-        ]
+        columns = [[shown(d, query) for d in best.get(query, [])[:_SHOWN]] for best in ranked]
         places = zip(*(column + [""] * (_SHOWN - len(column)) for column in columns))
         lines = [(f"{rank}", *row) for rank, row in enumerate(places, 1)]
         title, note = f"Ranked {verdict}: {texts[query]}", "* judged relevant"
@@ -155,11 +148,6 @@ def example_tables(collection: DemoCollection, report: Path) -> list[Table]:
 
 
 def _per_query(report: Path) -> list[dict[str, str]]:
-    """The measures of each query, of a report's folder."""
+    """Read the measures of each query from a report's folder."""
     with (report / "per_query.tsv").open(newline="", encoding="utf-8") as file:
         return [*csv.DictReader(file, delimiter="\t")]
-
-
-def _shown(document: str, titles: Mapping[str, str], grades: Mapping[str, int]) -> str:
-    mark = "* " if grades.get(document, 0) > 0 else "  "
-    return mark + shortened(titles[document], _WIDTH)

@@ -1,1 +1,1 @@
-"""What a run is worth: measures a query, significance, agreement of two rankings."""
+"""Topics and judgements, measures of runs, significance, agreement of two rankings."""

@@ -1,4 +1,4 @@
-"""Paired comparison of two systems over the same queries."""
+"""Paired comparison of systems over the same queries: t-test, randomisation, effect size."""
 
 from __future__ import annotations
 
@@ -8,53 +8,49 @@ from typing import Any
 
 import numpy as np
 
-_SAME = 1e-9  # per-query values closer than this are a tie: rounding of sums, not of measures
+_SAME = 1e-9  # smaller differences are rounding of sums: a tie
 _RESAMPLES = 9999  # drawn at random, where there are more ways to choose signs
 _BATCH = 2_000_000  # resampled differences held in memory at once
 _LEVEL = 0.95
 _SMALLEST = float(np.finfo(float).tiny)  # a p-value of 0 would say that chance cannot do it
 
+Interval = tuple[float, float]
+
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """What paired tests say of ``treatment - baseline``.
+    """Paired tests of ``treatment - baseline``.
 
     Attributes
     ----------
     difference : float
-        Mean difference.
-    ci95 : (float, float) or None
-        Its 95 % confidence interval by Student's t, not corrected for several comparisons.
-    ci95_corrected : (float, float) or None
-        The same at level 1 - .05 / comparisons: with 95 % confidence the intervals of all
-        comparisons hold together, and one leaves out 0 exactly where ``p_value`` is below .05.
+    ci95, ci95_corrected : (float, float) or None
+        The mean difference, and its interval by Student's t, at level .95 and at 1 - .05 /
+        comparisons. The corrected intervals of all comparisons hold together with 95 % confidence;
+        one excludes 0 exactly where ``p_value`` is below .05.
     effect_size : float or None
         Cohen's d_z: the mean difference over the standard deviation of the differences.
-    effect_size_ci95 : (float, float) or None
-        Its interval by the large-sample variance 1/n + d^2/2n (Hedges and Olkin 1985, ch. 5).
-    effect_size_ci95_corrected : (float, float) or None
-        The same at level 1 - .05 / comparisons.
-    p_value : float or None
-        Two-tailed paired t-test after Bonferroni: multiplied by the number of comparisons, at
-        most 1. Where all queries differ by the same, t is infinite and says nothing: then by
-        randomisation. Never 0.
-    p_value_uncorrected : float or None
+    effect_size_ci95, effect_size_ci95_corrected : (float, float) or None
+        Its intervals by the large-sample variance 1/n + d^2/2n (Hedges and Olkin 1985, ch. 5).
+    p_value, p_value_uncorrected : float or None
+        Two-tailed paired t-test; the first after Bonferroni (times the number of comparisons, at
+        most 1). Where all queries differ by the same, so that t is infinite, a randomisation test.
+        Never 0.
     p_randomisation : float or None
         Two-tailed randomisation test of the mean (signs flipped at random, or in every way where
         there are few queries) after Bonferroni; never 0.
     wins, ties, losses : int
         Queries on which the treatment is better, equal, worse.
 
-    With one query there is no test, and with no spread no effect size and no interval around a
-    difference: those values are None.
+    Tests of one query, and effect sizes and intervals without spread, are None.
     """
 
     difference: float
-    ci95: tuple[float, float] | None
-    ci95_corrected: tuple[float, float] | None
+    ci95: Interval | None
+    ci95_corrected: Interval | None
     effect_size: float | None
-    effect_size_ci95: tuple[float, float] | None
-    effect_size_ci95_corrected: tuple[float, float] | None
+    effect_size_ci95: Interval | None
+    effect_size_ci95_corrected: Interval | None
     p_value: float | None
     p_value_uncorrected: float | None
     p_randomisation: float | None
@@ -63,7 +59,7 @@ class PairedComparison:
     losses: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The attributes as JSON has them: intervals as lists."""
+        """Return the attributes as JSON has them: intervals as lists."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
 
@@ -73,7 +69,7 @@ def compare_paired(
     """Compare two systems' values float64[Q], paired by position.
 
     ``comparisons`` is the number of tests made together, for Bonferroni's correction; ``seed`` is
-    of the randomisation test. Identical systems have p = 1.
+    for the randomisation test. Identical systems have p = 1.
     """
     return compare_all_paired([(baseline, treatment)], comparisons, seed=seed)[0]
 
@@ -95,6 +91,9 @@ def compare_all_paired(
 def _compared(
     differences: np.ndarray, p_randomisation: float | None, comparisons: int
 ) -> PairedComparison:
+    def bonferroni(p_value: float | None) -> float | None:
+        return None if p_value is None else min(1.0, p_value * comparisons)
+
     wins, losses = int((differences > _SAME).sum()), int((differences < -_SAME).sum())
     corrected = 1 - (1 - _LEVEL) / comparisons
     p_value, ci95 = t_test(differences)
@@ -106,22 +105,16 @@ def _compared(
         effect_size=effect_size,
         effect_size_ci95=effect_size_ci95,
         effect_size_ci95_corrected=_effect_size(differences, corrected)[1],
-        p_value=_bonferroni(p_value, comparisons),
+        p_value=bonferroni(p_value),
         p_value_uncorrected=p_value,
-        p_randomisation=_bonferroni(p_randomisation, comparisons),
+        p_randomisation=bonferroni(p_randomisation),
         wins=wins,
         ties=len(differences) - wins - losses,
         losses=losses,
     )
 
 
-def _bonferroni(p_value: float | None, comparisons: int) -> float | None:
-    return None if p_value is None else min(1.0, p_value * comparisons)
-
-
-def _effect_size(
-    differences: np.ndarray, level: float
-) -> tuple[float | None, tuple[float, float] | None]:
+def _effect_size(differences: np.ndarray, level: float) -> tuple[float | None, Interval | None]:
     from scipy import stats
 
     queries = len(differences)
@@ -133,13 +126,11 @@ def _effect_size(
     return size, (size - half, size + half)
 
 
-def t_test(
-    differences: np.ndarray, level: float = _LEVEL
-) -> tuple[float | None, tuple[float, float] | None]:
+def t_test(differences: np.ndarray, level: float = _LEVEL) -> tuple[float | None, Interval | None]:
     """Return (p value, interval of the mean at ``level``) of paired differences float64[Q].
 
-    Two-tailed and uncorrected; (None, None) with fewer than two queries. Differences that are all
-    the same have no spread to test by: p is then that of randomisation, and no interval.
+    Two-tailed and uncorrected; (None, None) with fewer than two queries. Where all differences are
+    the same, without spread, p is that of randomisation and there is no interval.
     """
     from scipy import stats
 
@@ -149,7 +140,8 @@ def t_test(
     if np.ptp(differences) <= _SAME:  # t is 0 / 0 or infinite; scipy would warn and give NaN
         if abs(mean) <= _SAME:
             return 1.0, (mean, mean)
-        return 2 / _ways(len(differences)), None  # both ways with all signs alike
+        # Both ways with all signs alike, of all choices of signs or of those that a test draws.
+        return 2 / min(1 << len(differences), _RESAMPLES + 1), None
     result = stats.ttest_1samp(differences, 0.0)
     interval = result.confidence_interval(level)
     return max(float(result.pvalue), _SMALLEST), (float(interval.low), float(interval.high))
@@ -159,7 +151,7 @@ def randomisation_tests(differences: np.ndarray, seed: int) -> list[float | None
     """Return the p value of each row of float64[T, Q], paired differences of the same queries.
 
     Smucker, Allan and Carterette (2007): under the null, a difference has either sign. SciPy draws
-    signs once for all rows, or tries all there are where that is fewer. None for one query.
+    signs once for all rows, or tries all if they are fewer. None for one query.
     """
     from scipy import stats
 
@@ -167,19 +159,9 @@ def randomisation_tests(differences: np.ndarray, seed: int) -> list[float | None
     if queries < 2:
         return [None] * tests
     found = stats.permutation_test(
-        (np.where(np.abs(differences) <= _SAME, 0.0, differences),),
-        np.mean,
-        permutation_type="samples",
-        n_resamples=_RESAMPLES,
-        batch=max(1, _BATCH // differences.size),
-        vectorized=True,
-        axis=-1,
-        rng=np.random.default_rng(seed),
-    )
+        (np.where(np.abs(differences) <= _SAME, 0.0, differences),), np.mean,
+        permutation_type="samples", n_resamples=_RESAMPLES, vectorized=True, axis=-1,
+        batch=max(1, _BATCH // differences.size), rng=np.random.default_rng(seed),
+    )  # fmt: skip
     p_values: list[float | None] = np.asarray(found.pvalue).tolist()
     return p_values
-
-
-def _ways(queries: int) -> int:
-    """How many choices of signs a test looks at: all, or those drawn and what was observed."""
-    return min(1 << queries, _RESAMPLES + 1)

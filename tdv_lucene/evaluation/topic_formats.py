@@ -1,8 +1,8 @@
-"""The formats of topics: lines, JSON and markup. Each reader accounts for all of a file, or fails.
+"""Formats of topics: lines, JSON and markup. Each reader accounts for all of a file, or fails.
 
-Anserini's readers are only called by name, for most drop text in silence: Trec's a title up to its
-colon, and a topic of which ``<top>`` or ``<num>`` begins no line; Web's what follows a second
-colon. Ids become integers (041 is 41), and ``<i>`` and ``&amp;`` stay in queries.
+Anserini's readers are only called by name, because most drop text silently: Trec's drops a title up
+to its colon, and a topic whose ``<top>`` or ``<num>`` does not begin a line; Web's drops what
+follows a second colon. They turn ids into integers (041 is 41) and keep ``<i>`` and ``&amp;``.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 
 _log = logging.getLogger(__name__)
 
 TOPIC_FIELDS = {"title": ("title", "text", "query", "content", "raw_utterance", "question"),
                 "desc": ("desc", "description", "question"),
                 "narr": ("narr", "narrative")}  # fmt: skip
-"""Parts of a topic that can be the query, and what JSON, markup and Anserini call them."""
+"""Parts of a topic that can be the query, and their names in JSON, markup and Anserini."""
 
 VECTOR = "vector"
-"""What JSON calls the weights of a topic's terms, in place of its text."""
+"""Key in JSON for the weights of a topic's terms, in place of its text."""
 LARGEST_WEIGHT = 10_000
-"""More would be asked for by many megabytes of text."""
+"""Weights become repetitions: larger ones would make megabytes of text."""
 
 _ID_KEYS = ("id", "qid", "query_id", "_id", "question_id", "num", "number", "identifier", "docno")
 _NAMES = {*_ID_KEYS, *TOPIC_FIELDS["title"], *TOPIC_FIELDS["desc"], *TOPIC_FIELDS["narr"]}
@@ -50,14 +50,14 @@ _LINES = [
     re.compile(r"(\d+):(?!\d+:)([^\t]+)()"),
     re.compile(r"(?=(\S+))enwiki:(\S+)()"),
 ]
-"""Id, query and what is not used: of TSV, Anserini's Web and TREC CAR."""
+"""Id, query and unused rest of a line: TSV, Anserini's Web and TREC CAR."""
 
 _Topics = Iterator[tuple[str, Mapping[str, Any]]]
-"""Where a topic stands, and its fields."""
+"""File and line of each topic, and its fields."""
 
 
 def form_of(text: str, path: Path) -> Callable[[str, Path], _Topics]:
-    """Return the reader of this text: by its first line, or as JSON by the file's name."""
+    """Return the reader for this text, by its first line or the file's name."""
     first = next((line.strip() for _, line in lines(text)), "")
     if {".json", ".jsonl"} & set(path.suffixes) or _is(dict, first) or _is(list, text):
         return _json
@@ -67,9 +67,9 @@ def form_of(text: str, path: Path) -> Callable[[str, Path], _Topics]:
 
 
 def query_of(topic: Mapping[str, Any], topic_field: str, where: str) -> tuple[str, str]:
-    """Return id and query of a topic.
+    """Return id and query of the topic at ``where``.
 
-    Raises :class:`TdvError` when a topic at ``where`` lacks either.
+    Raises :class:`TdvError` when it lacks either.
     """
     found = {key: value for key, value in topic.items() if value not in (None, "")}
     keys = (VECTOR, *TOPIC_FIELDS[topic_field])
@@ -77,14 +77,14 @@ def query_of(topic: Mapping[str, Any], topic_field: str, where: str) -> tuple[st
     if isinstance(query, dict):
         query = _repeated(query, where)
     if not isinstance(qid, (str, int)) or not isinstance(query, str) or not query.strip():
-        part = f"text for {argument('topic_field', topic_field)} ({', '.join(keys)})"
+        part = f"text for topic_field {topic_field} ({', '.join(keys)})"
         missing = part if isinstance(qid, (str, int)) else f"id ({', '.join(_ID_KEYS)})"
         raise TdvError(f"{where}: no {missing}; this topic has {', '.join(found) or 'nothing'}")
     return str(qid), query
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers. Only newlines end a line."""
+    """Yield lines that are not blank, with their numbers. Only newlines end a line."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, line
@@ -98,7 +98,7 @@ def _is(kind: type, text: str) -> bool:
 
 
 def _json(text: str, path: Path) -> _Topics:
-    """Yield objects, one a line or in an array, and CAsT's conversations turn by turn."""
+    """Yield objects, one per line or in an array, and CAsT's conversations turn by turn."""
     is_array = text.lstrip().startswith("[")
     for number, line in [(1, text)] if is_array else lines(text):
         where = f"{path}, line {number}"
@@ -117,7 +117,7 @@ def _json(text: str, path: Path) -> _Topics:
 
 
 def _repeated(vector: dict[str, Any], where: str) -> str:
-    """Repeat each term of a topic that gives weights as often as it weighs."""
+    """Return a query that repeats each term as often as its weight says."""
     for term, weight in vector.items():
         is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
         if not (is_number and 0 <= weight <= LARGEST_WEIGHT and weight == int(weight)):
@@ -140,7 +140,7 @@ def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:
         if not found:
             raise TdvError(
                 f"{where}: no id and query in '{line.strip()[:60]}': write 'qid<TAB>text', or name "
-                f"the form by {argument('topic_reader')}"
+                f"the form by topic_reader"
             )
         qid, query, more = found.groups()
         query = unquote_plus(query) if form is _LINES[2] else query
@@ -185,7 +185,7 @@ def _refuse_text(text: str, where: str) -> None:
 
 
 def _fields(body: str) -> Iterator[tuple[str, str]]:
-    """Yield name and text of a topic's parts, with or without end tags; without a name the rest."""
+    """Yield name and text of a topic's parts, with or without end tags; then the rest, unnamed."""
     rest, at = "", 0
     while tag := _TAG.search(body, at):
         rest, at = rest + body[at : tag.start()], tag.end()
@@ -202,7 +202,7 @@ def _fields(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """Return a text without breaks and pairs of tags. What only looks like a tag stays."""
+    """Remove breaks and pairs of tags; keep what only looks like a tag."""
     text = _BREAK.sub(" ", text)
     while (without := _PAIR.sub(r"\2", text)) != text:
         text = without

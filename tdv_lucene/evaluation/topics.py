@@ -1,4 +1,8 @@
-"""Topics and qrels: strict readers, so that a bad line is found here and not in a mean."""
+"""Read topics and qrels strictly: from files, by Pyserini's names, or by ir_datasets' identifiers.
+
+From ir_datasets only what it has stored already is read: its downloads can be gigabytes, under
+terms that somebody has to accept.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,95 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..interruption import waiting
-from .named_topics import dataset_qrels, dataset_topics, without_prefix
 from .topic_formats import TOPIC_FIELDS, form_of, lines, query_of
+
+PREFIXES = ("ir_datasets:", "irds:")
+_DOWNLOADS = ("RequestsDownload", "GoogleDriveDownload", "GoogleCloudBucketStream")
+
+
+def without_prefix(name: str | os.PathLike[str]) -> str | None:
+    """Return the identifier after ``ir_datasets:`` or ``irds:``; None for other names and paths."""
+    text = os.fspath(name)
+    return next((text.removeprefix(p) for p in PREFIXES if text.startswith(p)), None)
+
+
+def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
+    """Return query id -> text under the first of ``keys`` that the query has."""
+    topics = {}
+    for query in _read_dataset(identifier, "queries"):
+        text = next(filter(None, (getattr(query, key, None) for key in keys)), "")
+        topics[query.query_id] = " ".join(text.split())
+        if not topics[query.query_id]:
+            raise TdvError(f"{PREFIXES[0]}{identifier}: query '{query.query_id}' has no {keys[0]}")
+    return topics
+
+
+def dataset_qrels(identifier: str) -> dict[str, dict[str, int]]:
+    """Return query id -> document id -> grade."""
+    qrels: dict[str, dict[str, int]] = {}
+    for judgement in _read_dataset(identifier, "qrels"):
+        qrels.setdefault(judgement.query_id, {})[judgement.doc_id] = int(judgement.relevance)
+    return qrels
+
+
+def _read_dataset(identifier: str, what: str) -> list[Any]:
+    """Return all ``queries`` or ``qrels``.
+
+    Raises :class:`TdvError` when ir_datasets is not installed, has no such data set, or the data
+    set has none or has not stored them yet.
+    """
+    name = f"{PREFIXES[0]}{identifier}"
+    try:
+        import ir_datasets
+    except ImportError as error:
+        needed = f"{name} needs ir_datasets: pip install 'tdv-lucene[ir-datasets]'"
+        raise TdvError(needed) from error
+    try:
+        dataset = ir_datasets.load(identifier)
+    except KeyError as error:
+        raise TdvError(
+            f"no such data set: ir_datasets has no '{identifier}'; its names are listed by "
+            "'ir_datasets list' and at ir-datasets.com"
+        ) from error
+    if not getattr(dataset, f"has_{what}")():
+        raise TdvError(f"{name} has no {what}: choose one of its subsets that has")
+    try:
+        with _without_network():
+            found = list(getattr(dataset, f"{what}_iter")())
+    except Exception as error:  # whatever its many readers raise
+        raise TdvError(
+            f"the {what} of {name} are not stored on this machine ({error}): store them with "
+            f"'ir_datasets export {identifier} {what}', or pass a file"
+        ) from error
+    if not found:
+        raise TdvError(f"{name} holds no {what}")
+    return found
+
+
+@contextmanager
+def _without_network() -> Iterator[None]:
+    """Refuse ir_datasets' downloads, for which it has no setting."""
+    from ir_datasets.util import download
+
+    def refuse(self: Any) -> Any:
+        raise OSError("not in its cache")
+
+    streams = {kind: kind.stream for name in _DOWNLOADS if (kind := getattr(download, name, None))}
+    try:
+        for kind in streams:
+            kind.stream = refuse
+        yield
+    finally:
+        for kind, stream in streams.items():
+            kind.stream = stream
+
 
 _log = logging.getLogger(__name__)
 
@@ -26,16 +112,15 @@ Qrels = dict[str, dict[str, int]]
 """Query id -> document id -> grade; a grade above zero is relevant."""
 
 LARGEST_GRADE = 2**31 - 1
-"""What learning keeps grades in has 32 bits."""
+"""Learning keeps grades in 32 bits."""
 
 STDIN = "-"
-"""In place of a file of topics: standard input."""
+"""Stands for standard input in place of a file of topics."""
 
 _BEIR = ["query-id", "corpus-id", "score"]
 _NUMBER = re.compile(r"[-+]?\d[\d.]*")
 
-_GZIPPED = b"\x1f\x8b"
-"""How such a file begins; no text in UTF-8 does."""
+_GZIPPED = b"\x1f\x8b"  # begins no text in UTF-8
 
 _FILE_SUFFIXES = {".gz", ".jsonl", ".qrels", ".topics", ".trec", ".tsv", ".txt", ".xml"}
 
@@ -44,14 +129,14 @@ def read_topics(
     topics: str | os.PathLike[str], topic_field: str = "title", topic_reader: str | None = None
 ) -> Topics:
     """Read topics from a file, by a name Pyserini knows such as ``robust04``, or by an identifier
-    of ir_datasets such as ``ir_datasets:vaswani`` (also ``irds:vaswani``), from its cache.
+    of ir_datasets such as ``ir_datasets:vaswani`` (or ``irds:vaswani``), from its cache.
 
     Files may be TSV (``qid<TAB>text``, or ``qid:text`` with numbers), JSON (lines or an array of
     ``{"id": ..., "title": ...}``, or ``text`` or ``query``; CAsT), or markup (TREC, FIRE, CLEF,
     NTCIR), any of them gzipped; ``-`` is standard input. Ids are kept as they are written.
-    ``topic_field`` says which part of a topic is the query: ``title``, ``desc`` or ``narr``.
-    ``topic_reader`` names the reader of Anserini to use instead, as ``Cacm`` for its
-    CacmTopicReader. Names of topics are left to Anserini, which downloads what it lacks.
+    ``topic_field`` is the part of a topic to use as query: ``title``, ``desc`` or ``narr``.
+    ``topic_reader`` names a reader of Anserini to use instead: ``Cacm`` for CacmTopicReader.
+    Names of topics are left to Anserini, which downloads missing ones.
 
     Raises
     ------
@@ -64,7 +149,7 @@ def read_topics(
     identifier, path = without_prefix(topics), Path(topics)
     is_file = not identifier and (topics == STDIN or _is_file(path, "topics"))
     if topic_reader and not is_file:
-        raise TdvError(f"{argument('topic_reader', topic_reader)} reads files: {topics} is none")
+        raise TdvError(f"topic_reader {topic_reader} reads files: {topics} is none")
     if identifier:
         return dataset_topics(identifier, TOPIC_FIELDS[topic_field])
     if not is_file:
@@ -94,9 +179,10 @@ def read_topics(
 
 
 def checked_topics(topics: Mapping[str, str]) -> Topics:
-    """Topics given in memory, once sure that a run can hold their ids.
+    """Return topics given in memory, checked.
 
-    Raises :class:`TdvError` when an id is empty or holds a space, tab or line break.
+    Raises :class:`TdvError` when an id is empty or holds a space, tab or line break, which a run
+    cannot hold.
     """
     for qid in topics:
         _check_id(qid)
@@ -113,12 +199,12 @@ def _check_id(qid: str, where: str = "the ") -> None:
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), BEIR's three columns below
-    their header, or either gzipped. Lines that begin with ``#`` are comments, unless they judge.
+    """Read relevance judgements: ``qid 0 docid grade`` lines (TREC) or BEIR's three columns below
+    their header, also gzipped. Lines that begin with ``#`` are comments, unless they judge.
 
-    A name Pyserini knows, such as ``robust04``, is left to Pyserini, which downloads what it lacks;
-    an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement
-    given twice with the same grade counts once.
+    A name Pyserini knows, such as ``robust04``, is left to Pyserini, which downloads missing ones;
+    an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement given twice
+    with the same grade counts once.
 
     Raises
     ------
@@ -164,7 +250,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 
 
 def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
-    """The topics that can be measured: those asked with a relevant document, in topic order.
+    """Return the topics that can be measured, those with a relevant document, in their order.
 
     Raises :class:`TdvError` when there is none.
     """
@@ -173,13 +259,13 @@ def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
         if qid.isdecimal() and qid not in qrels and qid.lstrip("0") in bare:
             raise TdvError(
                 f"topic '{qid}' and the qrels' '{bare[qid.lstrip('0')]}' differ in leading zeros: "
-                f"write both alike, or read TREC topics by {argument('topic_reader', 'Trec')}"
+                f"write both alike, or read TREC topics by topic_reader Trec"
             )
     if not topics.keys() & qrels.keys():
         raise TdvError(
             f"topics and qrels share no query (topics: {_some(topics)}; qrels: {_some(qrels)}): "
             "they must use the same ids. For topics such as MB01 and qrels that say 1, read by "
-            f"{argument('topic_reader', 'Microblog')}, which keeps the number only"
+            f"topic_reader Microblog, which keeps the number only"
         )
     judged = [qid for qid in topics if any(grade > 0 for grade in qrels.get(qid, {}).values())]
     if not judged:
@@ -188,17 +274,12 @@ def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
 
 
 def relevant_documents(topics: Iterable[str], qrels: Mapping[str, Mapping[str, int]]) -> set[str]:
-    """Ids of the documents relevant to any of the topics."""
-    return {
-        doc_id
-        for qid in topics
-        for doc_id, grade in qrels.get(qid, {}).items()
-        if grade > 0
-    }  # fmt: skip
+    """Return the ids of documents relevant to any of the topics."""
+    return {doc for qid in topics for doc, grade in qrels.get(qid, {}).items() if grade > 0}
 
 
 def note_on_missing(missing: int, number: int, judgements: str, index: str) -> str:
-    """Return in words how many of the ``number`` relevant documents an index lacks, if any."""
+    """Return a warning that an index lacks some of the ``number`` relevant documents, if any."""
     if not missing:
         return ""
     return (
@@ -209,19 +290,19 @@ def note_on_missing(missing: int, number: int, judgements: str, index: str) -> s
 
 def check_overlap(topics: Mapping[str, str], qrels: Qrels, doc_ids: Iterable[str]) -> None:
     """Raise :class:`TdvError` when topics and qrels share no query, or no relevant document is
-    among ``doc_ids``, those of the index."""
+    among ``doc_ids`` of the index."""
     judged_queries(topics, qrels)
     relevant = relevant_documents(topics, qrels)
     if relevant.isdisjoint(doc_ids):
         raise TdvError(
             f"qrels and index share no document: none of the {len(relevant):,} relevant documents "
             f"(such as '{min(relevant)}') is in the index; are the qrels of another collection, or "
-            f"does another field name the documents ({argument('id_field')})?"
+            f"does another field name the documents (id_field)?"
         )
 
 
 def _is_file(path: Path, what: str) -> bool:
-    """Return False for what may be a name. Raises :class:`TdvError` for a file that is missing."""
+    """Return whether ``path`` exists, else may be a name. Raise :class:`TdvError` if missing."""
     if not path.exists() and (os.sep in os.fspath(path) or path.suffix in _FILE_SUFFIXES):
         raise TdvError(f"no such {what} file: {path}")
     return path.exists()

@@ -1,7 +1,7 @@
-"""How parameters are tuned: one objective, one grid, one choice, for all that tune anything.
+"""Tuning of parameters: one objective, one grid, one choice, wherever anything is tuned.
 
-``learn`` tunes the full index that its points are held against, ``compare`` the baseline, and the
-benches their rivals, all here. What learning chooses for the pruned index has the same objective
+``learn`` tunes the full index it compares its points with, ``compare`` the baseline, the benches
+their rivals. What learning chooses for the pruned index has the same objective
 and grid (see :mod:`..learning.tune`).
 """
 
@@ -17,28 +17,21 @@ from ..progress import Progress, silent
 from ..ranking import GRIDS
 
 OBJECTIVE = "nDCG@5"
-"""The headline: parameters are chosen for its mean over all judged queries; no answer is 0."""
+"""Parameters are chosen for the mean of this measure over all judged queries; no answer is 0."""
 
 Choice = dict[str, float]
-"""The parameters of a model, by name."""
+"""Parameters of a model, by name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What was tried on some queries.
+    """Choices tried on Q queries."""
 
-    Attributes
-    ----------
-    choices : list of C parameters, what was given first
-    served : float64[C, Q]
-        The objective of each query.
-    """
-
-    choices: Sequence[Choice]
-    served: np.ndarray
+    choices: Sequence[Choice]  # C of them, the given one first
+    served: np.ndarray  # float64[C, Q]: the objective of each query
 
     def best(self, some: np.ndarray | slice = slice(None)) -> Choice:
-        """Return the parameters that serve ``some`` queries best on the mean; the first of equals.
+        """Return the choice with the best mean over ``some`` queries, the first of equals.
 
         However small the gain: what is tuned is a rival, and gets every advantage.
         """
@@ -53,8 +46,7 @@ class Tuning:
 def parameters_to_try(
     model: str, given: Mapping[str, float], fixed: Collection[str] = ()
 ) -> list[Choice]:
-    """Return the ``given`` parameters of ``model``, then all others of its grid; ``fixed`` ones are
-    left out."""
+    """Return the ``given`` parameters of ``model``, then its grid without ``fixed`` ones."""
     grid = {name: tried for name, tried in GRIDS[model].items() if name not in fixed}
     points = (dict(zip(grid, values)) for values in itertools.product(*grid.values()))
     first = {name: given[name] for name in grid}
@@ -68,14 +60,9 @@ def tune(
     progress: Progress = silent,
     label: str = "tuning",
 ) -> Tuning:
-    """Try all parameters.
+    """Try all parameters, those ``given`` first, to stay with unless others are better.
 
-    Parameters
-    ----------
-    given
-        The parameters to stay with unless others are better.
-    measure
-        Returns float64[Q]: the objective of every query under some parameters.
+    ``measure`` returns float64[Q], the objective of every query with some parameters.
     """
     choices = parameters_to_try(model, given)
     served = []

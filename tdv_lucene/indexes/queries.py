@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ..analysis import Analysis
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..jvm.analysis import analyze, most_terms, shorten
 from ..jvm.open_index import find_places
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
@@ -66,7 +66,7 @@ def shortened_topics(
     function = ranking_function(parameters.model or DEFAULT_MODEL)
     if not function.of_weights:
         raise TdvError(
-            f"{argument('query_terms', share)} has no effect without an impact index: queries for "
+            f"query_terms {share} has no effect without an impact index: queries for "
             f"{function.title} do not weigh their terms; leave it out"
         )
     found, before, after = {}, 0, 0

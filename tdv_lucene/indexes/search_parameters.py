@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..ranking import (
     ANY_MODEL,
     DEFAULT_MODEL,
@@ -71,7 +71,7 @@ def recorded_parameters(
         raise TdvError(
             f"{index} was pruned by tdv-lucene {record.version} for the ranking function "
             f"'{record.model}', which this version ({__version__}) lacks: use the version that "
-            f"pruned it, or name one of {', '.join(MODELS)} ({argument('model')})"
+            f"pruned it, or name one of {', '.join(MODELS)} (model)"
         )
     if recorded is not None and model in (None, recorded):
         chosen = recorded

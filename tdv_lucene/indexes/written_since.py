@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import argument
-
 
 @dataclass(frozen=True)
 class WrittenSince:
@@ -59,7 +57,7 @@ class WrittenSince:
         if self.did == "merged":
             return (
                 "'tdv-lucene verify' proves it still where documents kept their order; if not, "
-                f"{again}, and {argument('optimize')} prunes into one segment"
+                f"{again}, and optimize prunes into one segment"
             )
         return again
 

@@ -46,8 +46,8 @@ def java_index(index: str | os.PathLike[str]) -> Any:
 
 
 def call(method: Any, *given: Any) -> Any:
-    """Call a Java method or constructor. Convert the user's errors to :class:`TdvError`, and those
-    of a full disk to :class:`OSError`."""
+    """Call a Java method or constructor. The user's errors become :class:`TdvError`, a full disk
+    :class:`OSError`; others pass."""
     from jnius import JavaException
 
     try:
@@ -61,7 +61,7 @@ def call(method: Any, *given: Any) -> Any:
 
 
 def ask(method: Any, *given: Any) -> Any:
-    """Call a Java method that returns JSON, as :func:`call` does, and parse it."""
+    """Read what a Java method returns in JSON, with errors as :func:`call` has them."""
     return json.loads(call(method, *given))
 
 
@@ -125,7 +125,7 @@ def run_job(job: Any, progress: Progress = silent) -> str:
 
 
 def _full_disk(message: str) -> OSError | None:
-    """Convert Java's "disk full" into the OSError that Python would raise; callers add the path."""
+    """Convert Java's "disk full" into the OSError Python would raise; the caller adds the path."""
     for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         if os.strerror(number) in message:
             return OSError(number, os.strerror(number))

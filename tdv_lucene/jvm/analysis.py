@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from ..analysis import DEFAULT, ENGLISH, LANGUAGES, SPLIT_AT_BLANKS, STEMMERS, Analysis
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ._jobs import call, java_class
 
 _LUCENE = {
@@ -41,12 +41,12 @@ def class_of(analysis: Analysis) -> str:
 
 
 def identity_of(analysis: Analysis) -> tuple[Any, ...]:
-    """What decides on the terms: two of the same identity give the same, by whatever name."""
+    """Return all that decides on the terms: analyses of one identity give the same terms."""
     return class_of(analysis), analysis.stemmer, analysis.stopwords
 
 
 def as_record(analysis: Analysis) -> dict[str, Any]:
-    """As an index records it: what differs from the default, and the Java class."""
+    """Describe it as an index records it: what differs from the default, and the Java class."""
     said = {
         name: value for name, value in asdict(analysis).items() if value != getattr(DEFAULT, name)
     }
@@ -76,7 +76,7 @@ def make_analyzer(analysis: Analysis) -> Any:
     if not is_supported(name):
         home = java_class("java.lang.System").getProperty("java.home")
         raise TdvError(
-            f"Thai needs a Java that knows where Thai's words end (module jdk.localedata), and "
+            "Thai needs a Java that knows where Thai's words end (module jdk.localedata), and "
             f"{home} does not: set JAVA_HOME to a whole JDK 21 or newer, such as Temurin's"
         )
     if name != _ENGLISH:
@@ -103,7 +103,7 @@ def _by_name(name: str) -> Any:
         return call(java_class("tdvlucene.search.Analysis").byName, name)
     except TdvError as error:
         raise TdvError(
-            f"{argument('analyzer', name)} is no Lucene analyzer that can be made without "
+            f"analyzer {name} is no Lucene analyzer that can be made without "
             "arguments from a class on the class path: write its whole name, such as "
             "org.apache.lucene.analysis.el.GreekAnalyzer, and add its jar to CLASSPATH if it is "
             f"your own ({error})"

@@ -1,4 +1,4 @@
-"""What an installation consists of, and what is wrong with it."""
+"""The parts of an installation, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ._java import find_java
 from ._lucene import LINES, hooks_jar, lucene_version
 from ._start import HEAP_VARIABLE, heap_size, pyserini_jar
@@ -38,9 +38,9 @@ class Finding:
     ----------
     name : str
     value : str
-        What is there; empty where nothing could be found out.
+        The version or place found; empty for none.
     problem : str
-        What is wrong and the remedy; empty where nothing is.
+        The trouble and the remedy; empty for none.
     """
 
     name: str
@@ -107,7 +107,7 @@ def _heap() -> str:
     if int(heap[:-1]) * _BYTES[heap[-1].lower()] > total:
         raise TdvError(
             f"a heap of {heap} is more than the {_gigabytes(total)} of memory: choose a smaller "
-            f"one with {argument('heap')} or {HEAP_VARIABLE}"
+            f"one with heap or {HEAP_VARIABLE}"
         )
     return heap
 
@@ -136,7 +136,7 @@ def _started() -> str:
 
 
 def _packages() -> Iterator[Finding]:
-    """What the package's own metadata asks for, against what is installed."""
+    """Compare the packages that ours asks for with those installed."""
     try:
         asked = metadata.requires(_PACKAGE) or []
     except metadata.PackageNotFoundError:

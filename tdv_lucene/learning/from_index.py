@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from ..analysis import Analysis
 from ..embedding.embed import load_term_vectors
-from ..errors import TdvError, argument
-from ..evaluation.chance import note_on_chance
+from ..errors import TdvError
+from ..evaluation.measures import note_on_chance
 from ..evaluation.topics import read_qrels, read_topics
 from ..indexes.index import Index
 from ..matrix.extract import open_matrix
@@ -21,7 +21,7 @@ from ..output import Output
 from ..prior.prior import prior_values, prior_values_of_index
 from ..progress import Progress, silent
 from ..ranking import model_for
-from ..report.path_plot import check_plot, plot_points
+from ..report.plots import check_plot, plot_points
 from ..simulation.bytes import with_index_bytes
 from ..values.posting_rule import CORRECTED_AT
 from ..values.term_values import KIND, TermValues
@@ -69,9 +69,9 @@ def learn_from_index(
         picture = check_plot(config.plot, overwrite=config.overwrite, inputs=[*read, place])
     if topics is None and not config.no_judgements:
         raise TdvError(
-            f"pass the queries to learn from ({argument('topics')}) and their judgements "
-            f"({argument('qrels')}); pass {argument('topics')} alone to choose a reduction by a "
-            f"query log, or {argument('no_judgements')} to use the prior"
+            "pass the queries to learn from (topics) and their judgements "
+            "(qrels); pass topics alone to choose a reduction by a "
+            "query log, or no_judgements to use the prior"
         )
     with Index.open(index, config.id_field) as opened:
         if topics is None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..arguments import cores
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..matrix.term_document_matrix import (
     Pool,
     TermDocumentMatrix,
@@ -81,7 +81,7 @@ def pool_of(
     room = int((1 - _DRAWN) * size)
     if len(found) > room:
         raise TdvError(
-            f"{argument('pool', size)} is too small: {len(found):,} documents are judged, and "
+            f"pool {size} is too small: {len(found):,} documents are judged, and "
             f"others must be drawn beside them; pass at least {int(len(found) / (1 - _DRAWN)) + 1}"
         )
     rankings = searched(search or search_matrix(matrix, queries, model), model, len(queries), size)
@@ -252,14 +252,14 @@ def fitting_pool(extent: Extent, asked: int | None, memory: int | None) -> int:
     smallest = min(needed, learning_bytes(extent, LEAST_POOL))
     of = f"a pool of {size:,}" if size else f"all {extent.documents:,}"
     remedy = (
-        f"{argument('pool', largest)} fits"
+        f"pool {largest} fits"
         if largest
         else f"pass at least {_size(smallest)}"
         + (f", for the smallest pool ({LEAST_POOL:,} documents)" if smallest < needed else "")
     )
     raise TdvError(
         f"learning from {of} documents takes about {_size(needed)}, more than "
-        f"{argument('memory', _size(memory))}: {remedy}"
+        f"memory {_size(memory)}: {remedy}"
     )
 
 
@@ -277,8 +277,8 @@ def within(memory: int | None, progress: Progress) -> Progress:
         if taken > memory:
             raise TdvError(
                 f"learning took {_size(taken)} at '{label}', more than "
-                f"{argument('memory', _size(memory))}, and was ended; nothing was written: "
-                f"pass a smaller {argument('pool')}, or more {argument('memory')}"
+                f"memory {_size(memory)}, and was ended; nothing was written: "
+                "pass a smaller pool, or more memory"
             )
         progress(label, done, total)
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..evaluation.rank_agreement import overlap, rank_biased_overlap
+from ..evaluation.runs import overlap, rank_biased_overlap
 from ..progress import Progress
 from ..simulation.bytes import estimate_bytes, estimate_dictionary_bytes, estimate_posting_bytes
 from ..simulation.collection import rule_of_order

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import cores
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..indexes.index import Index
 from ..output import Output
 from ..progress import Progress, silent
@@ -129,7 +129,7 @@ def open_matrix(
     if found.vocabulary.field != field:
         raise TdvError(
             f"the matrix {matrix} is of field '{found.vocabulary.field}', not '{field}': pass "
-            f"{argument('field', found.vocabulary.field)}, or extract '{field}'"
+            f"field {found.vocabulary.field}, or extract '{field}'"
         )
     if found.source["commit"] != commit:
         raise TdvError(
@@ -138,8 +138,7 @@ def open_matrix(
         )
     if tokens and found.sequences is None:
         raise TdvError(
-            f"the matrix {matrix} does not know the order of tokens: extract it again with "
-            f"{argument('tokens', True)}"
+            f"the matrix {matrix} does not know the order of tokens: extract it again with tokens"
         )
     yield found
 

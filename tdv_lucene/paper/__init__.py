@@ -1,4 +1,4 @@
 """The paper's experiment: its tables, its recipe, and the neural re-rankers it compares with.
 
-Nothing of the package imports it; the command line finds it by its name.
+Nothing in the package imports it; the command line finds it by its name.
 """

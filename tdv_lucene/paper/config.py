@@ -46,7 +46,7 @@ class TokensMatrix(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
-    """How :func:`.reproduce.reproduce_paper` runs the experiment."""
+    """Options of :func:`.reproduce.reproduce_paper`."""
 
     recipe: Any = option("paper", "Choose how TDVs are learned.", choices=("paper", "default"))
     models: Sequence[str] = option(
@@ -89,7 +89,7 @@ class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
 
 @dataclass(frozen=True, kw_only=True)
 class RankerConfig(TokensMatrix, TopicField, Seed, Analysed, OfField, Overwrite):
-    """How :func:`.neural.rerank.train_ranker` trains."""
+    """Options of :func:`.neural.rerank.train_ranker`."""
 
     name: str = option("drmm", "Choose the neural re-ranker.", choices=tuple(RANKERS))
     vectors: str | os.PathLike[str] | None = option(
@@ -100,6 +100,6 @@ class RankerConfig(TokensMatrix, TopicField, Seed, Analysed, OfField, Overwrite)
 
 @dataclass(frozen=True, kw_only=True)
 class RerankConfig(RerankDepth, TokensMatrix, TopicField, Analysed, Overwrite):
-    """How :func:`.neural.rerank.rerank_run` re-ranks."""
+    """Options of :func:`.neural.rerank.rerank_run`."""
 
     tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-NAME]")

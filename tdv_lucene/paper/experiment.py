@@ -1,4 +1,4 @@
-"""What all models and folds of an experiment share: its queries, in folds, and the rest."""
+"""The parts of an experiment that all models and folds share, and the measures of its tables."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..embedding.term_vectors import TermVectors
-from ..errors import TdvError, argument
+from ..errors import TdvError
+from ..evaluation.runs import read_run
 from ..evaluation.topics import (
     Qrels,
     Topics,
     check_overlap,
+    judged_queries,
     read_qrels,
     read_topics,
     relevant_documents,
 )
 from ..indexes.index import Index
+from ..jvm.searcher import known_documents
 from ..learning.config import Recipe
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress
 from .config import ReproduceConfig
-from .pairwise import PaperRecipe
-from .published import Collection
+from .published import MEASURES, Collection
+from .recipe import PaperRecipe
 
 ROUNDS = 5
-"""In which latency is measured."""
+"""Rounds of measuring latency."""
 
 _Path = str | os.PathLike[str]
 
@@ -43,14 +46,9 @@ class Fold(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """The queries of an experiment.
+    """The queries of an experiment: each measured one is in one fold, ``training`` in none.
 
-    Attributes
-    ----------
-    measured, training : Topics
-        Each of the measured ones is in one of the folds; ``training`` holds the others.
-    qrels : Qrels
-        Of both.
+    ``qrels`` judge both.
     """
 
     measured: Topics
@@ -61,7 +59,7 @@ class Queries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What all models and folds share; ``tokens`` are those of all queries."""
+    """Inputs that all models and folds share; ``tokens`` are those of all queries."""
 
     index: Index
     config: ReproduceConfig
@@ -75,23 +73,19 @@ class Experiment:
     progress: Progress
 
     def baseline(self, model: str) -> Path:
-        """The run of the full index."""
+        """Return the path of the full index's run."""
         return self.folder / f"{model}.baseline.run"
 
-    def judged(self, some: Sequence[str]) -> tuple[Mapping[str, Sequence[str]], Qrels]:
-        """(tokens, qrels) of some queries, to learn from."""
-        return {q: self.tokens[q] for q in some}, {q: self.queries.qrels[q] for q in some}
+    def judged(self, ids: Sequence[str]) -> tuple[Mapping[str, Sequence[str]], Qrels]:
+        """Return (tokens, qrels) of these queries, to learn from."""
+        return {q: self.tokens[q] for q in ids}, {q: self.queries.qrels[q] for q in ids}
 
 
 def read_queries(
-    known: Collection,
-    index: str | os.PathLike[str],
-    measured: tuple[_Path, _Path],
-    training: tuple[_Path | None, _Path | None],
-    folds: int,
-    seed: int,
-) -> Queries:
-    """Read (topics, qrels): in ``folds``, or with ``training`` ones to learn from, in one.
+    known: Collection, index: _Path, measured: tuple[_Path, _Path],
+    training: tuple[_Path | None, _Path | None], folds: int, seed: int,
+) -> Queries:  # fmt: skip
+    """Read (topics, qrels) and split them into ``folds``, or into one if ``training`` is given.
 
     Raises :class:`TdvError` when a query is in both, or only topics or qrels to learn from are
     given.
@@ -103,25 +97,19 @@ def read_queries(
         of_folds = [Fold([q for q in asked if q not in part], part) for part in parts]
         return Queries(asked, {}, judged, of_folds)
     if of_training is None or of_judged is None:
-        raise TdvError(
-            f"{argument('train_topics')} and {argument('train_qrels')} go together: pass both"
-        )
+        raise TdvError("train_topics and train_qrels go together: pass both")
     others, of_others = restrict(known, index, read_topics(of_training), read_qrels(of_judged))
     both = sorted(asked.keys() & others.keys())
     if both:
         raise TdvError(
             f"{len(both)} queries (such as '{both[0]}') are to be learned from and measured: take "
-            f"them out of {argument('train_topics')}"
+            f"them out of train_topics"
         )
     return Queries(asked, others, {**judged, **of_others}, [Fold(list(others), list(asked))])
 
 
-def restrict(
-    known: Collection, index: str | os.PathLike[str], topics: Topics, qrels: Qrels
-) -> tuple[Topics, Qrels]:
-    """The collection's topics that have a relevant document in the index, and their judgements."""
-    from ..jvm.searcher import known_documents
-
+def restrict(known: Collection, index: _Path, topics: Topics, qrels: Qrels) -> tuple[Topics, Qrels]:
+    """Return the collection's topics with a relevant document in the index, and judgements."""
     if known.topics is not None:  # TREC writes 051 in topics, and 51 in qrels
         numbered = {int(q): text for q, text in topics.items() if q.isdecimal()}
         topics = {str(n): text for n, text in numbered.items() if n in known.topics}
@@ -143,7 +131,35 @@ def split(queries: Sequence[str], folds: int, seed: int) -> list[list[str]]:
     if folds < 2 or len(queries) < 2 * folds:
         raise TdvError(
             f"{len(queries)} judged queries cannot make {folds} folds of two or more: "
-            f"{argument('folds')} is at least 2, and twice as many queries as folds, are needed"
+            f"folds is at least 2, and twice as many queries as folds, are needed"
         )
     order = np.random.default_rng(seed).permutation(len(queries))
     return [[queries[i] for i in part] for part in np.array_split(order, folds)]
+
+
+def measure(run: _Path, topics: Mapping[str, str], qrels: Qrels) -> dict[str, np.ndarray]:
+    """Return each of ``MEASURES``, float64[Q], for the judged queries in topic order.
+
+    trectools computes them, as for the paper. It leaves out queries without an answer, and its nDCG
+    has no value where nothing relevant was found; both count 0 here. Documents of equal score are
+    ordered by id, the lower one first.
+    """
+    import pandas as pd
+    import trectools
+
+    queries = judged_queries(topics, qrels)
+    hits = read_run(run)
+    hits = hits[hits["query"].isin(queries)]
+    if hits.empty:
+        return {name: np.zeros(len(queries)) for name in MEASURES}
+    hits = hits.sort_values(["query", "score", "docid"], ascending=[True, False, True])
+    ranked, judged = trectools.TrecRun(), trectools.TrecQrel()
+    ranked.load_run_from_dataframe(hits)
+    rows = [(query, "0", doc, grade) for query in queries for doc, grade in qrels[query].items()]
+    judged.qrels_data = pd.DataFrame(rows, columns=["query", "q0", "docid", "rel"])
+    by = trectools.TrecEval(ranked, judged)
+    found = (by.get_ndcg(depth=5, per_query=True), by.get_recall(depth=1000, per_query=True))
+    return {
+        name: values.iloc[:, 0].reindex(queries).fillna(0.0).to_numpy(np.float64)
+        for name, values in zip(MEASURES, found)
+    }

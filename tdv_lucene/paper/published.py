@@ -1,7 +1,7 @@
-"""The paper's collections and the numbers it prints, to stand beside those measured here.
+"""The paper's collections and the numbers it prints.
 
 Frej, Mulhem, Schwab and Chevallet, "Learning Term Discrimination", SIGIR 2020: section 3.1, and
-Tables 1 to 3. (baseline, TDV); milliseconds a query, percent, percent of the index removed.
+Tables 1 to 3, as (baseline, TDV): milliseconds per query, percent, percent of the index removed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 MODELS = {"tfidf": "TF-IDF", "qld": "LM", "bm25": "BM25"}
-"""Our names of the paper's methods, in its order."""
+"""Our names for the paper's methods, in its order."""
 
 MEASURES = ("nDCG@5", "R@1000")
 
@@ -18,15 +18,7 @@ Pair = tuple[float, float]
 
 
 class Published(NamedTuple):
-    """What the paper prints of a method: (baseline, TDV), or one figure of a neural re-ranker.
-
-    Attributes
-    ----------
-    latency_ms, ndcg5, recall1000
-        Tables 1 and 2.
-    removed
-        Table 3.
-    """
+    """The paper's figures for a method: (baseline, TDV), or one for a neural re-ranker."""
 
     latency_ms: Pair | str | None = None
     ndcg5: Pair | float | None = None
@@ -35,19 +27,11 @@ class Published(NamedTuple):
 
 
 class Collection(NamedTuple):
-    """One collection; of those that are not the paper's it says nothing.
-
-    Attributes
-    ----------
-    title : str
-    topics : range or None
-        Numbers of the topics used; None for all that are given.
-    published : name of a model or a re-ranker -> Published
-    """
+    """A collection, with published figures if it is one of the paper's."""
 
     title: str
-    topics: range | None = None
-    published: Mapping[str, Published] = {}
+    topics: range | None = None  # numbers of the topics used; None for all given
+    published: Mapping[str, Published] = {}  # by name of a model or a re-ranker
 
 
 COLLECTIONS = {

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..embedding.term_vectors import latent_semantic_vectors
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..indexes.analysis import analysis_of
 from ..indexes.index import Index
 from ..indexes.search_parameters import recorded_parameters
+from ..jvm.analysis import analyze_topics
 from ..learning.config import Recipe
 from ..learning.learn import learn_term_values
 from ..matrix.extract import open_matrix
@@ -28,16 +29,15 @@ from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
-from .experiment import ROUNDS, Experiment, read_queries
-from .learn import learn_by_paper
-from .measures import measure
-from .pairwise import PaperRecipe
+from .experiment import ROUNDS, Experiment, measure, read_queries
+from .neural import check_name, require_equinox
 from .published import COLLECTIONS
-from .reproduced import make_report, write_report
+from .recipe import PaperRecipe, learn_by_paper
+from .results import make_report, write_report
 
 KIND = "reproduction"
 _REDUCTION = 0.45
-"""Of the default recipe, where none is asked for: its own recommendation takes all points."""
+"""Default for the default recipe: its own recommendation would need all points."""
 
 
 def reproduce_paper(
@@ -56,7 +56,7 @@ def reproduce_paper(
     It uses the titles of the paper's topics for ``collection`` that have a relevant document in the
     index. Judgements of documents outside the index are left out. For each fold, TDVs are learned
     on the other folds' queries and the index is pruned with them; then the fold's queries are
-    searched and timed on both indexes. ``tables.md`` has Tables 1 to 3 beside the published values;
+    searched and timed on both indexes. ``tables.md`` has Tables 1 to 3 with the published values;
     ``report.json`` is what is returned.
 
     Unlike in the paper, frequencies in the index are whole numbers, search is Lucene's, and no
@@ -82,8 +82,6 @@ def reproduce_paper(
         ``latency_ms`` (exhaustive, 1000 hits) and ``postings_removed`` (percent);
         ``neural.NAME`` (see :mod:`.reproduced`); ``versions``.
     """
-    from ..jvm.analysis import analyze_topics
-
     config = ReproduceConfig.of(config, options)
     field, seed = config.field, config.seed
     if collection not in COLLECTIONS:
@@ -105,21 +103,15 @@ def reproduce_paper(
         queries = read_queries(known, opened, (topics, qrels), training, config.folds, seed)
         texts = {**queries.measured, **queries.training}
         experiment = Experiment(
-            index=opened,
-            config=config,
-            queries=queries,
-            analysis=analysis,
-            tokens=analyze_topics(texts, field, analysis),
-            matrix=matrix,
+            index=opened, config=config, queries=queries, analysis=analysis,
+            tokens=analyze_topics(texts, field, analysis), matrix=matrix,
             vectors=latent_semantic_vectors(matrix, seed=seed, progress=progress),
-            recipe=recipe,
-            folder=folder,
-            progress=progress,
-        )
+            recipe=recipe, folder=folder, progress=progress,
+        )  # fmt: skip
         found = {model: _run_model(experiment, model) for model in config.models}
         reranked = {}
         if config.neural:
-            from .neural.folds import run_ranker
+            from .neural.runs import run_ranker
 
             reranked = {name: run_ranker(experiment, name) for name in config.neural}
         report = make_report(known, experiment, found, reranked)
@@ -129,24 +121,21 @@ def reproduce_paper(
 
 
 def _check_neural(config: ReproduceConfig) -> None:
-    from .neural import check_name, require_equinox
-
     for name in config.neural:
         check_name(name)
     if config.neural:
         require_equinox()
         if "bm25" not in config.models:
             raise TdvError(
-                f"{argument('neural')} re-ranks what BM25 finds and is compared with TDV-BM25: add "
+                "neural re-ranks what BM25 finds and is compared with TDV-BM25: add "
                 "'bm25' to the models"
             )
 
 
 def _affordable(config: ReproduceConfig) -> Recipe | PaperRecipe:
-    """Return the recipe without operating points that nobody will look at.
+    """Return the recipe with the one operating point that is used: each takes minutes to validate.
 
-    Each takes minutes to validate, so only the one that is used is validated. The paper's recipe
-    trains a network per fold only for that, so the fewest folds will do.
+    The paper's recipe trains a network per fold only for that, so the fewest folds will do.
     """
     recipe: Recipe | PaperRecipe = config.recipe
     if isinstance(config.recipe, str):
@@ -159,7 +148,7 @@ def _affordable(config: ReproduceConfig) -> Recipe | PaperRecipe:
 
 
 def _run_model(experiment: Experiment, model: str) -> dict[str, np.ndarray]:
-    """Per query, in the folds' order: ``MEASURE`` and ``ms``, [2, Q]; ``removed``, [folds]."""
+    """Return ``MEASURE`` and ``ms``, [2, Q] in the folds' order, and ``removed``, [folds]."""
     config = experiment.config
     search: Callable[..., Any] = partial(
         search_index, model=model, hits=DEPTH, field=config.field, **config.asked_analysis
@@ -194,18 +183,15 @@ def _run_fold(
         search(pruned, asked, run)
         with Index.open(pruned) as made_index:
             indexes = {"baseline": (experiment.index, baseline), "tdv": (made_index, run)}
+            timed = {
+                name: TimedIndex(one, recorded_parameters(one, model), found)
+                for name, (one, found) in indexes.items()
+            }
             latency = measure_latency(
-                {
-                    name: TimedIndex(one, recorded_parameters(one, model), found)
-                    for name, (one, found) in indexes.items()
-                },
-                asked,
-                LatencyPlan(ROUNDS, config.latency_budget_seconds, config.seed),
-                field=config.field,
-                analysis=experiment.analysis,
-                raw=Path(folder) / "latency_ns.npy",
-                progress=experiment.progress,
-            )
+                timed, asked, LatencyPlan(ROUNDS, config.latency_budget_seconds, config.seed),
+                field=config.field, analysis=experiment.analysis,
+                raw=Path(folder) / "latency_ns.npy", progress=experiment.progress,
+            )  # fmt: skip
     before, after = (measure(one, asked, queries.qrels) for one in (baseline, run))
     return {
         **{name: np.stack([before[name], after[name]]) for name in before},

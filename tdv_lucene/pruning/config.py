@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
 from ..arguments import checked_share, parse_bytes
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..options import Effect, Named, OfField, Overwrite, Threads, option
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         amounts = ("reduction", "max_loss", "max_bytes")
         named = [name for name in amounts if getattr(self, name) is not None]
         if len(named) > 1:
-            names = " and ".join(map(argument, named))
+            names = " and ".join(named)
             raise TdvError(f"{names} exclude each other: each of them sets the reduction")
         _ = self.fixed_scale
 
@@ -131,9 +131,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         except ValueError:
             number = math.nan
         if not (math.isfinite(number) and number > 0):
-            raise TdvError(
-                f"{argument('scale')} must be 'auto' or a number above 0, got '{self.scale}': try 4"
-            )
+            raise TdvError(f"scale must be 'auto' or a number above 0, got '{self.scale}': try 4")
         return number
 
 

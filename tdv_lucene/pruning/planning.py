@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Analysis
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..indexes.analysis import analysis_of, record_to_add
 from ..indexes.field_analysis import IN_VALUES, FieldAnalysis
 from ..indexes.index import Index
@@ -232,7 +232,7 @@ def _nothing_left(
     if kept.any():
         largest = np.asarray(values.doc_freq)[kept].max()
         return TdvError(
-            f"{argument('min_doc_freq', config.min_doc_freq)} leaves no posting of "
+            f"min_doc_freq {config.min_doc_freq} leaves no posting of "
             f"'{values.vocabulary.field}': {largest} is the largest that leaves some"
         )
     return emptied(values.vocabulary.field, reduction)
@@ -242,7 +242,7 @@ def emptied(field: str, reduction: float) -> TdvError:
     """Return the error of a field that has no posting left."""
     return TdvError(
         f"a reduction of {reduction:g} leaves no posting of '{field}': pass a smaller "
-        f"{argument('reduction')}, or a smaller {argument('min_doc_freq')}"
+        "reduction, or a smaller min_doc_freq"
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import parse_bytes
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..indexes.index import Index
 from ..indexes.searcher import Searcher
 from ..learning.config import LearnConfig
@@ -86,8 +86,8 @@ def prune_index(
     config = PruneConfig.of(config, options, values=values)
     if config.max_loss is not None and values is None and config.queries is None:
         raise TdvError(
-            f"{argument('max_loss')} has no effect without {argument('values')} or "
-            f"{argument('queries')}: a loss is measured on queries; leave it out"
+            "max_loss has no effect without TDVs or "
+            "queries: a loss is measured on queries; leave it out"
         )
     return write_pruned(index, values, output, config, others=others, progress=progress)
 
@@ -246,11 +246,11 @@ def _fields(
     if twice:
         raise TdvError(f"two sets of TDVs for the field '{twice[0]}': give one for each field")
     for_one = ("max_loss", "max_bytes")
-    named = [argument(name) for name in for_one if getattr(config, name) is not None]
+    named = [name for name in for_one if getattr(config, name) is not None]
     if len(fields) > 1 and named:
         raise TdvError(
             f"{' and '.join(named)} is for one field, got TDVs of {', '.join(names)}: "
-            f"prune by {argument('reduction')}, or one field after the other"
+            "prune by reduction, or one field after the other"
         )
     return fields
 

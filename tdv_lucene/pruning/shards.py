@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..indexes.index import Index
 from ..indexes.searcher import Searcher
 from ..indexes.shards.record import ShardRecord
@@ -40,8 +40,8 @@ def check_shards(source: Source, out: Path, given: Sequence[Any], config: PruneC
     """
     if config.max_bytes is not None:
         raise TdvError(
-            f"{argument('max_bytes')} is for one folder, and the shards are several: prune them by "
-            f"{argument('reduction')} or {argument('max_loss')}"
+            "max_bytes is for one folder, and the shards are several: prune them by "
+            "reduction or max_loss"
         )
     names = [part.name for part in source.parts]
     for name in names:
@@ -55,7 +55,7 @@ def check_shards(source: Source, out: Path, given: Sequence[Any], config: PruneC
     elif not given:
         raise TdvError(
             f"{source} lie where only workers see them, and TDVs are made of all postings here: "
-            f"pass {argument('values')}, or name folders that are seen here"
+            "pass TDVs, or name folders that are seen here"
         )
 
 
@@ -71,7 +71,7 @@ def _check_place(out: Path, source: Source, given: Sequence[Any]) -> None:
         if entry.name not in names and not entry.name.startswith(hidden):
             raise TdvError(
                 f"{out} holds '{entry.name}', and that is none of these shards: choose another "
-                f"{argument('output')}, a folder for these pruned shards alone"
+                "output, a folder for these pruned shards alone"
             )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..values.posting_rule import nearest
 
 LARGEST_REDUCTION = 0.95
@@ -144,5 +144,5 @@ def _out_of_reach(size: int, max_bytes: int) -> TdvError:
     return TdvError(
         f"with {LARGEST_REDUCTION:.0%} of the postings dropped, the most that is tried, the index "
         f"has {size:,} bytes, and not the {max_bytes:,} asked for: pass a larger "
-        f"{argument('max_bytes')}, or a {argument('reduction')} above {LARGEST_REDUCTION:g}"
+        f"max_bytes, or a reduction above {LARGEST_REDUCTION:g}"
     )

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..indexes.searcher import Searcher
 from ..ranking import (
     DEFAULT_MODEL,
@@ -82,7 +82,7 @@ class SearchTarget:
         if len(numbers) not in (1, 2) or not legal or (len(numbers) == 2 and numbers[1] > 1):
             names = ", ".join(map(repr, (*NAMED_DEFAULTS, RECORDED)))
             raise TdvError(
-                f"{argument('search_as')} must be {names}, 'K1,B' with K1 above 0 and B above 0 "
+                f"search_as must be {names}, 'K1,B' with K1 above 0 and B above 0 "
                 f"and at most 1, or 'MU' above 0; got '{text}'"
             )
         return cls(text, True, numbers)
@@ -101,8 +101,7 @@ class SearchTarget:
         if self.name == RECORDED or ranking_function(model).held_by is None:
             if self.given and self.name != RECORDED:
                 raise TdvError(
-                    f"an index holds no parameters of {model}: leave out "
-                    f"{argument('search_as', self.name)}"
+                    f"an index holds no parameters of {model}: leave out search_as {self.name}"
                 )
             return None
         names = MODELS[model]
@@ -110,7 +109,7 @@ class SearchTarget:
             return {name: NAMED_DEFAULTS[self.name][name] for name in names}
         if len(self.numbers) != len(names):
             raise TdvError(
-                f"{argument('search_as', self.name)} does not fit these TDVs, learned for {model}: "
+                f"search_as {self.name} does not fit these TDVs, learned for {model}: "
                 f"give {','.join(names).upper()}, or the name of a searcher"
             )
         return dict(zip(names, self.numbers))
@@ -121,7 +120,7 @@ class SearchTarget:
         if self.given and self.name != RECORDED:
             raise TdvError(
                 f"the field '{field}' of {what} has no norms to write k1 and b into: "
-                f"leave out {argument('search_as')}"
+                "leave out search_as"
             )
 
 
@@ -173,8 +172,8 @@ def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float
     needed = searched[name] / values.parameters[name]
     if tf != "scaled" or not (scale is None or math.isclose(scale, needed, rel_tol=1e-6)):
         raise TdvError(
-            f"{argument('search_as', target.name)} holds {name} in frequencies at a scale of "
-            f"{needed:g}: leave out {argument('scale')} and {argument('tf')}"
+            f"search_as {target.name} holds {name} in frequencies at a scale of "
+            f"{needed:g}: leave out scale and tf"
         )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import cores
-from ..errors import TdvError, argument, free_space
+from ..errors import TdvError, free_space
 from ..indexes.analysis import RECORD as ANALYSIS
 from ..indexes.index import Index
 from ..indexes.shards.record import PREFIX, SEGMENTS, SOURCE_PATH, SOURCE_VERSION, UPDATES
@@ -180,7 +180,7 @@ def _sources(held: Sequence[HeldIndex], index: str | os.PathLike[str] | None) ->
         if not os.path.isdir(source):
             raise TdvError(
                 f"the source of {one.index} is gone: there is no {source}; if it was moved, pass "
-                f"{argument('index')}"
+                "index"
             )
     return recorded
 

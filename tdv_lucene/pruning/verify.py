@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..arguments import cores
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..indexes.index import Index
 from ..indexes.shards.record import SHARDS, UPDATES, shard_name, user_data_of_whole
 from ..indexes.shards.workers import open_workers
@@ -67,7 +67,7 @@ def verify_pruned(
     source, made = Source.of(index), Source.of(pruned)
     if source.is_sharded != made.is_sharded:
         raise TdvError(
-            f"{argument('index')} and {argument('pruned')} are shards both, or neither: name the "
+            "index and pruned are shards both, or neither: name the "
             "folders of both, as 'SHARDS/*' and 'OUT/*'"
         )
     if not source.is_sharded:

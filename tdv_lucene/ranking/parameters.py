@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..options import INPUT, Config, option
 from .function import Parameter
 from .registry import (
@@ -94,8 +94,7 @@ class SearchParameters:
         for name, value in of_it.items():
             if not (math.isfinite(value) and PARAMETERS[name].holds(value)):
                 raise TdvError(
-                    f"{argument(name)} must be a finite number {PARAMETERS[name].legal}, got "
-                    f"{value:g}"
+                    f"{name} must be a finite number {PARAMETERS[name].legal}, got {value:g}"
                 )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "numbers", tuple((name, of_it[name]) for name in names))
@@ -129,10 +128,10 @@ def _misfit(model: str | None, name: str, names: Collection[str], given: bool) -
     """Return why the parameter ``name`` does not suit a ranking function that takes ``names``."""
     function = f"model {model or ANY_MODEL}"
     if not given:
-        return f"{function} needs a value for '{argument(name)}'"
-    own = " and ".join(map(argument, names))
+        return f"{function} needs a value for '{name}'"
+    own = " and ".join(names)
     others = f"its own are {own}" if len(names) > 1 else f"its own is {own or 'none'}"
-    return f"{function} has no parameter '{argument(name)}': leave it out ({others})"
+    return f"{function} has no parameter '{name}': leave it out ({others})"
 
 
 _MODEL = f"Rank by {', '.join(ranking_function(name).title for name in MODELS)}."
@@ -177,7 +176,7 @@ def _set(each: Parameter) -> str:
 
 def _check_share(share: float, name: str) -> None:
     if not 0 < share <= 1:
-        raise TdvError(f"{argument(name)} must be a share above 0, at most 1, got {share}")
+        raise TdvError(f"{name} must be a share above 0, at most 1, got {share}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from .bm25 import Bm25Function
 from .function import RankingFunction
 from .impact import ImpactFunction
@@ -75,9 +75,9 @@ def model_for(weights: bool | None, asked: str | None, what: str) -> str:
     if weights:
         raise TdvError(
             f"{what} is of an impact index (its norms are all 1): its frequencies are weights. "
-            f"{argument('model', model)} would rank them wrongly: leave it out"
+            f"model {model} would rank them wrongly: leave it out"
         )
     raise TdvError(
         f"{what} is of no impact index (its norms tell lengths): its frequencies count words, and "
-        f"{argument('model', model)} ranks by weights; leave it out, or make an impact index"
+        f"model {model} ranks by weights; leave it out, or make an impact index"
     )

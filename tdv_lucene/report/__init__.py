@@ -1,1 +1,1 @@
-"""What a comparison looks like: tables for the screen and the page, plots, the HTML page."""
+"""Tables for the screen and the page, plots, the HTML page of a comparison."""

@@ -1,8 +1,9 @@
-"""A table of strings, and how numbers are written in one."""
+"""A table of strings: how numbers are written in it; printing it, in Markdown and LaTeX too."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,16 @@ SIGNIFICANT = 0.05
 _GAP = 3  # between two columns: a blank of each, and one that divides them
 _TEXT_WIDTH = 80
 _NARROWEST = 12  # column 0 may be broken anywhere, but not into less
+_LATEX = str.maketrans({
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Table:
-    """A title, column heads, rows of strings, and a note to stand below.
+    """A title, column heads, rows of strings, and a note to print below.
 
     The columns ``texts`` are text, the others numbers. ``bars`` holds a number from -1 to 1 for
     each row, which the page draws beside it; or nothing.
@@ -34,29 +40,58 @@ class Table:
     texts: tuple[int, ...] = (0,)
 
 
-def print_table(console: Console, table: Table) -> None:
-    """Print on a terminal, whatever its width and whatever stands in the cells.
+def interval(bounds: Sequence[float] | None) -> str:
+    """Format an interval; empty where there is none."""
+    return "" if bounds is None else "{:+.3f} to {:+.3f}".format(*bounds)
 
-    Where the columns do not fit beside each other, the table goes on below with its first column
-    again: a line may break between two numbers, never within one.
+
+def times_interval(bounds: Sequence[float] | None) -> str:
+    """Format the interval of a ratio; empty where there is none."""
+    return "" if bounds is None else "{:.2f} to {:.2f}".format(*bounds)
+
+
+def p_value(p: float | None) -> str:
+    """Format a p-value, starred where significant."""
+    if p is None:
+        return "none"
+    text = "<0.001" if p < 0.001 else f"{p:.3f}"
+    return text + ("*" if p < SIGNIFICANT else "")
+
+
+def change(before: float, after: float) -> str:
+    """Format a relative change: ``-45.0 %``."""
+    if not before:
+        return "" if not after else "new"
+    return f"{100 * (after / before - 1):+.1f} %".replace("-0.0 ", "0.0 ").replace("+0.0 ", "0.0 ")
+
+
+def ratio(before: float, after: float) -> str:
+    """Format how many times faster, with two decimals."""
+    return f"{before / after:.2f}" if after else "-"
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print on a terminal of any width, whatever the cells hold.
+
+    Columns that do not fit beside each other continue below, with the first column again: a line
+    may break between two numbers, never within one.
     """
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
     def say(text: str, style: str) -> None:
-        """A title or a note: as wide as is read well, however narrow the table is."""
-        if text:
+        if text:  # as wide as is read well, however narrow the table is
             console.print(Text(visible(text), style), width=min(console.width, _TEXT_WIDTH))
 
     columns = [[*map(visible, cells)] for cells in zip(table.columns, *table.rows)]
     bounds = [_bounds(cells, at in table.texts) for at, cells in enumerate(columns)]
     say(table.title, "italic")
-    for number, part in enumerate(_beside(bounds, console.width)):
+    for number, part in enumerate(_parts(bounds, console.width)):
         if number:
             console.print()
         shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        widths = _fitted({at: bounds[at] for at in part}, table.texts, console.width)
+        widths = _widths({at: bounds[at] for at in part}, table.texts, console.width)
         for at in part:
             shown.add_column(
                 Text(columns[at][0]), justify="left" if at in table.texts else "right",
@@ -69,15 +104,15 @@ def print_table(console: Console, table: Table) -> None:
 
 
 def _bounds(cells: Sequence[str], is_text: bool) -> tuple[int, int]:
-    """Of a column the longest word, at which it may not be narrower, and the longest cell."""
+    """Return the least width of a column, its longest word, and that of its longest cell."""
     from rich.cells import cell_len
 
     word = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
     return min(word, _NARROWEST) if is_text else word, max(map(cell_len, cells))
 
 
-def _beside(bounds: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
-    """The columns of each part, column 0 in all of them."""
+def _parts(bounds: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
+    """Return the columns of each part, column 0 in all of them."""
     parts: list[list[int]] = [[0]]
     for column in range(1, len(bounds)):
         used = sum(bounds[i][0] + _GAP for i in parts[-1])
@@ -87,10 +122,10 @@ def _beside(bounds: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
     return parts
 
 
-def _fitted(
+def _widths(
     bounds: Mapping[int, tuple[int, int]], texts: Sequence[int], width: int
 ) -> dict[int, int]:
-    """The columns' widths: what each needs least, then all that numbers want, the rest for text."""
+    """Return the columns' widths: their least, then all that numbers want, the rest for text."""
     left = max(0, width - sum(least for least, _ in bounds.values()) - _GAP * (len(bounds) - 1))
     widths = {}
     for column in sorted(bounds, key=lambda column: column in texts):
@@ -100,31 +135,40 @@ def _fitted(
     return widths
 
 
-def interval(bounds: Sequence[float] | None) -> str:
-    """An interval as printed; nothing where there is none."""
-    return "" if bounds is None else "{:+.3f} to {:+.3f}".format(*bounds)
+def to_markdown(tables: Iterable[Table]) -> str:
+    """Return GitHub's Markdown: a heading, a table and its note each."""
+
+    def escaped(text: str) -> str:
+        return re.sub(r"([\\|*_<>`\[\]~&$])", r"\\\1", visible(text))
+
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(map(escaped, cells))} |"
+
+    lines = []
+    for table in tables:
+        rule = "| --- |" + " ---: |" * (len(table.columns) - 1)
+        lines += [f"### {escaped(table.title)}", "", line(table.columns), rule]
+        lines += [*map(line, table.rows), "", *([escaped(table.note), ""] if table.note else [])]
+    return "\n".join(lines)
 
 
-def times_interval(bounds: Sequence[float] | None) -> str:
-    """The interval of a ratio as printed; nothing where there is none."""
-    return "" if bounds is None else "{:.2f} to {:.2f}".format(*bounds)
+def to_latex(tables: Iterable[Table]) -> str:
+    """Return ``table`` environments with booktabs' rules; needs ``\\usepackage{booktabs}``."""
 
+    def escaped(text: str) -> str:
+        return visible(text).translate(_LATEX)
 
-def p_value(p: float | None) -> str:
-    """A p-value as printed, starred where significant."""
-    if p is None:
-        return "none"
-    text = "<0.001" if p < 0.001 else f"{p:.3f}"
-    return text + ("*" if p < SIGNIFICANT else "")
+    def line(cells: Iterable[str]) -> str:
+        return " & ".join(map(escaped, cells)) + r" \\"
 
-
-def change(before: float, after: float) -> str:
-    """Relative change, ``-45.0 %``."""
-    if not before:
-        return "" if not after else "new"
-    return f"{100 * (after / before - 1):+.1f} %".replace("-0.0 ", "0.0 ").replace("+0.0 ", "0.0 ")
-
-
-def ratio(before: float, after: float) -> str:
-    """How many times faster, two decimals."""
-    return f"{before / after:.2f}" if after else "-"
+    return "\n".join(
+        "\\begin{table}\n\\centering\n"
+        f"\\caption{{{escaped(table.title)}}}\n"
+        f"\\begin{{tabular}}{{l{'r' * (len(table.columns) - 1)}}}\n\\toprule\n"
+        f"{line(table.columns)}\n\\midrule\n"
+        + "\n".join(map(line, table.rows))
+        + "\n\\bottomrule\n\\end{tabular}"
+        + (f"\n\\par\\small {escaped(table.note)}" if table.note else "")
+        + "\n\\end{table}\n"
+        for table in tables
+    )

@@ -1,26 +1,314 @@
-"""The tables of a comparison as plain strings; the screen and the page render the same ones."""
+"""The tables of a comparison: ranking, cost, terms, single queries.
+
+The screen, the page, Markdown and LaTeX show the same ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .cost_tables import latency_table, size_tables, speed_tables
-from .query_tables import term_tables
-from .ranking_tables import detail_tables, ranking_tables
-from .table import Table
+import numpy as np
+
+from ..evaluation.measures import Evaluation
+from ..timing.latency import QueryTerms
+from .table import SIGNIFICANT, Table, change, interval, p_value, ratio, times_interval
+from .wording import counted
+
+DEPTHS = {"top10": "top-10", "top1000": "top-1000"}
+VALUE_COLUMN = {"learned": "TDV", "ratio": "tf ratio"}
+"""Heading of the column ``tdv`` by its kind: only what was learned is a TDV."""
+
+_SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
+_SHRINKING = ("postings", "bytes")  # what pruning is for
+_OUTCOMES = " +/=/-: queries better, equal and worse."
 
 
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Effectiveness on every query set, tests, rank effects, size and latency."""
-    return [*ranking_tables(report), *size_tables(report), latency_table(report)]
+    """Return effectiveness on every query set, tests, rank effects, size and latency."""
+    ranking = [table for tables in ranking_tables(report).values() for table in tables]
+    return [*ranking, *size_tables(report), latency_table(report)]
 
 
 def all_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Those, every test by itself, speed in detail, and the terms changed most."""
+    """Return those, every test by itself, speed in detail, and the terms changed most."""
+    further = [*detail_tables(report), *speed_tables(report), *term_tables(report["terms"])]
+    return [*comparison_tables(report), *further]
+
+
+# ranking ------------------------------------------------------------------------------------------
+
+
+def ranking_tables(report: Mapping[str, Any]) -> dict[str, list[Table]]:
+    """Return effectiveness, tests and rank effects by the query sets' labels."""
+    comparisons = report["parameters"]["comparisons"]
+    return {
+        label: _of_query_set(found, set_suffix(report, label), comparisons)
+        for label, found in report["query_sets"].items()
+    }
+
+
+def detail_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Return every test by itself, of more than two systems: too long for the screen."""
+    comparisons = report["parameters"]["comparisons"]
+    tables = []
+    for label, found in report["query_sets"].items():
+        measures, where = found["measures"], set_suffix(report, label)
+        if len(_systems(measures)) > 2:
+            note = _effectiveness_note(found, comparisons)
+            rows = [
+                (f"{measure}, {_pair(test)}", *_test_cells(test))
+                for measure, result in measures.items()
+                for test in result["tests"]
+            ]
+            columns = ("", "change", "95 % interval", "p", "+/=/-")
+            tables += [Table(f"Tests{where}", columns, rows, note), _effect_sizes(measures, where)]
+    return tables
+
+
+def set_suffix(report: Mapping[str, Any], label: str) -> str:
+    """Return the end of titles about one query set, where there are several."""
+    return f", {label}" if len(report["query_sets"]) > 1 else ""
+
+
+def _systems(measures: Mapping[str, Any]) -> list[str]:
+    return [*next(iter(measures.values()))["means"]]
+
+
+def _of_query_set(found: Mapping[str, Any], where: str, comparisons: int) -> list[Table]:
+    measures, note = found["measures"], _effectiveness_note(found, comparisons)
+    systems, rankings = _systems(measures), _rank_effects(found["rank_effects"], where)
+    title = f"Effectiveness{where}"
+
+    def mean(result: Mapping[str, Any], name: str) -> str:
+        return f"{result['means'][name]:.4f}"
+
+    if len(systems) == 2:
+        rows = [
+            (measure, *(mean(result, name) for name in systems), *_test_cells(result))
+            for measure, result in measures.items()
+        ]
+        columns = ("measure", *systems, "change", "95 % interval", "p", "+/=/-")
+        return [Table(title, columns, rows, note), _effect_sizes(measures, where), rankings]
+    means = [(name, *(mean(result, name) for result in measures.values())) for name in systems]
+    # A line for each pair of systems, so that many fit on a screen.
+    pairs = zip(*(each["tests"] for each in measures.values()))  # the same for every measure
+    rows = [(_pair(tests[0]), *map(_starred, tests)) for tests in pairs]
+    note = note.removesuffix(_OUTCOMES)
     return [
-        *comparison_tables(report),
-        *detail_tables(report),
-        *speed_tables(report),
-        *term_tables(report["terms"]),
+        Table(title, ("mean over queries", *measures), means),
+        Table(f"Differences{where}", ("of means", *measures), rows, note),
+        rankings,
     ]
+
+
+def _starred(test: Mapping[str, Any]) -> str:
+    p = test["p_value"]
+    return f"{test['difference']:+.4f}" + ("*" if p is not None and p < SIGNIFICANT else "")
+
+
+def _pair(test: Mapping[str, Any]) -> str:
+    return f"{test['treatment']} - {test['baseline']}"
+
+
+def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
+    outcomes = f"{test['wins']}/{test['ties']}/{test['losses']}"
+    bounds, p = interval(test["ci95_corrected"]), p_value(test["p_value"])
+    return f"{test['difference']:+.4f}", bounds, p, outcomes
+
+
+def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
+    queries = found["queries"]
+    judged = counted(queries["judged"], "judged query", "judged queries")
+    emptied = [f"{number:,} of them in {name}" for name, number in queries["emptied_by"].items()]
+    return (
+        f"{judged}. Without a term that is left: {', '.join(emptied)}. "
+        f"* p < {SIGNIFICANT}, two-tailed paired t-test; p and intervals are Bonferroni-corrected "
+        f"for {comparisons} comparisons." + _OUTCOMES
+    )
+
+
+def _effect_sizes(measures: Mapping[str, Any], where: str) -> Table:
+    several = len(next(iter(measures.values()))["tests"]) > 1
+    rows: list[tuple[str, ...]] = [
+        (
+            f"{measure}, {_pair(test)}" if several else measure,
+            "none" if test["effect_size"] is None else f"{test['effect_size']:+.3f}",
+            interval(test["effect_size_ci95_corrected"]),
+            p_value(test["p_randomisation"]),
+        )
+        for measure, result in measures.items()
+        for test in result["tests"]
+    ]
+    note = (
+        "Effect size: mean over standard deviation of the differences (Cohen's d_z). Intervals and "
+        "p are corrected as above."
+    )
+    columns = ("", "effect size", "95 % interval", "p, randomisation")
+    return Table(f"Effect size{where}", columns, rows, note)
+
+
+def _rank_effects(effects: Mapping[str, Mapping[str, Any]], where: str) -> Table:
+    values = {
+        name: [effect[key] for key in ("overlap_at_10", "rbo", "kendall_tau")]
+        for name, effect in effects.items()
+    }
+    rows = [(n, *("none" if v is None else f"{v:.3f}" for v in vs)) for n, vs in values.items()]
+    note = (
+        "Agreement with the first index's rankings, 1 = the same: share of its top 10 kept, "
+        "rank-biased overlap (p = 0.9), Kendall's tau of documents in both top-100."
+    )
+    return Table(f"Rankings{where}", ("", "overlap@10", "RBO", "tau"), rows, note)
+
+
+# cost ---------------------------------------------------------------------------------------------
+
+
+def size_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Return two or three indexes side by side; more below each other, kinds of files apart."""
+    names, indexes = [*report["indexes"]], [*report["indexes"].values()]
+    counted_in = ("documents", "terms", "postings", "bytes")
+    lines = {what: [index[what] for index in indexes] for what in counted_in}
+    by_kind = bytes_by_kind(indexes)
+
+    def beside(before: int, after: int) -> tuple[str, str]:
+        return f"{after:,}", change(before, after)
+
+    if len(names) > _SIDE_BY_SIDE:
+        rows = [
+            (name, *(cell for what, values in lines.items()
+                     for cell in beside(values[0], values[number])[: 1 + (what in _SHRINKING)]))
+            for number, name in enumerate(names)
+        ]  # fmt: skip
+        columns = ("", *(c for w in lines for c in (w, "change")[: 1 + (w in _SHRINKING)]))
+        kinds_of = [(kind, *(f"{size:,}" for size in sizes)) for kind, sizes in by_kind]
+        return [Table("Size", columns, rows), Table("Bytes by kind", ("", *names), kinds_of)]
+    lines |= {f"... {kind}": sizes for kind, sizes in by_kind}
+    rows = [
+        (what, f"{before:,}", *(cell for value in after for cell in beside(before, value)))
+        for what, (before, *after) in lines.items()
+    ]
+    columns = ("", names[0], *(column for name in names[1:] for column in (name, "change")))
+    return [Table("Size", columns, rows)]
+
+
+def bytes_by_kind(indexes: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[int]]]:
+    """Return kinds of files, the first index's largest first, with their bytes in each index."""
+    by_kind = [index["bytes_by_kind"] for index in indexes]
+    kinds = {kind for sizes in by_kind for kind, size in sizes.items() if size}
+    order = sorted(kinds, key=lambda kind: (-by_kind[0].get(kind, 0), kind))
+    return [(kind, [sizes.get(kind, 0) for sizes in by_kind]) for kind in order]
+
+
+def latency_table(report: Mapping[str, Any]) -> Table:
+    """Return mean and percentiles of every index, and how much faster than the first it is."""
+    first, *_ = report["indexes"]
+    rows = []
+    for key, how in (("latency_ms", ""), ("latency_exhaustive_ms", " exhaustive")):
+        for depth, label in DEPTHS.items():
+            before = report[key][first][depth]["mean"]
+            for name, latencies in report[key].items():
+                summary = latencies[depth]
+                faster, bounds = "", None
+                if name != first:
+                    faster = f"x{ratio(before, summary['mean'])}"
+                    mode = depth + how.replace(" ", "_")
+                    bounds = report["latency_ratio"][name][mode]["ci95"]
+                values = (f"{summary[column]:.3f}" for column in ("mean", "p50", "p95", "p99"))
+                rows.append((f"{label}{how}, {name}", *values, faster, times_interval(bounds)))
+    setup = report["latency_setup"]
+    note = (
+        "Inside the JVM, one thread, warm, "
+        f"{counted(setup['queries_timed'], 'query', 'queries')}, median of "
+        f"{counted(setup['counted_rounds'], 'round')}; faster compares the means, with its "
+        "95 % interval by a paired bootstrap over queries (noise of the machine comes on top). "
+        "Exhaustive: without skipping by block maxima."
+    )
+    if not setup["warmup_stable"]:
+        note += " The machine did not become stable while warming up: read with care."
+    columns = ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval")
+    return Table("Latency", columns, rows, note)
+
+
+def speed_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Return latency by kind of query, and postings visited, for the page."""
+    titles = {
+        "by_length": "Latency by query length",
+        "by_dropped": "Latency by share of a query's terms that pruning dropped",
+        "by_gone": "Latency by share of a query's postings that pruning dropped",
+    }
+    strata, names = report["latency_strata"], [*report["latency_ms"]]
+    tables = [_strata(title, strata[key]) for key, title in titles.items() if strata[key]]
+    visited = [
+        (label, *(f"{report['postings_per_query'][name][mode]:,.0f}" for name in names))
+        for mode, label in {**DEPTHS, "exhaustive": "exhaustive"}.items()
+    ]
+    note = "Postings at which a search stops, mean; the rest is skipped by block maxima."
+    return [*tables, Table("Postings visited a query", ("", *names), visited, note)]
+
+
+def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
+    def faster(ratio: Mapping[str, Any]) -> tuple[str, str]:
+        return f"x{ratio['ratio']:.2f}", times_interval(ratio["ci95"])
+
+    rows = [
+        (row["stratum"], row["index"], f"{row['queries']:,}",
+         *(cell for depth in DEPTHS for cell in faster(row[depth])))
+        for row in strata
+    ]  # fmt: skip
+    columns = ("queries with", "index", "number", "top-10", "interval", "top-1000", "interval")
+    return Table(title, columns, rows, "Times faster than the first index.")
+
+
+# single terms and queries -------------------------------------------------------------------------
+
+
+def term_tables(terms: Mapping[str, Any]) -> list[Table]:
+    """Return the terms dropped, raised and lowered most, of the report's ``terms``."""
+    titles = {
+        "most_dropped": f"Terms dropped: {terms['dropped']:,}, of which these save most postings",
+        "raised": "Terms raised most",
+        "lowered": "Terms lowered most, but kept",
+    }
+    columns = ("term", VALUE_COLUMN[terms["tdv_kind"]], "df", "df after")
+
+    def row(term: Mapping[str, Any]) -> tuple[str, ...]:
+        tdv = "none" if term["tdv"] is None else f"{term['tdv']:.3f}"
+        return term["term"], tdv, f"{term['df_before']:,}", f"{term['df_after']:,}"
+
+    return [Table(title, columns, [*map(row, terms[k])]) for k, title in titles.items() if terms[k]]
+
+
+def extreme_queries(
+    topics: Mapping[str, str], evaluations: Mapping[str, Evaluation], measure: str,
+    words: Mapping[str, QueryTerms], most: int = 10,
+) -> list[Table]:  # fmt: skip
+    """Return the queries that lost and gained most in the second system, if they changed."""
+    (full, before), (pruned, after) = [*evaluations.items()][:2]
+    differences = after.values[measure] - before.values[measure]
+    order = np.argsort(differences, kind="stable")
+    lost = [i for i in order[:most] if differences[i] < 0]
+    gained = [i for i in order[::-1][:most] if differences[i] > 0]
+
+    def row(i: int) -> tuple[str, ...]:
+        query = before.queries[i]
+        numbers = (before.values[measure][i], after.values[measure][i])
+        values = (f"{value:.3f}" for value in numbers)
+        dropped = _most_thinned(words[query].thinned(full, pruned))
+        return (f"{query}: {topics[query]}", dropped, *values, f"{differences[i]:+.3f}")
+
+    columns = ("query", "postings dropped", full, pruned, "difference")
+    return [
+        Table(
+            f"{title}, {measure}", columns, [row(i) for i in shown],
+            bars=tuple(float(differences[i]) for i in shown),
+        )
+        for title, shown in (("Lost most", lost), ("Gained most", gained))
+    ]  # fmt: skip
+
+
+def _most_thinned(shares: Mapping[str, float]) -> str:
+    """Name the terms with dropped postings and the share dropped, the largest first."""
+    order = sorted(((t, s) for t, s in shares.items() if s >= 0.005), key=lambda share: -share[1])
+    named = (f"{term} {'all' if share == 1 else f'{share:.0%}'}" for term, share in order)
+    return ", ".join(named) or "none"

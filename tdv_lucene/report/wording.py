@@ -1,7 +1,7 @@
-"""How things are said: text of others made fit to be shown, and numbers of things.
+"""Make text of others fit to be shown, shorten it, and count things.
 
-Ids, terms, names and queries come from collections and users. A terminal obeys the escapes in
-them, a line break begins a row of its own, and marks of direction turn the order of what follows.
+Ids, terms, names and queries come from collections and users. A terminal obeys escapes in them, a
+line break begins a new row, and marks of direction reverse the order of what follows.
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ def _escape(character: str) -> str:
 
 
 def shortened(text: str, most: int = 100) -> str:
-    """The first ``most`` characters of ``text``, with a mark where some are left out."""
+    """Return the first ``most`` characters of ``text``, with a mark where some are left out."""
     return text if len(text) <= most else f"{text[: whole_characters(text, most)]} ..."
 
 
 def whole_characters(text: str, at: int) -> int:
-    """The last place up to ``at`` where ``text`` can be cut: not within what a reader sees as one
-    character, such as a letter with its marks, a syllable of Devanagari or Hangul, or an emoji."""
+    """Return the last position up to ``at`` where ``text`` can be cut.
+
+    That is not within what a reader sees as one character: a letter with its marks, a syllable of
+    Devanagari or Hangul, an emoji.
+    """
     while 0 < at < len(text) and _belongs(text[at - 1], text[at]):
         at -= 1
     return at
@@ -56,5 +59,5 @@ def _belongs(before: str, after: str) -> bool:
 
 
 def counted(number: int, one: str, more: str = "") -> str:
-    """``1 query``, ``1,234 queries``; ``more`` is the plural where no s alone makes it."""
+    """Return ``1 query``, ``1,234 queries``; ``more`` is a plural other than with s."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"

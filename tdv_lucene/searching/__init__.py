@@ -1,1 +1,1 @@
-"""Searching with the parameters an index records, and tuning them."""
+"""Search with the parameters an index records, and tune them."""

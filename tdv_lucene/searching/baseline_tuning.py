@@ -1,4 +1,4 @@
-"""The full index's parameters, tuned on training queries, so that the baseline is no straw man."""
+"""Tuning of the full index's parameters on training queries, for a strong baseline."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from ..analysis import Analysis
-from ..errors import TdvError, argument
-from ..evaluation.evaluate import evaluate_run
+from ..errors import TdvError
+from ..evaluation.measures import evaluate_run
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..indexes.analysis import analysis_of
@@ -22,8 +22,7 @@ from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
 from .search import RUN, search_with
 
-_HITS = 10
-"""More than the objective looks at: equal scores are put in order before they are cut off."""
+_HITS = 10  # more than the objective needs: equal scores are ordered before they are cut off
 
 
 def refuse_weights(index: Index, field: str) -> None:
@@ -57,31 +56,29 @@ def tune_parameters(
     Raises
     ------
     TdvError
-        As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; for an impact
-        index, and a ranking function, that have no parameter to tune.
+        As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; also for an impact
+        index or a ranking function without a parameter to tune.
     """
-    with Index.open(index) as opened:
+    with Index.open(index) as opened, tempfile.TemporaryDirectory() as folder:
         refuse_weights(opened, field)
         own = recorded_parameters(opened, model, field=field)
         assert own.model is not None  # the recorded one, else BM25
         tunable = [m for m in MODELS if any(each.is_tuned for each in ranking_function(m).takes)]
         if own.model not in tunable:
             raise TdvError(
-                f"{argument('model', own.model)} has no parameter to tune: pass "
+                f"model {own.model} has no parameter to tune: pass "
                 f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
             )
         analysed = analysis_of(opened, field, analysis)
-        with tempfile.TemporaryDirectory() as folder:
-            run = Path(folder) / "run"
+        run = Path(folder) / "run"
 
-            def measure(choice: dict[str, float]) -> np.ndarray:
-                made = search_with(
-                    opened, topics,
-                    Output(run, RUN, is_folder=False, inputs=[opened], overwrite=True),
-                    SearchParameters(own.model, **choice), hits=_HITS, threads=threads, field=field,
-                    analysed=analysed, keep_run=True,
-                )  # fmt: skip
-                return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
+        def measure(choice: dict[str, float]) -> np.ndarray:
+            place = Output(run, RUN, is_folder=False, inputs=[opened], overwrite=True)
+            made = search_with(
+                opened, topics, place, SearchParameters(own.model, **choice), hits=_HITS,
+                threads=threads, field=field, analysed=analysed, keep_run=True,
+            )  # fmt: skip
+            return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
 
-            tuning = tune(own.model, own.values(), measure, progress)
+        tuning = tune(own.model, own.values(), measure, progress)
         return SearchParameters(own.model, **tuning.best()), tuning.table()

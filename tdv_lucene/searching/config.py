@@ -25,7 +25,7 @@ from ..ranking.parameters import Parameters, QueryTerms, SearchedModel
 class SearchConfig(
     SearchedModel, QueryTerms, Parameters, TopicField, Analysed, OfField, Named, Overwrite
 ):
-    """How :func:`tdv_lucene.search_index` searches."""
+    """Options of :func:`tdv_lucene.search_index`."""
 
     tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-MODEL]")
     hits: int = option(
@@ -45,7 +45,7 @@ class SearchConfig(
 
 @dataclass(frozen=True, kw_only=True)
 class TuneConfig(TopicField, Analysed, OfField, Threads, Named, Overwrite):
-    """How :func:`tdv_lucene.tune_index` tunes."""
+    """Options of :func:`tdv_lucene.tune_index`."""
 
     search_as: str | None = search_as_option(
         "Write the norms for a searcher with these fixed parameters.  anserini: k1 0.9, b 0.4 "

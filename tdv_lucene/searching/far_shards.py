@@ -1,9 +1,8 @@
-"""An index in shards, searched where they lie: each by a worker, with statistics of the whole.
+"""Search an index in shards, each by a worker that sees it, with statistics of the whole.
 
-Two rounds. In the first, workers count the topics' terms in their shards; here the counts are
-summed. In the second, they search with the sums, and send back the best documents of each topic,
-of which the best are kept here. So no path of a shard need be seen here, and what travels is a few
-numbers a term, then ids and scores.
+First, workers count the topics' terms in their shards, and the counts are summed here. Then they
+search with the sums and return the best documents of each topic, which are merged here. No path of
+a shard need be visible here; a few numbers per term travel, then ids and scores.
 """
 
 from __future__ import annotations
@@ -37,33 +36,22 @@ from ..vocabulary import ByteStrings
 
 @dataclass(frozen=True)
 class _Look:
-    """What a worker says of its shard: identity, user data, how the field was analysed, whether it
-    holds weights, why it is not Anserini's, statistics, and how fields were indexed."""
+    """A worker's report on its shard."""
 
     identity: dict[str, Any]
     user_data: dict[str, str]
     analysed: FieldAnalysis
-    weights: bool | None
+    weights: bool | None  # whether the field holds some
     why_not_anserinis: str
     statistics: Statistics
-    fields: dict[str, str]
+    fields: dict[str, str]  # how each was indexed
 
 
 class FarShards:
     """Shards that workers search; made by :func:`open_far_shards`.
 
-    Attributes
-    ----------
-    identity : dict
-        Of the whole, as an :class:`..indexes.index.Index` has it.
-    user_data : dict
-        That the whole would have in one commit.
-    analysed : FieldAnalysis
-        How the field was analysed.
-    shards : int
-        How many there are.
-    searcher : Searcher
-        Whose defaults are taken.
+    What searches need of an :class:`..indexes.index.Index` is here under the same names;
+    ``user_data`` is what the whole would have in one commit, ``shards`` their number.
     """
 
     def __init__(
@@ -85,23 +73,19 @@ class FarShards:
         return str(self.source)
 
     def record(self, field: str | None = None) -> FieldRecord:
-        """As of an :class:`..indexes.index.Index`."""
+        """Return the record of a field, or of the one that was pruned."""
         return FieldRecord.of(self.user_data, field)
 
     def holds_weights(self, field: str) -> bool | None:
-        """As of an :class:`..indexes.index.Index`; of the field they were opened for."""
+        """Return whether the field they were opened for holds weights, if known."""
         assert field == self._field
         return any(self._weights) if self._weights else None
 
     def find(
-        self,
-        parameters: SearchParameters,
-        topics: Mapping[str, str],
-        hits: int,
-        threads: int | None = None,
-        progress: Progress = silent,
-    ) -> Hits:
-        """The best ``hits`` documents of each topic, of those that were opened with.
+        self, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
+        threads: int | None = None, progress: Progress = silent,
+    ) -> Hits:  # fmt: skip
+        """Return the best ``hits`` documents of each of the topics that they were opened for.
 
         Raises :class:`TdvError` also when a shard was changed meanwhile.
         """
@@ -119,13 +103,10 @@ class FarShards:
 
 @contextlib.contextmanager
 def open_far_shards(
-    source: Source,
-    topics: Mapping[str, str],
-    field: str,
-    analysis: Analysis | None,
+    source: Source, topics: Mapping[str, str], field: str, analysis: Analysis | None,
     progress: Progress,
-) -> Iterator[FarShards]:
-    """Look at the shards, and yield them to be searched for these topics.
+) -> Iterator[FarShards]:  # fmt: skip
+    """Open the shards to search them for these topics.
 
     Raises :class:`TdvError` when the cluster lacks something, a shard cannot be read, or two are
     copies, were not indexed alike, or not pruned together.
@@ -139,7 +120,7 @@ def open_far_shards(
 
 
 def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis | None) -> _Look:
-    """In a worker."""
+    """Look at one shard, in a worker."""
     with Index.open(folder) as shard:
         analysed = analysis_of(shard, field, analysis)
         topics = searchable_topics(topics, field, analysed.analysis)
@@ -150,17 +131,10 @@ def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis
 
 
 def _search(
-    folder: str,
-    commit: str,
-    parameters: SearchParameters,
-    field: str,
-    analysis: Analysis,
-    topics: Mapping[str, str],
-    statistics: Statistics,
-    hits: int,
-    threads: int | None,
-) -> Hits:
-    """In a worker: the best documents of one shard."""
+    folder: str, commit: str, parameters: SearchParameters, field: str, analysis: Analysis,
+    topics: Mapping[str, str], statistics: Statistics, hits: int, threads: int | None,
+) -> Hits:  # fmt: skip
+    """Return the best documents of one shard, in a worker."""
     with Index.open(folder) as shard:
         if shard.commit != commit:  # then the statistics are of other documents
             raise TdvError(f"{folder} was changed while it was searched: run the command again")
@@ -172,7 +146,7 @@ def _search(
 
 
 def _refuse_other_fields(source: Source, looks: Sequence[_Look], field: str) -> None:
-    """What one reader of all shards would refuse; a shard may lack a field."""
+    """Refuse what one reader of all shards would refuse; a shard may lack a field."""
     if not any(field in look.fields for look in looks):
         raise TdvError(f"no shard has a field '{field}': name one of theirs")
     first: dict[str, tuple[Part, str]] = {}
@@ -189,9 +163,9 @@ def _refuse_other_fields(source: Source, looks: Sequence[_Look], field: str) -> 
 def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:
     """Return the best ``depth`` hits of each query.
 
-    Each part holds its own best ``depth``, or all it has, by the same statistics. Equal scores are
-    ordered by the bytes of the ids where any part's are, and what is still equal by the order of
-    the parts, and within each by its own: as Lucene does.
+    Each part holds its own best ``depth``, or all it has, by the same statistics. As in Lucene,
+    equal scores are ordered by the bytes of the ids if any part's are, then by the order of the
+    parts and within each.
     """
     queries = np.concatenate([np.repeat(np.arange(len(p.counts)), p.counts) for p in parts])
     scores = np.concatenate([part.scores for part in parts])

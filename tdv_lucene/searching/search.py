@@ -1,4 +1,4 @@
-"""Stage 6: from topics to a TREC run, with Anserini's engine and the index's own parameters."""
+"""Search topics into a TREC run, with Anserini's engine and the index's own parameters."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis import Analysis
 from ..arguments import cores
-from ..errors import TdvError, argument
-from ..evaluation.run_arrays import Run, join
+from ..errors import TdvError
+from ..evaluation.runs import Run, join
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import analysis_of
 from ..indexes.field_analysis import FieldAnalysis
@@ -21,13 +21,14 @@ from ..indexes.index import Index
 from ..indexes.queries import searchable_topics, shortened_topics
 from ..indexes.query_terms import check_query_terms, note_on_nothing_found, nothing_found
 from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
-from ..jvm.hits import Hits, append_run, open_searched, require_run_names
+from ..jvm.hits import Hits, open_searched
 from ..jvm.searcher import make_similarity, open_pyserini
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source
 from .config import SearchConfig
+from .run_lines import append_run, require_run_names
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
     from .far_shards import FarShards
@@ -37,7 +38,7 @@ _log = logging.getLogger(__name__)
 RUN = "run"
 
 HITS_AT_ONCE = 1_000_000
-"""Of an index, or of all shards that workers search: some 20 bytes each are held at a time."""
+"""Hits held at a time, some 20 bytes each, of an index or of all shards that workers search."""
 
 
 def search_index(
@@ -54,15 +55,14 @@ def search_index(
     Queries are Anserini's bags of words; hits, order and scores are those of Pyserini's
     ``LuceneSearcher`` with the returned parameters. ``threads`` defaults to the machine's cores and
     does not change the run. A manifest is written beside the run. ``model`` None takes the one the
-    index was pruned for, or BM25 if it was not pruned; any other causes a warning in the log, and
-    so do other parameters than it records, and queries with more terms than Lucene takes, which are
-    cut.
+    index was pruned for, or BM25 if it was not pruned. Another model, parameters unlike those it
+    records, and queries cut to the number of terms Lucene takes cause warnings in the log.
 
     Parameters
     ----------
     index
         A folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard is
-        searched by a worker that sees it, else all are here, as one reader. The run is the same.
+        searched by a worker that sees it, else all as one reader here. The run is the same.
     config, options
         How to search: a :class:`SearchConfig`, or its options by name, as ``hits=100``.
 
@@ -72,8 +72,8 @@ def search_index(
     Raises
     ------
     TdvError
-        For unreadable topics or index, a parameter out of its range, an existing output, or where
-        the index has few of the queries' terms, and many by another analysis.
+        For unreadable topics or index, a parameter out of its range, an existing output, or an
+        index that has few of the queries' terms, and many by another analysis.
     """
     config = SearchConfig.of(config, options)
     source = Source.of(index).named_by(config.id_field)
@@ -125,36 +125,26 @@ def search_index(
 
 
 class Searched(NamedTuple):
-    """What was told of a search, and what each batch wrote, if it was to be kept in memory."""
+    """The summary of a search, and the run of each batch if it was kept in memory."""
 
     summary: dict[str, Any]
     kept: list[Run]
 
     def run(self) -> Run:
-        """The run that was written, of a search that kept it."""
+        """Return the run that was written, if the search kept it."""
         return join(self.kept)
 
 
 def search_with(
-    index: Index | FarShards,
-    queries: Mapping[str, str],
-    place: Output,
-    parameters: SearchParameters,
-    *,
-    hits: int,
-    threads: int | None = None,
-    field: str,
-    analysed: FieldAnalysis,
-    feedback: str | None = None,
-    tag: str | None = None,
-    more: Mapping[str, Any] | None = None,
-    keep_run: bool = False,
-    progress: Progress = silent,
-) -> Searched:
-    """Do the work of :func:`search_index`, with parameters and an output that were checked.
+    index: Index | FarShards, queries: Mapping[str, str], place: Output,
+    parameters: SearchParameters, *, hits: int, threads: int | None = None, field: str,
+    analysed: FieldAnalysis, feedback: str | None = None, tag: str | None = None,
+    more: Mapping[str, Any] | None = None, keep_run: bool = False, progress: Progress = silent,
+) -> Searched:  # fmt: skip
+    """Search as :func:`search_index` does, with checked parameters and output.
 
-    Shards that are ``far`` take no feedback. ``more`` is told as well. Unless the run is kept,
-    memory does not grow with the queries.
+    Far shards take no feedback. ``more`` is added to the summary. Unless the run is kept, memory
+    does not grow with the queries.
     """
     if tag is None:
         tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
@@ -175,11 +165,11 @@ def search_with(
         with opened as find:
             # Each shard sends its own best hits.
             at_once = max(1, HITS_AT_ONCE // (hits * shards))
-            for some, best in _find_in_batches(find, queries, hits, at_once, progress):
-                told, printed = append_run(best, some, unfinished, tag)
+            for batch, best in _find_in_batches(find, queries, hits, at_once, progress):
+                told, printed = append_run(best, batch, unfinished, tag)
                 found = {name: before + told[name] for name, before in found.items()}
                 if keep_run:
-                    kept.append(Run.of_hits(list(some), best, printed))
+                    kept.append(Run.of_hits(list(batch), best, printed))
         summary = {
             **parameters.describe(),
             **({"defaults": parameters.defaults} if parameters.defaults else {}),
@@ -201,28 +191,27 @@ def _find_in_batches(
     at_once: int,
     progress: Progress,
 ) -> Iterator[tuple[dict[str, str], Hits]]:
-    """Yield some of the topics and what they find, until all were searched, in their order."""
+    """Yield batches of the topics, in their order, with their hits."""
     for first in range(0, len(topics), at_once):
-        some = dict(islice(topics.items(), first, first + at_once))
+        batch = dict(islice(topics.items(), first, first + at_once))
 
         def advance(
-            label: str, done: int, total: int, first: int = first, of: int = len(some)
+            label: str, done: int, total: int, at: int = first, of: int = len(batch)
         ) -> None:
-            progress(label, first + done * of // max(1, total), len(topics))
+            progress(label, at + done * of // max(1, total), len(topics))
 
-        yield some, find(some, hits, progress=advance)
+        yield batch, find(batch, hits, progress=advance)
 
 
-def _check_feedback(feedback: str | None, field: str, index: str | os.PathLike[str]) -> None:
+def _check_feedback(feedback: str | None, field: str, source: Source) -> None:
     if feedback is not None and field != "contents":
         raise TdvError(
             f"{feedback} is Anserini's, and searches only the field 'contents', not '{field}': "
-            f"leave out {argument('field')}"
+            f"leave out field"
         )
-    if feedback is not None and Source.of(index).is_sharded:
-        raise TdvError(
-            f"{feedback} is Anserini's, and opens one folder only: search {index} without it"
-        )
+    if feedback is not None and source.is_sharded:
+        one = f"{feedback} is Anserini's, and opens one folder only"
+        raise TdvError(f"{one}: search {source} without it")
 
 
 def open_searcher(
@@ -232,14 +221,15 @@ def open_searcher(
     analysis: Analysis | None = None,
     **parameters: Any,
 ) -> Any:
-    """Return a Pyserini ``LuceneSearcher`` on ``index``, set up as the index says.
+    """Return a Pyserini ``LuceneSearcher`` on ``index``, with the parameters it records.
 
-    It gets the model that the TDVs were learned for (any other ``model`` causes a warning in the
-    log) and its parameters, and analyses queries as the index was analysed, or as ``analysis``.
+    It ranks by the model that the TDVs were learned for (any other ``model`` causes a warning in
+    the log) and analyses queries as the index was analysed, or by ``analysis``. Parameters given
+    (``k1``, ``b``, ``mu``) take precedence.
 
-    Use it like any other; ``tfidf``, which Pyserini lacks, works too. Parameters given (``k1``,
-    ``b``, ``mu``) take precedence. The first call imports Pyserini's search package, which takes
-    seconds. Calling ``set_bm25`` or ``set_qld`` on the result replaces model and parameters.
+    Use it like any other; ``tfidf``, which Pyserini lacks, works too. The first call imports
+    Pyserini's search package, which takes seconds. Calling ``set_bm25`` or ``set_qld`` on the
+    result replaces model and parameters.
 
     Raises
     ------

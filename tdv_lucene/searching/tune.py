@@ -1,4 +1,4 @@
-"""An index with k1 and b that suit its collection, written into its norms; nothing is dropped."""
+"""Write k1 and b that suit a collection into the norms of its index, dropping nothing."""
 
 from __future__ import annotations
 
@@ -9,17 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError, argument
-from ..evaluation.chance import note_on_chance
-from ..evaluation.topics import (
-    Qrels,
-    check_overlap,
-    judged_queries,
-    note_on_missing,
-    read_qrels,
-    read_topics,
-    relevant_documents,
-)
+from ..errors import TdvError
+from ..evaluation import topics as reading
+from ..evaluation.measures import note_on_chance
+from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE
 from ..indexes.analysis import analysis_of
 from ..indexes.index import Index
@@ -42,8 +35,8 @@ from .config import TuneConfig
 _log = logging.getLogger(__name__)
 
 _MOST_OFF = 0.02
-"""How far off length norms may be on average, for want of norms below one token: as far as the
-rounding of norms to a byte makes them (standard deviation)."""
+"""Largest mean error of length norms, for lack of norms below one token: the standard deviation of
+rounding norms to a byte."""
 
 
 def tune_index(
@@ -64,13 +57,12 @@ def tune_index(
     Parameters
     ----------
     topics, qrels
-        To tune on, by the tuner of the baseline of :func:`tdv_lucene.compare_indexes`. Both None
-        takes the parameters that other judged collections give this one, which needs no judgements.
-        The best are taken that norms can hold for the searcher, of which the shortest have one
-        token.
+        To tune on, as :func:`tdv_lucene.compare_indexes` tunes its baseline. Both None takes the
+        parameters predicted from other judged collections. The best are taken that norms, the
+        shortest of which have one token, can hold for the searcher.
     config, options
-        A :class:`TuneConfig`, or its options by name, as ``search_as="lucene"``. There is
-        no ``"recorded"`` here.
+        A :class:`TuneConfig`, or its options by name, as ``search_as="lucene"``, except
+        ``"recorded"``.
 
     Returns
     -------
@@ -89,12 +81,12 @@ def tune_index(
         raise TdvError(f"tuning is for one folder, and the shards are several: prune {index}")
     if (topics is None) != (qrels is None):
         raise TdvError(
-            f"tuning needs {argument('topics')} and {argument('qrels')}, or neither: without them "
+            "tuning needs topics and qrels, or neither: without them "
             "it takes the parameters that other judged collections give this one"
         )
     if config.search_as == RECORDED:
         raise TdvError(
-            f"{argument('search_as', RECORDED)} would leave the index as it is: tuned parameters "
+            f"search_as {RECORDED} would leave the index as it is: tuned parameters "
             "go into its norms; name a searcher, or leave it out"
         )
     field, threads = config.field, config.threads
@@ -107,7 +99,7 @@ def tune_index(
         refuse_weights(opened, field)
         if not opened.fields[field].has_norms:
             raise TdvError(
-                f"{argument('field', field)} of {index} has no norms, which k1 and b are written "
+                f"field {field} of {index} has no norms, which k1 and b are written "
                 "into: index it with norms, or search it with a k1 of its own and b 0"
             )
         searched = target_of(opened.searcher, copied.target).parameters(DEFAULT_MODEL)
@@ -118,14 +110,11 @@ def tune_index(
 
 
 def _tuned_values(
-    index: Index,
-    topics: str | os.PathLike[str] | Mapping[str, str] | None,
-    qrels: str | os.PathLike[str] | Qrels | None,
-    searched: tuple[float, float],
-    config: TuneConfig,
-    progress: Progress,
-) -> TermValues:
-    """Return TDVs of 1, with the parameters that suit the judgements, or else the prior's, of those
+    index: Index, topics: str | os.PathLike[str] | Mapping[str, str] | None,
+    qrels: str | os.PathLike[str] | Qrels | None, searched: tuple[float, float],
+    config: TuneConfig, progress: Progress,
+) -> TermValues:  # fmt: skip
+    """Return TDVs of 1, with the best parameters by the judgements, or by the prior without any,
     that norms can hold for a searcher with k1 and b as ``searched``."""
     field = config.field
     tried: list[dict[str, float]] = []
@@ -134,24 +123,24 @@ def _tuned_values(
         queries = (
             topics
             if isinstance(topics, Mapping)
-            else read_topics(topics, config.topic_field, config.topic_reader)
+            else reading.read_topics(topics, config.topic_field, config.topic_reader)
         )
-        judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
+        judged = qrels if isinstance(qrels, Mapping) else reading.read_qrels(qrels)
         analysed = analysis_of(index, field, config.analysis)
         check_query_terms(index, field, analysed, queries.values())
-        relevant = relevant_documents(queries, judged)
+        relevant = reading.relevant_documents(queries, judged)
         known = known_documents(index, sorted(relevant))
-        check_overlap(queries, judged, known)
+        reading.check_overlap(queries, judged, known)
         _, tried = tune_parameters(
             index, queries, judged, DEFAULT_MODEL, field=field, analysis=config.analysis,
             threads=config.threads, progress=progress,
         )  # fmt: skip
         are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
         files = f"{qrels} for {topics}" if are_named else "the qrels"
-        grades = [judged[name] for name in judged_queries(queries, judged)]
+        grades = [judged[name] for name in reading.judged_queries(queries, judged)]
         documents, missing = index.documents, len(relevant) - len({*known})
         for note in (
-            note_on_missing(missing, len(relevant), "the qrels", f"{index}"),
+            reading.note_on_missing(missing, len(relevant), "the qrels", f"{index}"),
             note_on_chance(tried[0][OBJECTIVE], grades, documents, f"{index}", files),
         ):
             if note:
@@ -166,12 +155,10 @@ def _tuned_values(
 
 
 def _best_held(
-    tried: Sequence[Mapping[str, float]],
-    matrix: TermDocumentMatrix,
-    searched: tuple[float, float],
+    tried: Sequence[Mapping[str, float]], matrix: TermDocumentMatrix, searched: tuple[float, float]
 ) -> SearchParameters:
-    """Return the best of the parameters tried that norms can hold for a searcher; say so where
-    others were better.
+    """Return the best of the parameters tried that norms can hold, with a warning if others were
+    better.
 
     Raises :class:`TdvError` when norms can hold none of them.
     """
@@ -187,7 +174,7 @@ def _best_held(
             "average"
         )
         if not held:
-            raise TdvError(f"{problem}; pass {argument('search_as')} with a smaller K1 (1 - B)")
+            raise TdvError(f"{problem}; pass search_as with a smaller K1 (1 - B)")
         _log.warning(
             "%s. Took the best that they can hold, %s. For the better ones, write the norms for a "
             "searcher with a smaller k1 (1 - b)", problem, _named(held[0])
@@ -200,7 +187,7 @@ def _named(choice: Mapping[str, float]) -> str:
 
 
 def _by_prior(matrix: TermDocumentMatrix) -> tuple[SearchParameters, dict[str, Any]]:
-    """The parameters that other judged collections give this one, without first positions."""
+    """Return the parameters predicted from other judged collections, without first positions."""
     prior = Prior.load()
     settings, differences = settings_for(prior, matrix, DEFAULT_MODEL, positions=False)
     return settings.parameters, {"prior": {**prior.describe(), "unlike": differences}}

@@ -15,8 +15,8 @@ from zlib import crc32
 
 import numpy as np
 
-from ..errors import TdvError, argument
-from ..evaluation.ndcg import ndcg
+from ..errors import TdvError
+from ..evaluation.measures import ndcg
 from ..interruption import check
 from ..matrix.term_document_matrix import NormKind, TermDocumentMatrix, blocks
 from ..ranking import Similarity
@@ -129,7 +129,7 @@ def make_queries(
         raise TdvError(
             f"no relevant document of the qrels (such as {_examples(qrels[shared[0]])}) is in the "
             f"index (which has ids such as {matrix.doc_ids[0].decode(errors='replace')!r}); "
-            f"documents that another field names need {argument('id_field')}"
+            "documents that another field names need id_field"
         )
     if not any(len(record[1]) for record in records):
         raise TdvError(

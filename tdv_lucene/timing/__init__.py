@@ -1,1 +1,1 @@
-"""How long queries take: latency inside the JVM, and its summary."""
+"""Query latency inside the JVM."""

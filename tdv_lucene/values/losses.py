@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..arguments import checked_share
-from ..errors import TdvError, argument
+from ..errors import TdvError
 
 MEASURE = "nDCG@5"
 """What points are chosen by, unless learning was told another."""
@@ -58,8 +58,8 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
     validated = [point for point in points if measure in point.get("difference", ())]
     if not validated:
         raise TdvError(
-            f"{argument('max_loss')} needs reductions that 'learn' has measured, with intervals, "
-            f"and these TDVs have none: pass {argument('reduction')}, or TDVs from 'tdv-lucene "
+            "max_loss needs reductions that 'learn' has measured, with intervals, "
+            "and these TDVs have none: pass reduction, or TDVs from 'tdv-lucene "
             "learn' of this version"
         )
     borne = [point for point in validated if most_loss_of(point, measure) <= max_loss]
@@ -72,7 +72,7 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
     raise TdvError(
         f"no measured reduction is sure to lose at most {max_loss:.1%} of {measure}: at the best, "
         f"{best['reduction']:g}, the worse end of the 95 % interval loses {most:.1%}; "
-        f"pass {argument('max_loss', f'{enough:g}')} or {argument('reduction')}, or {more}"
+        f"pass max_loss {enough:g} or reduction, or {more}"
     )
 
 

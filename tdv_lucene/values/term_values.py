@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked_share
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..plan import LONGEST, kinds_of
@@ -222,7 +222,7 @@ class TermValues:
             )
             raise TdvError(
                 f"no reduction is recommended for these TDVs{said}{full}; choose "
-                f"{argument('reduction')}, {argument('max_loss')} or {argument('max_bytes')}"
+                "reduction, max_loss or max_bytes"
             )
         return recommended
 
@@ -291,7 +291,7 @@ class TermValues:
             return OperatingPoint(tdv, scale, None, dropped, point, self.position_boost)
         if (rule := self.posting_rule) is None:
             raise TdvError(
-                f"these TDVs have no rule for single postings: pass {argument('unit', 'term')}, or "
+                "these TDVs have no rule for single postings: pass unit term, or "
                 "learn them with 'tdv-lucene learn'"
             )
         tdv, cut = rule.drop(*learned, reduction)

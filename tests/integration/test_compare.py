@@ -19,11 +19,10 @@ from report_reading import check_listed_queries, check_overview, check_page
 from tdv_lucene.cli.compare import command, show_comparison
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.evaluate import MEASURES
+from tdv_lucene.evaluation.measures import MEASURES
 from tdv_lucene.evaluation.topics import read_qrels
 from tdv_lucene.jvm.searcher import stored_texts
-from tdv_lucene.report.cost_tables import latency_table
-from tdv_lucene.report.tables import comparison_tables
+from tdv_lucene.report.tables import comparison_tables, latency_table
 from tdv_lucene.timing.latency import LatencyPlan
 
 pytestmark = pytest.mark.jvm
@@ -458,7 +457,7 @@ def test_queries_open_to_the_rankings_of_the_runs(case, several):
 
 
 def test_queries_that_changed_most_open_where_not_all_can(case, tmp_path, monkeypatch):
-    monkeypatch.setattr("tdv_lucene.comparison.rankings.MOST", 6)
+    monkeypatch.setattr("tdv_lucene.comparison.results.MOST", 6)
     compare(case, tmp_path / "out")
     [found] = _page_data(SimpleNamespace(output=tmp_path / "out"))["sets"]
     changes = {

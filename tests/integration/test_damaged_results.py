@@ -22,7 +22,7 @@ from tdv_lucene.embedding.embed import embed_terms, load_term_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import load_matrix
-from tdv_lucene.paper.neural.stored import StoredRanker
+from tdv_lucene.paper.neural.training import StoredRanker
 from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index

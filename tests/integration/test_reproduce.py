@@ -11,14 +11,15 @@ import pytest
 from command_line import run_command
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.evaluate import evaluate_run, read_run
+from tdv_lucene.evaluation.measures import evaluate_run
+from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.indexes.build import build_index
 from tdv_lucene.paper.experiment import read_queries
 from tdv_lucene.paper.neural import RANKERS
-from tdv_lucene.paper.pairwise import PaperRecipe
 from tdv_lucene.paper.published import COLLECTIONS
+from tdv_lucene.paper.recipe import PaperRecipe
 from tdv_lucene.paper.reproduce import reproduce_paper
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]

@@ -18,7 +18,8 @@ from lucene_indexes import Doc, open_writer, say, write_index
 
 from tdv_lucene.cli.search import command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
+from tdv_lucene.evaluation.measures import MEASURES, evaluate_run
+from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.indexes.index import Index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.output import Output

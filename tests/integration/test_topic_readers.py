@@ -58,7 +58,7 @@ def test_readers_that_are_not_chosen_by_content(tmp_path):
 def test_no_such_reader(tmp_path, reader):
     path = tmp_path / "topics"
     path.write_text("1\ttext\n")
-    with pytest.raises(TdvError, match=f"topic_reader='{reader}'"):
+    with pytest.raises(TdvError, match=f"topic_reader {reader}"):
         read_topics(path, topic_reader=reader)
 
 
@@ -70,5 +70,5 @@ def test_a_reader_that_fails(tmp_path):
     path.write_text("no xml\n")
     with pytest.raises(TdvError, match=f"{path} holds no topic"):
         read_topics(path, topic_reader="Covid")
-    with pytest.raises(TdvError, match="topic_reader='Covid' .*robust04"):
+    with pytest.raises(TdvError, match="topic_reader Covid .*robust04"):
         read_topics("robust04", topic_reader="Covid")

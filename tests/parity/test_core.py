@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import ranking_oracle as oracle
 
-from tdv_lucene.paper import similarities as paper
+from tdv_lucene.paper import recipe as paper
 from tdv_lucene.ranking.bm25 import Bm25
 from tdv_lucene.ranking.query_likelihood import Dirichlet
 from tdv_lucene.ranking.tf_idf import TfIdf

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...errors import TdvError, argument
+from ...errors import TdvError
 from ...source import Part, Source
 
 LIST = "@"
@@ -57,7 +57,7 @@ def _refuse_far(far: Sequence[Part], here: Sequence[str], scheduler: str | None)
     """Refuse what is seen by some workers beside what is ``here``, and what is no one folder."""
     if scheduler is None:
         raise TdvError(
-            f"the shard {far[0]} is seen by some workers, and no {argument('scheduler')} is given, "
+            f"the shard {far[0]} is seen by some workers, and no scheduler is given, "
             "or this takes none: name the scheduler, or a folder that is seen here"
         )
     if here:
@@ -99,7 +99,7 @@ def _folders(text: str) -> list[str]:
     found = [path for path in sorted(glob.glob(text)) if os.path.isdir(path)]
     if not found:
         raise TdvError(
-            f"{argument('index', text)} matches no folder: name the shards' folders, such as "
+            f"index {text} matches no folder: name the shards' folders, such as "
             "'SHARDS/*' (quoted, so that the shell leaves it alone)"
         )
     return found

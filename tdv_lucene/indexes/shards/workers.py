@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from ...errors import TdvError, argument
+from ...errors import TdvError
 from ...jvm import HEAP_VARIABLE, heap_size
 from ...progress import Progress
 from ...source import Part, Source
@@ -217,7 +217,7 @@ def _connect(distributed: Any, scheduler: str) -> Any:
         return distributed.Client(scheduler, timeout=_ANSWER_SECONDS, set_as_default=False)
     except Exception as error:  # whatever it is that answers there
         raise TdvError(
-            f"{argument('scheduler', scheduler)} does not answer: start 'dask scheduler' there, "
+            f"scheduler {scheduler} does not answer: start 'dask scheduler' there, "
             "and give the address that it prints, such as tcp://HOST:8786"
         ) from error
 

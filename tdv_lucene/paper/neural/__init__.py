@@ -1,7 +1,7 @@
-"""Neural re-rankers that the paper measures TDV against: peers, on which nothing else depends.
+"""Neural re-rankers that the paper measures TDV against; nothing else depends on them.
 
-They need Equinox, which the extra ``neural`` installs. Only what runs them imports them, and asks
-:func:`require_equinox` first.
+They need Equinox, which the extra ``neural`` installs: call :func:`require_equinox` before
+importing the modules that run them.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from ...errors import TdvError
 
 KIND = "neural-ranker"
-"""What the manifest of a trained one calls it."""
+"""The kind in the manifest of a trained one."""
 
 RANKERS = {"drmm": "DRMM", "duet": "DUET", "conv-knrm": "Conv-KNRM"}
-"""Our names of the paper's neural methods, in its order."""
+"""Our names for the paper's neural methods, in its order."""
 
 
 def require_equinox() -> None:
@@ -27,6 +27,6 @@ def require_equinox() -> None:
 
 
 def check_name(name: str) -> None:
-    """Raise :class:`TdvError` when there is no such re-ranker."""
+    """Raise :class:`TdvError` when no re-ranker has this name."""
     if name not in RANKERS:
         raise TdvError(f"no neural re-ranker '{name}': choose one of {', '.join(RANKERS)}")

@@ -1,7 +1,7 @@
-"""What the re-rankers are made of, and what they score: padding changes nothing.
+"""Layers of the re-rankers, and the batches they score; padding changes nothing.
 
-Shapes: ``B`` queries of ``L`` terms, ``C`` documents a query of ``N`` terms, word vectors of ``E``
-numbers. Terms are numbers, -1 for padding, which stands at the end.
+Shapes: ``B`` queries of ``L`` terms, ``C`` documents per query of ``N`` terms, word vectors of
+``E`` numbers. Terms are numbers; the padding at the end is -1, with zeros as vectors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ...ranking import Array
 
 BINS = 30
-"""DRMM's, the last of which counts exact matches alone."""
+"""Bins of DRMM's histograms; the last counts exact matches only."""
 
 KERNELS = np.array([1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9], np.float32)
 WIDTHS = np.array([1e-3] + [0.1] * 10, np.float32)
@@ -25,28 +25,17 @@ WIDTHS = np.array([1e-3] + [0.1] * 10, np.float32)
 
 
 class Batch(NamedTuple):
-    """Queries with documents to score.
+    """Queries with documents to score."""
 
-    Attributes
-    ----------
-    query : int32[B, L]
-        Term numbers.
-    query_vectors : float32[B, L, E]
-        Zeros for padding, as all below.
-    idf : float32[B, L]
-    docs : int32[B, C, N]
-    doc_vectors : float32[B, C, N, E]
-    """
-
-    query: Array
-    query_vectors: Array
-    idf: Array
-    docs: Array
-    doc_vectors: Array
+    query: Array  # int32[B, L]
+    query_vectors: Array  # float32[B, L, E]
+    idf: Array  # float32[B, L]
+    docs: Array  # int32[B, C, N]
+    doc_vectors: Array  # float32[B, C, N, E]
 
 
 def draw_normal(rng: np.random.Generator, shape: tuple[int, ...], inputs: int) -> jax.Array:
-    """Return float32 weights whose sum over so many ``inputs`` has a variance of 1.
+    """Draw float32 weights whose sum over ``inputs`` of them has a variance of 1.
 
     NumPy draws them: JAX would compile each shape, for seconds.
     """
@@ -54,16 +43,10 @@ def draw_normal(rng: np.random.Generator, shape: tuple[int, ...], inputs: int) -
 
 
 class Dense(eqx.Module):
-    """A full layer on the last axis.
+    """A full layer on the last axis."""
 
-    Attributes
-    ----------
-    weight : float[outputs, inputs]
-    bias : float[outputs]
-    """
-
-    weight: jax.Array
-    bias: jax.Array
+    weight: jax.Array  # float[outputs, inputs]
+    bias: jax.Array  # float[outputs]
 
     def __init__(
         self, inputs: int, outputs: int, rng: np.random.Generator, scale: float = 1, bias: float = 0
@@ -72,17 +55,17 @@ class Dense(eqx.Module):
         self.bias = jnp.full(outputs, bias, jnp.float32)
 
     def __call__(self, values: jax.Array) -> jax.Array:
-        """Return float[..., outputs] of float[..., inputs]."""
+        """Map float[..., inputs] to float[..., outputs]."""
         return values @ self.weight.T + self.bias
 
 
 def unit(vectors: jax.Array) -> jax.Array:
-    """Return vectors of length 1; a zero vector stays, and its gradient is finite."""
+    """Scale vectors to length 1; a zero vector stays zero, with a finite gradient."""
     return vectors * jax.lax.rsqrt((vectors**2).sum(axis=-1, keepdims=True) + 1e-12)
 
 
 def exact_matches(query: jax.Array, docs: jax.Array) -> jax.Array:
-    """Return bool[B, C, L, N]: where a document has a query's term."""
+    """Return bool[B, C, L, N]: whether a document has a query's term at a position."""
     terms = query[:, None, :, None]
     return (terms == docs[:, :, None, :]) & (terms >= 0)
 
@@ -90,9 +73,9 @@ def exact_matches(query: jax.Array, docs: jax.Array) -> jax.Array:
 def match_histograms(cosines: jax.Array, query: jax.Array, docs: jax.Array) -> jax.Array:
     """Return float[B, C, L, BINS]: log(1 + count) of a document's terms by cosine.
 
-    Bin i of the first 29 holds the cosines from -1 + 2 i / 29 on, the last the same term again
-    (Guo et al. 2016, section 3.1: LCH). A cosine of 1 with another term is in the one before.
-    ``cosines`` are float[B, C, L, N].
+    Cosines are float[B, C, L, N]. Bin i of the first 29 holds those from -1 + 2 i / 29 on, the last
+    the same term again (Guo et al. 2016, section 3.1: LCH). A cosine of 1 with another term is in
+    the one before.
     """
     there = (query >= 0)[:, None, :, None] & (docs >= 0)[:, :, None, :]
     bins = jnp.clip(jnp.floor((cosines + 1) / 2 * (BINS - 1)), 0, BINS - 2).astype(jnp.int32)
@@ -102,7 +85,7 @@ def match_histograms(cosines: jax.Array, query: jax.Array, docs: jax.Array) -> j
 
 
 def masked_softmax(logits: jax.Array, there: jax.Array) -> jax.Array:
-    """Return float[..., L]: softmax over what is there; zeros where nothing is."""
+    """Return softmax over the last axis where ``there``; zeros where nothing is there."""
     shifted = jnp.where(there, logits, -jnp.inf)
     largest = jnp.where(there.any(axis=-1), shifted.max(axis=-1), 0.0)
     weights = jnp.where(there, jnp.exp(jnp.where(there, logits - largest[..., None], 0.0)), 0.0)
@@ -110,16 +93,9 @@ def masked_softmax(logits: jax.Array, there: jax.Array) -> jax.Array:
 
 
 def convolve(vectors: jax.Array, kernel: jax.Array) -> jax.Array:
-    """Return float[..., N, F]: the convolution at each term, of it and the ``h - 1`` after it.
+    """Convolve float[..., N, E] with a kernel float[h, E, F] into float[..., N, F].
 
-    Behind the end stand zeros.
-
-    Parameters
-    ----------
-    vectors
-        float[..., N, E], zeros for padding.
-    kernel
-        float[h, E, F]
+    Each term is taken with the ``h - 1`` after it, and zeros after the end.
     """
     flat = vectors.reshape(-1, *vectors.shape[-2:])
     found = jax.lax.conv_general_dilated(
@@ -129,7 +105,7 @@ def convolve(vectors: jax.Array, kernel: jax.Array) -> jax.Array:
 
 
 def masked_max(values: jax.Array, there: jax.Array) -> jax.Array:
-    """Return float[..., F]: the largest of float[..., N, F] over N; zeros where nothing is."""
+    """Return float[..., F]: the maximum of float[..., N, F] over N; zeros if nothing is there."""
     largest = jnp.where(there[..., None], values, -jnp.inf).max(axis=-2)
     return jnp.where(there.any(axis=-1)[..., None], largest, 0)
 
@@ -137,19 +113,12 @@ def masked_max(values: jax.Array, there: jax.Array) -> jax.Array:
 def pool_kernels(
     similarities: jax.Array, query_there: jax.Array, doc_there: jax.Array
 ) -> jax.Array:
-    """Return float[B, C, K]: how many similarities lie near each kernel's centre, softly.
+    """Return float[B, C, K]: soft counts of similarities float[B, C, L, N] near kernels' centres.
 
     The sum over document terms of exp(-(s - mu)^2 / 2 sigma^2), its log(1 + x), and the sum of
     these over query terms: MatchZoo's. With the paper's 0.01 log x (Dai et al. 2018, section 3.3)
-    the output's weights must grow a hundredfold to fill a margin of 1; on few queries the
-    convolutions learn them by heart before that.
-
-    Parameters
-    ----------
-    similarities
-        float[B, C, L, N], within -1 and 1.
-    query_there, doc_there
-        bool[B, L] and bool[B, C, N]
+    the output's weights must grow a hundredfold to fill a margin of 1; before that, the
+    convolutions overfit few queries.
     """
     there = doc_there[:, :, None, :]
     counts = [jnp.where(there, near, 0).sum(axis=-1) for near in _near(similarities)]

@@ -1,15 +1,20 @@
-"""The re-rankers by name: DRMM and Conv-KNRM, and DUET of :mod:`.duet`."""
+"""The re-rankers - DRMM, DUET and Conv-KNRM - and every number they and their training use.
+
+The numbers are from their papers or chosen for speed. None was tuned on a collection that is
+reported; learning rates and the number of query terms were chosen on lisa and time.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import TdvError
 from . import check_name
-from .config import NeuralConfig
-from .duet import Duet
 from .layers import (
     BINS,
     KERNELS,
@@ -17,35 +22,164 @@ from .layers import (
     Dense,
     convolve,
     draw_normal,
+    exact_matches,
+    masked_max,
     masked_softmax,
     match_histograms,
     pool_kernels,
     unit,
 )
 
-_HIDDEN = 5
-_SMALL = 0.1
-"""Of the first weights: a text has tens of terms in the bins around 0, and what these add would
-drown its exact matches."""
+POOLED = 10
+"""Terms in a pooling window of DUET: a tenth of the document, as in its paper (100 of 1000)."""
 
-_LENGTHS = (1, 2, 3)
+RATES = {"drmm": 3e-2, "duet": 3e-3, "conv-knrm": 3e-3}
+"""Learning rates, with the smallest mean held-out loss on lisa and time of .003, .01 and .03
+(DRMM), .001 and .003 (DUET) and .001, .003 and .01 (Conv-KNRM)."""
+
+
+@dataclass(frozen=True)
+class NeuralConfig:
+    """Settings of re-rankers and their training."""
+
+    query_terms: int = 32  # longer queries and documents are cut
+    doc_terms: int = 100  # a multiple of POOLED
+    filters: int = 64  # of Conv-KNRM, for each length of n-gram; its paper with search logs has 128
+    units: int = 32  # filters and hidden units of DUET; its paper with very many queries has 300
+    depth: int = 1000  # documents of the first stage that non-relevant ones are drawn from
+    pairs_per_step: int = 32
+    pairs_per_epoch: int = 1024
+    learning_rate: float | None = None  # None for that of RATES
+    held_out: float = 0.2  # share of the training queries whose loss decides when to stop
+    max_epochs: int = 200  # far beyond what training takes
+    patience: int = 5  # epochs without a smaller loss before stopping
+
+    def __post_init__(self) -> None:
+        if self.doc_terms < POOLED or self.doc_terms % POOLED:
+            raise TdvError(
+                f"doc_terms must be a multiple of {POOLED}, got {self.doc_terms}: try 100"
+            )
+
+
+_WORDS = 3  # in the convolutions of DUET's distributed model
+_SMALL_DUET = 0.3  # scale of its first output weights: exact matches count more at first
+
+
+class Local(eqx.Module):
+    """DUET's model of exact matches: the positions in the document of each query term.
+
+    At first a match counts the same at every position: with random weights, a thousand judged
+    queries do not teach that.
+    """
+
+    window: jax.Array  # float[doc_terms, F]: a convolution over the whole document per query term
+    bias: jax.Array
+    gather: jax.Array  # float[query_terms, F, F]: the first full layer, by position in the query
+    gather_bias: jax.Array
+    hidden: Dense
+    output: Dense
+
+    def __init__(self, config: NeuralConfig, rng: np.random.Generator) -> None:
+        units = config.units
+        # A term occurs a few times in a document: that many inputs are not 0.
+        window = draw_normal(rng, (1, units), 4)
+        self.window = jnp.repeat(window, config.doc_terms, axis=0)
+        self.bias = jnp.zeros(units)
+        gather = draw_normal(rng, (1, units, units), 4 * units)
+        self.gather = jnp.repeat(gather, config.query_terms, axis=0)
+        self.gather_bias = jnp.zeros(units)
+        self.hidden = Dense(units, units, rng)
+        self.output = Dense(units, 1, rng)
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        matches = exact_matches(batch.query, batch.docs).astype(jnp.float32)
+        seen = jnp.tanh(matches @ self.window[: batch.docs.shape[-1]] + self.bias)
+        seen = jnp.where((batch.query >= 0)[:, None, :, None], seen, 0)
+        gathered = jnp.einsum("bclf,lfg->bcg", seen, self.gather[: batch.query.shape[-1]])
+        hidden = jnp.tanh(gathered + self.gather_bias)
+        hidden = jnp.tanh(self.hidden(hidden))
+        return self.output(hidden)[..., 0]
+
+
+class Distributed(eqx.Module):
+    """DUET's model of word vectors: the query's vector times that of each window."""
+
+    query_kernel: jax.Array  # float[3, E, F], as doc_kernel
+    query_bias: jax.Array
+    query_dense: Dense
+    doc_kernel: jax.Array
+    doc_bias: jax.Array
+    doc_dense: Dense
+    gather: jax.Array  # float[windows, F, F]: the first full layer, by window
+    gather_bias: jax.Array
+    output: Dense
+
+    def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
+        units = config.units
+        shape, windows = (_WORDS, dimensions, units), config.doc_terms // POOLED
+        self.query_kernel = draw_normal(rng, shape, _WORDS * dimensions)
+        self.query_bias = jnp.zeros(units)
+        self.query_dense = Dense(units, units, rng)
+        self.doc_kernel = draw_normal(rng, shape, _WORDS * dimensions)
+        self.doc_bias = jnp.zeros(units)
+        self.doc_dense = Dense(units, units, rng)
+        self.gather = draw_normal(rng, (windows, units, units), windows * units)
+        self.gather_bias = jnp.zeros(units)
+        self.output = Dense(units, 1, rng, _SMALL_DUET)
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        asked = jnp.tanh(convolve(batch.query_vectors, self.query_kernel) + self.query_bias)
+        asked = jnp.tanh(self.query_dense(masked_max(asked, batch.query >= 0)))
+        there = batch.docs.reshape(*batch.docs.shape[:-1], -1, POOLED) >= 0
+        found = jnp.tanh(convolve(batch.doc_vectors, self.doc_kernel) + self.doc_bias)
+        found = masked_max(found.reshape(*there.shape, -1), there)
+        found = jnp.tanh(self.doc_dense(found))
+        found = jnp.where(there.any(axis=-1)[..., None], found, 0)
+        product = asked[:, None, None] * found
+        gathered = jnp.einsum("bcwf,wfg->bcg", product, self.gather[: product.shape[2]])
+        return self.output(jnp.tanh(gathered + self.gather_bias))[..., 0]
+
+
+class Duet(eqx.Module):
+    """A local model of exact matches and a distributed one of word vectors, summed.
+
+    Source: Mitra, Diaz and Craswell, "Learning to Match using Local and Distributed Representations
+    of Text for Web Search", WWW 2017. Differences: frozen word vectors replace n-graphs of
+    characters, layers are smaller (:class:`NeuralConfig`), documents are read up to ``doc_terms``,
+    pooling windows do not overlap, there is no dropout, and all positions of a text begin with the
+    same weights.
+    """
+
+    local: Local
+    distributed: Distributed
+
+    def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
+        self.local = Local(config, rng)
+        self.distributed = Distributed(dimensions, config, rng)
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        return self.local(batch) + self.distributed(batch)
+
+
+_HIDDEN = 5  # units of DRMM
+_SMALL = 0.1  # scale of its first weights: else tens of terms in bins around 0 hide exact matches
+_LENGTHS = (1, 2, 3)  # of Conv-KNRM's n-grams
 
 
 class Drmm(eqx.Module):
     """A deep relevance matching model on histograms of word similarities.
 
     score = sum over query terms of g_l (v . ReLU(W h_l + a) + b). h_l are log-count histograms,
-    g the softmax over the query's terms of w idf (of the paper's two gates the one without word
+    g the softmax over the query's terms of w idf (the one of the paper's two gates without word
     vectors).
 
     Source: Guo, Fan, Ai and Croft, "A Deep Relevance Matching Model for Ad-hoc Retrieval", CIKM
     2016. There the units are tanh. Here they are as in MatchZoo, with which the TDV paper ran it:
-    ReLU and a score without bounds. Between bounds that a margin of 1 already fills, the best
-    documents of a thousand come to score the same.
-
-    Attributes
-    ----------
-    gate : float[]
+    ReLU and a score without bounds. Within bounds that a margin of 1 already fills, the best
+    documents of a thousand get the same score.
     """
 
     hidden: Dense
@@ -67,24 +201,18 @@ class Drmm(eqx.Module):
 
 
 class ConvKnrm(eqx.Module):
-    """Soft matches of n-grams of all lengths, counted by kernels.
+    """Counts soft matches of n-grams of all lengths by kernels.
 
     score = w . phi + b, phi the kernels' features of each pair of n-gram lengths.
 
     Source: Dai, Xiong, Callan and Liu, "Convolutional Neural Networks for Soft-Matching N-Grams in
     Ad-hoc Search", WSDM 2018. There the score is a tanh, of features 0.01 log x. Here both are as
     in MatchZoo, with which the TDV paper ran it: a score without bounds, of log(1 + x).
-
-    Attributes
-    ----------
-    kernels : tuple of float[h, E, F]
-    biases : tuple of float[F]
-    output : Linear of 9 * 11 features
     """
 
-    kernels: tuple[jax.Array, ...]
-    biases: tuple[jax.Array, ...]
-    output: Dense
+    kernels: tuple[jax.Array, ...]  # float[h, E, F]
+    biases: tuple[jax.Array, ...]  # float[F]
+    output: Dense  # of 9 * 11 features
 
     def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
         self.kernels = tuple(
@@ -107,10 +235,7 @@ class ConvKnrm(eqx.Module):
         return self.output(phi)[..., 0]
 
     def _ngrams(self, vectors: jax.Array) -> list[jax.Array]:
-        """Return float[..., N, F] of each length: vectors of n-grams, of length 1 for cosines.
-
-        One begins at every term; behind the end of the text it goes on with zeros.
-        """
+        """Return unit vectors float[..., N, F] of n-grams of each length, one per term."""
         return [
             unit(jax.nn.relu(convolve(vectors, kernel) + bias))
             for kernel, bias in zip(self.kernels, self.biases)
@@ -118,8 +243,7 @@ class ConvKnrm(eqx.Module):
 
 
 Ranker = Drmm | Duet | ConvKnrm
-"""Called with a batch it returns float[B, C], finite also for an empty query or document. All its
-leaves are weights, float32."""
+"""Maps a batch to float[B, C], finite even for an empty query or document; leaves are float32."""
 
 _KINDS: dict[str, type[Ranker]] = {"drmm": Drmm, "duet": Duet, "conv-knrm": ConvKnrm}
 

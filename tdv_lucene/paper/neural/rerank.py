@@ -7,10 +7,11 @@ from typing import Any
 
 from ...embedding.embed import load_term_vectors
 from ...embedding.term_vectors import latent_semantic_vectors
-from ...errors import TdvError, argument
+from ...errors import TdvError
 from ...evaluation.topics import read_qrels, read_topics
 from ...indexes.analysis import analysis_of
 from ...indexes.index import Index
+from ...jvm.analysis import analyze_topics
 from ...matrix.extract import open_matrix
 from ...output import Output
 from ...progress import Progress, silent
@@ -31,12 +32,11 @@ def train_ranker(
 ) -> dict[str, Any]:
     """Train a neural re-ranker of BM25's results and write it to the folder ``output``.
 
-    It is trained by pairs of a relevant and a non-relevant document that BM25 finds, until the
-    loss of a held-out fifth of the queries falls no more; see :mod:`.training` and, for every
-    number, :mod:`.config`.
-    Deterministic given ``seed`` on one machine.
+    It learns from pairs of a relevant and a non-relevant document that BM25 finds, until the loss
+    of a held-out fifth of the queries stops falling; see :mod:`.training`, and :mod:`.rankers` for
+    every number. Deterministic given ``seed`` on one machine.
 
-    Raises :class:`TdvError` when Equinox is not installed, the index knows neither positions nor
+    Raises :class:`TdvError` when Equinox is not installed, the index has neither positions nor
     text, the queries have no relevant document in it, or the output may not be written.
 
     Parameters
@@ -55,15 +55,10 @@ def train_ranker(
     require_equinox()
     read = [index, topics, qrels, chosen.vectors, matrix]
     place = Output(output, KIND, inputs=read, overwrite=chosen.overwrite)
-    texts, judgements = (
-        read_topics(topics, chosen.topic_field, chosen.topic_reader),
-        read_qrels(qrels),
-    )
-    from ...jvm.analysis import analyze_topics
-    from .config import NeuralConfig
-    from .rankers import count_parameters
-    from .stored import StoredRanker
-    from .training import judged_training, train
+    texts = read_topics(topics, chosen.topic_field, chosen.topic_reader)
+    judgements = read_qrels(qrels)
+    from .rankers import NeuralConfig, count_parameters
+    from .training import StoredRanker, judged_training, train
 
     with (
         Index.open(index) as opened,
@@ -113,16 +108,16 @@ def rerank_run(
 
     Those after them follow in their order, so a query has the same documents as before.
 
-    Raises :class:`TdvError` when Equinox is not installed, the re-ranker is of another index, the
-    run has a query that the topics lack or a document that the index lacks, or the output may not
-    be written.
+    Raises :class:`TdvError` when Equinox is not installed, the re-ranker belongs to another index,
+    the run has a query that the topics lack or a document that the index lacks, or the output may
+    not be written.
 
     Parameters
     ----------
     ranker
         A folder from :func:`train_ranker` on this index.
     run
-        A TREC run, of any system, of documents in the index.
+        A TREC run, from any system, of documents in the index.
     config, options
         A :class:`..config.RerankConfig`, or its options by name, as ``tag="x"``.
 
@@ -132,24 +127,21 @@ def rerank_run(
         ``name``, ``rerank_depth``, ``queries`` and ``hits``.
     """
     config = RerankConfig.of(config, options)
-    rerank_depth, matrix = config.rerank_depth, config.matrix
+    depth, matrix = config.rerank_depth, config.matrix
     require_equinox()
-    read = [index, ranker, topics, run, matrix]
     place = Output(
-        output, RUN, is_folder=False, inputs=read, overwrite=config.overwrite,
-        made_by="paper rerank",
+        output, RUN, is_folder=False, inputs=[index, ranker, topics, run, matrix],
+        overwrite=config.overwrite, made_by="paper rerank",
     )  # fmt: skip
     texts = read_topics(topics, config.topic_field, config.topic_reader)
-    from ...jvm.analysis import analyze_topics
-    from .reading import Reader
     from .runs import Reranking, format_run, number_documents, read_rankings
-    from .stored import StoredRanker
+    from .training import Reader, StoredRanker
 
     rankings, stored = read_rankings(os.fspath(run)), StoredRanker.load(ranker)
     if missing := [query for query in rankings if query not in texts]:
         raise TdvError(
             f"the run answers {len(missing)} queries (such as '{missing[0]}') that the topics "
-            f"lack: pass the {argument('topics')} that were searched"
+            f"lack: pass the topics that were searched"
         )
     field, name = stored.manifest["field"], stored.manifest["name"]
     with (
@@ -160,12 +152,12 @@ def rerank_run(
         tokens = analyze_topics({q: texts[q] for q in rankings}, field, analysed)
         stored.check(counts, index)
         reader = Reader(counts, stored.vectors, stored.config)
-        documents = number_documents(counts, rankings.values(), rerank_depth)
+        documents = number_documents(counts, rankings.values(), depth)
         asked = dict(zip(rankings, reader.queries(tokens)))
-        work = Reranking(stored.ranker, reader, asked, rankings, documents, rerank_depth)
+        work = Reranking(stored.ranker, reader, asked, rankings, documents, depth)
         found = work.of_all(name, progress)
     hits = sum(map(len, found.values()))
-    summary = {"name": name, "rerank_depth": rerank_depth, "queries": len(found), "hits": hits}
+    summary = {"name": name, "rerank_depth": depth, "queries": len(found), "hits": hits}
     with place as unfinished:
         text = format_run(found, config.tag or f"tdv-lucene-{name}")
         unfinished.write_text(text, encoding="utf-8")

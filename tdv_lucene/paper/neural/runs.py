@@ -1,20 +1,25 @@
-"""A run re-ranked: its first documents by a re-ranker's scores, the others after them."""
+"""Re-ranking of a run: its first documents by a re-ranker's scores, the others after them."""
 
 from __future__ import annotations
 
+import time
+import timeit
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import TdvError, argument
+from ...errors import TdvError
+from ...evaluation.runs import read_run
 from ...interruption import check, deferred
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...progress import Progress
 from ...simulation.retrieval import find_documents
+from ..experiment import ROUNDS, Experiment, measure
 from . import RANKERS
-from .rankers import Ranker, score
-from .reading import Reader
+from .rankers import NeuralConfig, Ranker, count_parameters, score
+from .training import Reader, judged_training, train
 
 CHUNK = 64
 """Documents at once: with twice as many Conv-KNRM takes twice the time, for fresh memory."""
@@ -29,7 +34,7 @@ Rankings = dict[str, list[str]]
 def number_documents(
     matrix: TermDocumentMatrix, rankings: Iterable[Sequence[str]], depth: int
 ) -> dict[str, int]:
-    """Return the numbers of the first ``depth`` documents of each ranking, by their ids.
+    """Return document id -> number, for the first ``depth`` documents of each ranking.
 
     Raises :class:`TdvError` when the index lacks one.
     """
@@ -39,45 +44,43 @@ def number_documents(
     if missing:
         raise TdvError(
             f"the run has the document '{min(missing)}', and the index has not: pass the "
-            f"{argument('index')} that was searched"
+            f"index that was searched"
         )
     return numbers
 
 
 def read_rankings(run: str) -> Rankings:
     """Read a TREC run: the documents of each query by falling score."""
-    from ...evaluation.evaluate import read_run
-
     frame = read_run(run).sort_values("score", ascending=False, kind="stable")
     grouped = frame.groupby("query", sort=False)["docid"]
     return {query: doc_ids.tolist() for query, doc_ids in grouped}
 
 
-class Reranking(NamedTuple):
-    """A re-ranker at work on a run.
+def format_run(rankings: Mapping[str, Ranked], tag: str) -> str:
+    """Return the lines of a TREC run, with every digit of the scores."""
+    return "".join(
+        f"{query} Q0 {name} {rank} {score!r} {tag}\n"
+        for query, ranked in rankings.items()
+        for rank, (name, score) in enumerate(ranked, 1)
+    )
 
-    Attributes
-    ----------
-    asked : query id -> int32[L] terms
-    rankings : Rankings
-        The first stage's.
-    documents : document id -> number
-        Of the first ``depth`` of each.
-    """
+
+class Reranking(NamedTuple):
+    """A re-ranker with a run to re-rank."""
 
     ranker: Ranker
     reader: Reader
-    asked: Mapping[str, np.ndarray]
-    rankings: Rankings
-    documents: Mapping[str, int]
+    asked: Mapping[str, np.ndarray]  # query id -> int32[L] terms
+    rankings: Rankings  # of the first stage
+    documents: Mapping[str, int]  # id -> number, for the first ``depth`` of each ranking
     depth: int
 
     def of(self, query: str) -> Ranked:
         """Return one query's documents; none where the first stage found none.
 
         Documents after the first ``depth`` follow in their order, each a little below the one
-        before. Of equal scores the first stage's order decides, and the lower gets the next smaller
-        float32: tools would put them in an order of their own.
+        before. Equal scores keep the first stage's order, and the lower one gets the next smaller
+        float32, so that no tool orders them otherwise.
         """
         found = self.rankings.get(query, [])
         head, tail = found[: self.depth], found[self.depth :]
@@ -86,15 +89,18 @@ class Reranking(NamedTuple):
         numbers = np.array([self.documents[name] for name in head], np.int64)
         scores = score_documents(self.ranker, self.reader, self.asked[query], numbers)
         order = np.argsort(-scores, kind="stable")
-        scores = _falling(scores[order])
+        scores = scores[order]
+        for i in range(1, len(scores)):
+            if scores[i] >= scores[i - 1]:
+                scores[i] = np.nextafter(scores[i - 1], np.float32(-np.inf))
         ranked = list(zip((head[i] for i in order), scores.tolist()))
         last = ranked[-1][1]
         return ranked + [(name, last - 1.0 - place) for place, name in enumerate(tail)]
 
     def of_all(self, name: str, progress: Progress) -> dict[str, Ranked]:
-        """Return those of every query, by the re-ranker ``name``."""
+        """Return the documents of every query, by the re-ranker ``name``."""
         ranked = {}
-        with deferred():  # JAX's callbacks bear no exception
+        with deferred():  # JAX's callbacks tolerate no exception
             for number, query in enumerate(self.asked, 1):
                 ranked[query] = self.of(query)
                 progress(f"re-rank by {RANKERS[name]}, queries", number, len(self.asked))
@@ -106,35 +112,68 @@ def score_documents(
 ) -> np.ndarray:
     """Return float32[n]: scores of ``documents`` int[n] for a query int32[L] of term numbers.
 
-    Documents of about the same length share a chunk, so that little padding is computed. A
-    document's score depends on neither the others nor their order.
+    Documents of about the same length share a chunk, for little padding. A document's score depends
+    on neither the others nor their order.
     """
     lengths = reader.lengths(documents)
     order = np.argsort(lengths, kind="stable")
     scores = np.zeros(len(documents), np.float32)
     for first in range(0, len(order), CHUNK):
         check()
-        some = order[first : first + CHUNK]
+        chunk = order[first : first + CHUNK]
         docs = np.full((1, CHUNK), -1, np.int64)
-        docs[0, : len(some)] = documents[some]
-        batch = reader.batch(query[None], docs, reader.width(int(lengths[some[-1]])))
-        scores[some] = np.asarray(score(ranker, batch))[0, : len(some)]
+        docs[0, : len(chunk)] = documents[chunk]
+        batch = reader.batch(query[None], docs, reader.width(int(lengths[chunk[-1]])))
+        scores[chunk] = np.asarray(score(ranker, batch))[0, : len(chunk)]
     return scores
 
 
-def _falling(scores: np.ndarray) -> np.ndarray:
-    """Return float32[n] that falls from each to the next, as near to ``scores`` as can be."""
-    scores = scores.copy()
-    for i in range(1, len(scores)):
-        if scores[i] >= scores[i - 1]:
-            scores[i] = np.nextafter(scores[i - 1], np.float32(-np.inf))
-    return scores
+def run_ranker(experiment: Experiment, name: str) -> dict[str, np.ndarray]:
+    """Train a re-ranker fold by fold and re-rank BM25's run of the full index, as TDV-BM25 is made.
+
+    Writes the run and returns ``nDCG@5`` and ``R@1000`` float64[Q] in the order of the folds,
+    ``ms`` float64[n] of the n queries timed, ``epochs`` int64[folds] and ``parameters`` int64[1].
+    """
+    first = read_rankings(str(experiment.baseline("bm25")))
+    depth = experiment.config.rerank_depth
+    documents = number_documents(experiment.matrix, first.values(), depth)
+    ranked: dict[str, Ranked] = {}
+    milliseconds, epochs, size = [], [], 0
+    for fold in experiment.queries.folds:
+        judged = experiment.judged(fold.training)
+        training = judged_training(experiment.matrix, experiment.vectors, NeuralConfig(), *judged)
+        trained = train(name, training, experiment.config.seed, experiment.progress)
+        epochs.append(trained.epoch)
+        size = count_parameters(trained.ranker)
+        terms = training.reader.queries({q: experiment.tokens[q] for q in fold.held_out})
+        asked = dict(zip(fold.held_out, terms))
+        work = Reranking(trained.ranker, training.reader, asked, first, documents, depth)
+        ranked |= work.of_all(name, experiment.progress)
+        with deferred():
+            milliseconds.append(_time(work, experiment))
+    run = experiment.folder / f"{name}.run"
+    run.write_text(format_run(ranked, f"tdv-lucene-{name}"), encoding="utf-8")
+    measured, qrels = experiment.queries.measured, experiment.queries.qrels
+    topics = {q: measured[q] for fold in experiment.queries.folds for q in fold.held_out}
+    return {
+        **measure(run, topics, qrels),
+        "ms": np.concatenate(milliseconds),
+        "epochs": np.array(epochs),
+        "parameters": np.array([size]),
+    }
 
 
-def format_run(rankings: Mapping[str, Ranked], tag: str) -> str:
-    """TREC's lines, with every digit of the scores."""
-    return "".join(
-        f"{query} Q0 {name} {rank} {score!r} {tag}\n"
-        for query, ranked in rankings.items()
-        for rank, (name, score) in enumerate(ranked, 1)
-    )
+def _time(work: Reranking, experiment: Experiment) -> np.ndarray:
+    """Return float64[n]: median milliseconds of re-ranking a query, for as many as time allows.
+
+    At least one. Each was re-ranked before, so all is compiled.
+    """
+    rng = np.random.default_rng(experiment.config.seed)
+    order = [list(work.asked)[i] for i in rng.permutation(len(work.asked))]
+    begun, timed = time.perf_counter(), []
+    for query in order:
+        rounds = timeit.repeat(partial(work.of, query), number=1, repeat=ROUNDS)
+        timed.append(1e3 * float(np.median(rounds)))
+        if time.perf_counter() - begun > experiment.config.latency_budget_seconds:
+            break
+    return np.array(timed)

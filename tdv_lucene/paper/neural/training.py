@@ -1,62 +1,133 @@
-"""Training: pairwise hinge over (query, relevant, non-relevant), Adam, early stopping.
+"""Training of re-rankers, what they read of a collection, and their form on disk.
 
-It goes on until the loss of queries that are not learned from falls no more.
+Pairwise hinge over (query, relevant, non-relevant), Adam, until the loss of held-out queries stops
+falling.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.flatten_util import ravel_pytree
 
 from ...embedding.term_vectors import TermVectors
+from ...errors import TdvError
 from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
-from ...matrix.term_document_matrix import TermDocumentMatrix
+from ...matrix.term_document_matrix import TermDocumentMatrix, TokenSequences
+from ...output import Output
 from ...progress import Progress, silent
-from ...ranking.bm25 import Bm25
+from ...ranking.bm25 import Bm25, bm25_idf
 from ...simulation.problem import JudgedMatrix
 from ...simulation.retrieval import Queries, make_queries
-from ..pairwise import relevant_pairs
-from ..similarities import hinge_with_sparsity
-from . import RANKERS
-from .config import RATES, NeuralConfig
+from ...store import NUMBER, check_content, check_files, load_array, read_manifest, save_array
+from ..recipe import hinge_with_sparsity, relevant_pairs
+from . import KIND, RANKERS
 from .layers import Batch
-from .rankers import Ranker, make_ranker
-from .reading import Reader
+from .rankers import POOLED, RATES, NeuralConfig, Ranker, make_ranker
 
+_KEY = 20161024  # of the vectors of terms that have none: the same in training and at search
+_QUERY_STEP = 8
 _DRAWS = 4
-"""Documents that are not relevant, for each relevant one of a held-out query: the fewer these
-queries are, the more one document would decide."""
+"""Non-relevant documents for each relevant one of a held-out query: these queries are few, and one
+document should not decide."""
+_MADE_BY = "tdv-lucene paper ranker --index INDEX --topics TOPICS --qrels QRELS --output FOLDER"
+_ARRAYS = ("weights", "vector_terms", "vectors")
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Reads from a collection the first terms of queries and documents, and their vectors."""
+
+    matrix: TermDocumentMatrix
+    vectors: TermVectors
+    config: NeuralConfig
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """float32[V, E]: the word vectors, all of length sqrt(E).
+
+        A term without one gets a random vector, always the same: it matches only itself.
+        """
+        terms, size = self.matrix.shape[0], self.vectors.vectors.shape[1]
+        table = np.array(jax.random.normal(jax.random.key(_KEY), (terms, size)))
+        table[self.vectors.terms] = self.vectors.vectors
+        lengths = np.sqrt((table**2).sum(axis=1, keepdims=True))
+        return table * (np.sqrt(size) / np.maximum(lengths, 1e-12)).astype(np.float32)
+
+    @cached_property
+    def idf(self) -> np.ndarray:
+        """float32[V]: Lucene's of BM25."""
+        doc_freq = np.asarray(self.matrix.doc_freq, np.float64)
+        return bm25_idf(doc_freq, self.matrix.doc_count).astype(np.float32)
+
+    @property
+    def sequences(self) -> TokenSequences:
+        assert self.matrix.sequences is not None  # open_matrix(tokens=True) has them
+        return self.matrix.sequences
+
+    def queries(self, texts: Mapping[str, Sequence[str]]) -> np.ndarray:
+        """Return int32[Q, L]: the terms of analysed texts, without those no document has.
+
+        L is the longest query's length, up to ``query_terms``, rounded up to a multiple of eight.
+        """
+        found = [self.matrix.vocabulary.find(tokens) for tokens in texts.values()]
+        found = [terms[terms >= 0][: self.config.query_terms] for terms in found]
+        longest = max((len(terms) for terms in found), default=0)
+        width = min(self.config.query_terms, -(-max(longest, 1) // _QUERY_STEP) * _QUERY_STEP)
+        padded = np.full((len(found), width), -1, np.int32)
+        for row, terms in zip(padded, found):
+            row[: len(terms)] = terms
+        return padded
+
+    def lengths(self, documents: np.ndarray) -> np.ndarray:
+        """Return int64[n]: the number of terms read of each of ``documents``."""
+        indptr = self.sequences.indptr
+        return np.minimum(indptr[documents + 1] - indptr[documents], self.config.doc_terms)
+
+    def width(self, longest: int) -> int:
+        """Return the padded length, one of four, for documents of up to ``longest`` terms."""
+        whole = self.config.doc_terms // POOLED
+        steps = sorted({max(1, -(-whole * part // 5)) for part in (1, 2, 3, 5)})
+        return next(step * POOLED for step in steps if step * POOLED >= longest)
+
+    def batch(self, queries: np.ndarray, documents: np.ndarray, width: int) -> Batch:
+        """Return the batch of ``documents`` int[B, C] for queries int32[B, L] of terms.
+
+        A document of -1 is padding, and empty. Documents are cut or padded to ``width`` terms.
+        """
+        docs = self.sequences.heads(np.maximum(documents, 0).ravel(), width)
+        docs = docs.reshape(*documents.shape, width)
+        docs[documents < 0] = -1
+        idf = np.where(queries >= 0, self.idf[np.maximum(queries, 0)], 0).astype(np.float32)
+        return Batch(queries, self._vectors(queries), idf, docs, self._vectors(docs))
+
+    def _vectors(self, terms: np.ndarray) -> np.ndarray:
+        found = np.take(self.table, np.maximum(terms, 0), axis=0)
+        found[terms < 0] = 0
+        return found
 
 
 class Training(NamedTuple):
-    """Judged queries, and what the first stage finds for them.
-
-    Attributes
-    ----------
-    reader : Reader
-    judged : Queries
-        Q of them.
-    queries : int32[Q, L]
-        Their terms, padded with -1.
-    found : int32[Q, depth]
-        The documents of BM25 with Anserini's parameters, best first, padded with -1.
-    """
+    """Q judged queries and what BM25 with Anserini's parameters finds first."""
 
     reader: Reader
     judged: Queries
-    queries: np.ndarray
-    found: np.ndarray
+    queries: np.ndarray  # int32[Q, L]: terms, padded with -1
+    found: np.ndarray  # int32[Q, depth]: documents, best first, padded with -1
 
 
 class Trained(NamedTuple):
-    """A re-ranker as it was after ``epoch``, when the held-out queries' loss was ``loss``."""
+    """A re-ranker after ``epoch``, with the held-out queries' loss."""
 
     ranker: Ranker
     epoch: int
@@ -64,13 +135,10 @@ class Trained(NamedTuple):
 
 
 def judged_training(
-    matrix: TermDocumentMatrix,
-    vectors: TermVectors,
-    config: NeuralConfig,
-    tokens: Mapping[str, Sequence[str]],
-    qrels: Qrels,
-) -> Training:
-    """Return the judged ones of analysed queries, with what the first stage finds for them.
+    matrix: TermDocumentMatrix, vectors: TermVectors, config: NeuralConfig,
+    tokens: Mapping[str, Sequence[str]], qrels: Qrels,
+) -> Training:  # fmt: skip
+    """Return the judged queries of analysed ones, with what the first stage finds for them.
 
     Raises :class:`TdvError` when vectors, queries and judgements do not belong to the matrix.
     """
@@ -85,16 +153,16 @@ def judged_training(
 def train(name: str, training: Training, seed: int, progress: Progress = silent) -> Trained:
     """Return the re-ranker after the epoch with the smallest held-out loss.
 
-    A share of the queries is held out: the others alone are learned from. Epoch 0 is the random
-    start, and ``patience`` epochs without a smaller loss end it. A non-relevant document is drawn
-    from the first stage's, all alike, for those are what will be re-ranked; what is not judged
-    counts as non-relevant.
+    A share of the queries is held out, and only the others are learned from. Epoch 0 is the random
+    start, and ``patience`` epochs without a smaller loss end training. A non-relevant document is
+    drawn uniformly from the first stage's, which are to be re-ranked; unjudged ones are
+    non-relevant.
     """
     reader, config = training.reader, training.reader.config
     rng = np.random.default_rng(seed)
     learned, held_out = _split(relevant_pairs(training.judged), config.held_out, rng)
     rate = config.learning_rate or RATES[name]
-    with deferred():  # JAX's callbacks bear no exception
+    with deferred():  # JAX's callbacks tolerate no exception
         ranker = make_ranker(name, reader.table.shape[1], config, seed)
         state = optax.adam(rate).init(ranker)
         unseen = _triples(training, np.tile(held_out, (_DRAWS, 1)), rng)  # the same in all epochs
@@ -114,7 +182,7 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
 
 
 def _hinge(ranker: Ranker, batch: Batch) -> jax.Array:
-    """Return float[], of batches of a relevant document and one that is not."""
+    """Return the loss of a batch of a relevant document and a non-relevant one each."""
     scores = ranker(batch)
     return hinge_with_sparsity(scores[:, 0], scores[:, 1], jnp.zeros(()), 0.0)
 
@@ -129,7 +197,7 @@ def _step(ranker: Ranker, state: Any, batch: Batch, rate: float) -> tuple[Ranker
 
 
 def _mean_loss(ranker: Ranker, training: Training, triples: np.ndarray) -> float:
-    """Return the mean hinge; 0 where there is no triple."""
+    """Return the mean hinge; 0 without triples."""
     losses = []
     for batch in _batches(training, triples):
         check()
@@ -140,19 +208,19 @@ def _mean_loss(ranker: Ranker, training: Training, triples: np.ndarray) -> float
 def _split(
     pairs: np.ndarray, share: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs to learn from, and those of a ``share`` of the queries, at least one.
+    """Return the pairs to learn from and those of a ``share`` of the queries, at least one.
 
     A single query is both.
     """
     queries = np.unique(pairs[:, 0])
-    some = rng.permutation(queries)[: max(1, round(share * len(queries)))]
-    held_out = np.isin(pairs[:, 0], some)
+    chosen = rng.permutation(queries)[: max(1, round(share * len(queries)))]
+    held_out = np.isin(pairs[:, 0], chosen)
     return pairs[~held_out if len(queries) > 1 else held_out], pairs[held_out]
 
 
 def _triples(training: Training, pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return int64[m, 3]: in random order as many of ``pairs`` as an epoch takes, each with a
-    document that its query found and that is not relevant.
+    """Return int64[m, 3]: up to ``pairs_per_epoch`` of the pairs in random order, each with a
+    non-relevant document that its query found.
     """
     drawn = np.full(len(pairs), -1, np.int64)
     for query in np.unique(pairs[:, 0]).tolist():
@@ -163,15 +231,71 @@ def _triples(training: Training, pairs: np.ndarray, rng: np.random.Generator) ->
         if len(others):
             drawn[own] = rng.choice(others, own.sum())
     order = rng.permutation(np.flatnonzero(drawn >= 0))
-    some = order[: training.reader.config.pairs_per_epoch]
-    return np.column_stack([pairs, drawn])[some]
+    return np.column_stack([pairs, drawn])[order[: training.reader.config.pairs_per_epoch]]
 
 
 def _batches(training: Training, triples: np.ndarray) -> Iterator[Batch]:
-    """Yield ``triples`` in steps; the last is filled up with the first ones, so that shapes are
-    few.
-    """
+    """Yield ``triples`` in steps, the last filled up with the first ones for few shapes."""
     reader, size = training.reader, training.reader.config.pairs_per_step
-    for some in np.resize(triples, (-(-len(triples) // size), size, 3)):
-        width = reader.width(int(reader.lengths(some[:, 1:]).max(initial=1)))
-        yield reader.batch(training.queries[some[:, 0]], some[:, 1:], width)
+    for step in np.resize(triples, (-(-len(triples) // size), size, 3)):
+        width = reader.width(int(reader.lengths(step[:, 1:]).max(initial=1)))
+        yield reader.batch(training.queries[step[:, 0]], step[:, 1:], width)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRanker:
+    """A re-ranker and all it needs to score; the manifest has its name, config, field, vocabulary
+    and training."""
+
+    ranker: Ranker
+    vectors: TermVectors
+    config: NeuralConfig
+    manifest: dict[str, Any]
+
+    def save(self, place: Output) -> None:
+        """Write a folder: every weight in one array, in the order of the module's fields."""
+        weights, _ = ravel_pytree(self.ranker)
+        arrays = np.asarray(weights, np.float32), self.vectors.terms, self.vectors.vectors
+        with place as folder:
+            for name, array in zip(_ARRAYS, arrays):
+                save_array(folder / f"{name}.npy", np.asarray(array))
+            place.write_manifest({**self.manifest, "config": asdict(self.config)})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> StoredRanker:
+        """Read a folder that :meth:`save` wrote.
+
+        Raises :class:`TdvError` when it is not such a folder, or damaged.
+        """
+
+        def damaged(what: str) -> TdvError:
+            return TdvError(f"{Path(path)} is damaged ({what}): make it again with '{_MADE_BY}'")
+
+        manifest = read_manifest(path, KIND, _MADE_BY)
+        check_files(path, manifest, _MADE_BY)
+        spec = {"name": str, "field": str, "vocabulary_sha256": str, "config": dict}
+        check_content(path, manifest, _MADE_BY, spec)
+        stored = manifest["config"]
+        types: dict[str, Any] = {field.name: type(field.default) for field in fields(NeuralConfig)}
+        types["learning_rate"] = (float, type(None))
+        check_content(path, stored, _MADE_BY, types)
+        sizes = [x for x in stored.values() if isinstance(x, NUMBER)]
+        if set(stored) != set(types) or not all(0 < x <= 10**6 for x in sizes):
+            raise damaged("'config' has other numbers than a re-ranker")
+        config = NeuralConfig(**stored)
+        weights, terms, vectors = (load_array(path, name, _MADE_BY) for name in _ARRAYS)
+        if vectors.ndim != 2 or len(terms) != len(vectors) or not np.isfinite(vectors).all():
+            raise damaged("its word vectors are none")
+        flat, restore = ravel_pytree(make_ranker(manifest["name"], vectors.shape[1], config, 0))
+        if weights.shape != flat.shape or not np.isfinite(weights).all():
+            raise damaged(f"not the {flat.size:,} weights of {RANKERS[manifest['name']]}")
+        own = TermVectors(manifest["vocabulary_sha256"], terms, vectors, {})
+        return cls(restore(jnp.asarray(weights)), own, config, manifest)
+
+    def check(self, matrix: TermDocumentMatrix, index: str | os.PathLike[str]) -> None:
+        """Raise :class:`TdvError` unless it was trained on the vocabulary of ``matrix``."""
+        if self.manifest["vocabulary_sha256"] != matrix.vocabulary.sha256:
+            raise TdvError(
+                f"the re-ranker was trained on another index than {index}: its terms are others. "
+                "Train one on this index with 'tdv-lucene paper ranker'"
+            )

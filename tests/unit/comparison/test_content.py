@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from tdv_lucene.comparison.content import notes, notes_on_tuning
-from tdv_lucene.comparison.systems import QuerySet, System, pairs_to_test
+from tdv_lucene.comparison.inputs import QuerySet, System, pairs_to_test
 from tdv_lucene.indexes.user_data import FieldRecord
 from tdv_lucene.ranking import SearchParameters
 

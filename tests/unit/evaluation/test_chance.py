@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdv_lucene.evaluation.chance import note_on_chance
-from tdv_lucene.evaluation.ndcg import ndcg
+from tdv_lucene.evaluation.measures import ndcg, note_on_chance
 
 DOCUMENTS, QUERIES = 2000, 200
 

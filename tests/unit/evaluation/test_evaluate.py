@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
-from tdv_lucene.evaluation.run_arrays import Run
+from tdv_lucene.evaluation.measures import MEASURES, evaluate_run
+from tdv_lucene.evaluation.runs import Run, read_run
 
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier is not installed")
 
@@ -57,7 +57,7 @@ def from_trec_eval(qrels, run, queries, measure: str) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(5))
 def test_values_are_trec_evals(seed, tied, in_memory, monkeypatch):
     """Whether all queries are measured at once or some at a time."""
-    monkeypatch.setattr("tdv_lucene.evaluation.named_measures._TOGETHER", 7 if in_memory else 1000)
+    monkeypatch.setattr("tdv_lucene.evaluation.measures._TOGETHER", 7 if in_memory else 1000)
     topics, qrels, run = random_collection(seed, tied)
     evaluation = evaluate_run(Run.of_frame(frame(run)) if in_memory else frame(run), topics, qrels)
     assert set(evaluation.queries) == {

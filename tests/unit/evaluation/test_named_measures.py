@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run
-from tdv_lucene.evaluation.named_measures import measure_run, parse_measures
-from tdv_lucene.evaluation.run_arrays import Run
+from tdv_lucene.evaluation.measures import MEASURES, evaluate_run, measure_run, parse_measures
+from tdv_lucene.evaluation.runs import Run
 
 TOPICS = {"1": "a", "2": "b", "10": "c", "unjudged": "d"}
 QRELS = {

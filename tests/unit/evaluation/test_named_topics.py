@@ -10,10 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tdv_lucene.comparison.systems import QuerySet
+from tdv_lucene.comparison.inputs import QuerySet
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation import named_topics
-from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene.evaluation.topics import read_qrels, read_topics, without_prefix
 
 NAME = "tdv-lucene-test/tiny"
 
@@ -119,5 +118,5 @@ def test_without_the_extra(monkeypatch):
 
 
 def test_paths_are_no_identifiers():
-    assert named_topics.without_prefix("folder/irds:x") is None
-    assert named_topics.without_prefix("robust04") is None
+    assert without_prefix("folder/irds:x") is None
+    assert without_prefix("robust04") is None

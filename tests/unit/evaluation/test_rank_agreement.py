@@ -7,8 +7,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tdv_lucene.evaluation.rank_agreement import compare_rankings, overlap, rank_biased_overlap
-from tdv_lucene.evaluation.run_arrays import Run, share_names
+from tdv_lucene.evaluation.runs import (
+    Run,
+    compare_rankings,
+    overlap,
+    rank_biased_overlap,
+    share_names,
+)
 
 
 def test_overlap_counts_the_best():

@@ -1,4 +1,4 @@
-"""The re-rankers' layers against plain NumPy, in which texts have no padding at all."""
+"""The re-rankers against plain NumPy, in which texts have no padding at all."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ import pytest
 from jax.test_util import check_grads
 
 from tdv_lucene.paper.neural import RANKERS
-from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
 from tdv_lucene.paper.neural.layers import (
     KERNELS,
     WIDTHS,
     Batch,
-    convolve,
-    exact_matches,
     masked_max,
     masked_softmax,
     match_histograms,
-    pool_kernels,
-    unit,
 )
-from tdv_lucene.paper.neural.rankers import count_parameters, make_ranker, score
+from tdv_lucene.paper.neural.rankers import (
+    POOLED,
+    NeuralConfig,
+    count_parameters,
+    make_ranker,
+    score,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -155,41 +156,10 @@ PLAIN = {"drmm": plain_drmm, "duet": plain_duet, "conv-knrm": plain_conv_knrm}
 # the layers -----------------------------------------------------------------------------------
 
 
-def test_histograms() -> None:
-    batch = batch_of(QUERIES, DOCS)
-    similar = jnp.einsum("ble,bcne->bcln", unit(batch.query_vectors), unit(batch.doc_vectors))
-    found = np.asarray(match_histograms(similar, batch.query, batch.docs))
-    assert found.shape == (3, 2, 5, 30)
-    for row, query in enumerate(QUERIES):
-        for column, doc in enumerate(DOCS[row]):
-            own = found[row, column]
-            np.testing.assert_allclose(own[: len(query)], plain_histogram(query, doc), rtol=1e-6)
-            assert not own[len(query) :].any(), "padding is counted nowhere"
-
-
 def test_another_term_of_the_same_vector_is_no_exact_match() -> None:
     query, docs = np.array([[3]]), np.array([[[3, 4]]])
     found = np.asarray(match_histograms(jnp.ones((1, 1, 1, 2)), query, docs))
     np.testing.assert_allclose(found[0, 0, 0, 28:], np.log([2, 2]), rtol=1e-6)
-
-
-@pytest.mark.parametrize("length", [1, 2, 3])
-def test_convolution(length: int) -> None:
-    kernel = RNG.normal(size=(length, DIMENSIONS, 4)).astype(np.float32)
-    batch = batch_of(QUERIES, DOCS)
-    found = np.asarray(convolve(batch.doc_vectors, kernel))
-    for row, of_query in enumerate(DOCS):
-        for column, doc in enumerate(of_query):
-            own = found[row, column, : len(doc)]
-            np.testing.assert_allclose(own, plain_convolution(TABLE[doc], kernel), atol=1e-5)
-
-
-def test_kernels() -> None:
-    similar = RNG.uniform(-1, 1, (1, 1, 3, 4)).astype(np.float32)
-    similar[0, 0, 0, 0] = 1.0
-    there = np.array([[True, True, False]]), np.array([[[True, True, True, False]]])
-    found = np.asarray(pool_kernels(similar, *there))
-    np.testing.assert_allclose(found[0, 0], plain_kernels(similar[0, 0, :2, :3]), rtol=1e-4)
 
 
 def test_gates_and_maxima_pass_over_padding() -> None:
@@ -200,11 +170,6 @@ def test_gates_and_maxima_pass_over_padding() -> None:
     assert not gates[1].any()
     largest = np.asarray(masked_max(logits[..., None] - 20, there))
     assert largest.tolist() == [[-18.0], [0.0]]
-
-
-def test_exact_matches_are_of_terms() -> None:
-    found = np.asarray(exact_matches(np.array([[3, -1]]), np.array([[[3, 4, -1]]])))
-    assert found.tolist() == [[[[True, False, False], [False, False, False]]]]
 
 
 # the re-rankers -------------------------------------------------------------------------------

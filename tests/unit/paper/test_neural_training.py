@@ -12,11 +12,14 @@ from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.term_document_matrix import TokenSequences
 from tdv_lucene.paper.neural import RANKERS, runs, training
-from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
-from tdv_lucene.paper.neural.rankers import Drmm, make_ranker, score
-from tdv_lucene.paper.neural.reading import Reader
-from tdv_lucene.paper.neural.runs import Reranking, format_run, number_documents, score_documents
-from tdv_lucene.paper.neural.training import judged_training, train
+from tdv_lucene.paper.neural.rankers import POOLED, Drmm, NeuralConfig, make_ranker, score
+from tdv_lucene.paper.neural.runs import (
+    Reranking,
+    format_run,
+    number_documents,
+    score_documents,
+)
+from tdv_lucene.paper.neural.training import Reader, judged_training, train
 
 pytestmark = pytest.mark.slow
 

@@ -43,7 +43,7 @@ def test_original_frequencies_have_no_scale_and_are_not_boosted() -> None:
 def test_rare_terms_are_dropped_by_their_documents() -> None:
     plan = _plan(_values(), 0.0, min_doc_freq=2)
     assert ((plan.tdv > 0) == (plan.doc_freq >= 2)).all() and not plan.tdv.all()
-    with pytest.raises(TdvError, match="min_doc_freq=5 .*: 4 is"):
+    with pytest.raises(TdvError, match="min_doc_freq 5 .*: 4 is"):
         _plan(_values(), 0.0, min_doc_freq=5)
 
 

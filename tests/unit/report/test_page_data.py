@@ -11,13 +11,11 @@ import pytest
 from browsing import open_in_browser
 
 from tdv_lucene.comparison import content
-from tdv_lucene.comparison.rankings import MOST
-from tdv_lucene.evaluation.evaluate import MEASURES, Evaluation
-from tdv_lucene.report.page import render_page
-from tdv_lucene.report.page_data import Measured, Rankings, _encoded, for_script, page_data
+from tdv_lucene.comparison.results import MOST
+from tdv_lucene.evaluation.measures import MEASURES, Evaluation
+from tdv_lucene.report.page import Measured, Rankings, _encoded, for_script, page_data, render_page
 from tdv_lucene.report.wording import visible
-from tdv_lucene.timing.latency import MODES, Latency
-from tdv_lucene.timing.latency_summary import QueryTerms, summarise_speed
+from tdv_lucene.timing.latency import MODES, Latency, QueryTerms, summarise_speed
 
 STRANGE = (
     "</script><script>document.title='taken'</script><!-- <img src=x onerror=alert(1)> & \u2028"

@@ -10,7 +10,7 @@ from small_problem import make_collection
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.peers.peers import unlearned_values
-from tdv_lucene.report.path_plot import check_plot, plot_points
+from tdv_lucene.report.plots import check_plot, plot_points
 
 PATH = [(0.0, 0.52, 0.9), (0.3, 0.5, 0.89), (0.45, 0.49, 0.88)]
 

@@ -8,8 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from tdv_lucene.report.table import Table, print_table
-from tdv_lucene.report.text import to_latex, to_markdown
+from tdv_lucene.report.table import Table, print_table, to_latex, to_markdown
 
 TABLE = Table(
     "Effectiveness", ("measure", "full", "pruned", "change", "95 % interval", "p", "+/=/-"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdv_lucene.evaluation.evaluate import MEASURES, Evaluation
-from tdv_lucene.report.query_tables import extreme_queries
+from tdv_lucene.evaluation.measures import MEASURES, Evaluation
 from tdv_lucene.report.table import change, p_value
-from tdv_lucene.timing.latency_summary import QueryTerms
+from tdv_lucene.report.tables import extreme_queries
+from tdv_lucene.timing.latency import QueryTerms
 
 
 @pytest.mark.parametrize(

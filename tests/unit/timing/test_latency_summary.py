@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdv_lucene.timing.latency import Latency
-from tdv_lucene.timing.latency_summary import QueryTerms, paired_ratio, summarise_speed
+from tdv_lucene.timing.latency import Latency, QueryTerms, paired_ratio, summarise_speed
 
 
 def test_the_interval_is_paired():

@@ -50,7 +50,7 @@ def test_a_loss_counts_to_the_end_of_its_interval():
 
 def test_where_every_point_loses_more_the_least_is_named():
     with pytest.raises(
-        TdvError, match=r"best, 0.3, the worse end of the 95 % interval loses 2.0%.*=0.02"
+        TdvError, match=r"best, 0.3, the worse end of the 95 % interval loses 2.0%.*max_loss 0.02"
     ):
         point_within_loss(points((0.3, 0.49), (0.6, 0.4)), 0.01)
 

@@ -148,7 +148,7 @@ public final class ExternalIds {
     return UserException.unlessDamaged(
         "document " + doc + " of " + field.index() + " " + why,
         "name a field of which each document has one value, with "
-            + UserException.argument("id_field") + " (see 'inspect'), or pass "
-            + UserException.argument("id_field", "none") + " for document numbers");
+            + "id_field (see 'inspect'), or pass "
+            + "id_field none for document numbers");
   }
 }

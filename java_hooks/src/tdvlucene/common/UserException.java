@@ -38,16 +38,4 @@ public final class UserException extends RuntimeException {
     return reason;
   }
 
-  /**
-   * Names an argument, by its name in Python: readers of the command line are shown the option. As
-   * {@code tdv_lucene.errors.argument}.
-   */
-  public static String argument(String name) {
-    return "\ufdd0" + name + "\ufdd2";
-  }
-
-  /** As above, with a value. */
-  public static String argument(String name, String value) {
-    return argument(name + "\ufdd1" + value);
-  }
 }

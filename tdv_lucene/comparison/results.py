@@ -1,0 +1,105 @@
+"""Results of the systems on each query set: runs, their values, and the rankings to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..evaluation.measures import Evaluation, evaluate_run
+from ..evaluation.runs import Run, compare_rankings, share_names
+from ..indexes.index import Index
+from ..jvm.searcher import stored_texts
+from ..output import Output
+from ..report.page import Rankings
+from ..report.wording import shortened
+from ..searching.search import RUN, search_with
+from ..timing.latency import DEPTH
+from .inputs import QuerySet, System
+
+MOST = 1000
+"""Rankings in a page, of all systems and query sets together: about half a megabyte of titles."""
+SHOWN = 10
+"""Documents in each of these rankings."""
+_MEASURE = "MAP"  # by which queries changed most
+_LOOKED_UP = 10_000
+_TITLE = 120  # characters
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Results of the systems on one query set, by the systems' names."""
+
+    queries: QuerySet
+    runs: dict[str, Path]  # TREC runs, DEPTH hits deep
+    evaluations: dict[str, Evaluation]
+    without_hits: dict[str, list[str]]  # topics without an answer
+    rank_effects: dict[str, dict[str, Any]]  # agreement of each further system with the first
+    best: dict[str, dict[str, list[str]]]  # judged query -> ids of its SHOWN best documents
+    retrieved: list[str]  # ids of documents that the first system retrieves, a sample of many
+
+
+def search_all(
+    systems: Mapping[str, System], queries: QuerySet, folder: Path, prefix: str,
+    measures: str | Sequence[str] = (), **search: Any,
+) -> Results:  # fmt: skip
+    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them."""
+    runs = {name: folder / f"{prefix}{name}.run" for name in systems}
+    kept: list[Run] = []
+    without_hits = {}
+    for name, system in systems.items():
+        place = Output(runs[name], RUN, is_folder=False, inputs=[system.index], made_by="compare")
+        made = search_with(
+            system.index, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
+            **search,
+        )  # fmt: skip
+        kept.append(made.run())
+        without_hits[name] = made.summary["queries_without_hits"]
+    found = dict(zip(systems, share_names(kept)))
+    first, *others = systems
+    evaluations = {
+        name: evaluate_run(run, queries.topics, queries.qrels, measures=measures)
+        for name, run in found.items()
+    }
+    judged, retrieved = evaluations[first].queries, np.unique(found[first].documents)
+    looked_up = retrieved[:: 1 + len(retrieved) // _LOOKED_UP]
+    return Results(
+        queries, runs, evaluations, without_hits,
+        rank_effects={name: compare_rankings(found[first], found[name]) for name in others},
+        best={name: run.best(judged, SHOWN) for name, run in found.items()},
+        retrieved=[found[first].names[number] for number in looked_up],
+    )  # fmt: skip
+
+
+def rankings_to_show(results: Sequence[Results], index: Index, field: str) -> list[Rankings]:
+    """Return the rankings of the queries that changed most, for each query set."""
+    most = max(1, MOST // sum(len(result.evaluations) for result in results))
+    best = [
+        {query: [best[query] for best in result.best.values()] for query in queries}
+        for result, queries in ((one, most_changed(one.evaluations, most)) for one in results)
+    ]
+    shown = {doc for of_set in best for lists in of_set.values() for docs in lists for doc in docs}
+    texts = stored_texts(index, field, sorted(shown), 2 * _TITLE)
+    titles = {document: shortened(text, _TITLE) for document, text in texts.items()}
+    rankings = []
+    for of_set, result in zip(best, results):
+        relevant = {
+            query: [
+                doc for doc, grade in result.queries.qrels[query].items()
+                if grade > 0 and any(doc in docs for docs in lists)
+            ]
+            for query, lists in of_set.items()
+        }  # fmt: skip
+        rankings.append(Rankings(of_set, relevant, titles))
+    return rankings
+
+
+def most_changed(evaluations: Mapping[str, Evaluation], most: int) -> list[str]:
+    """Return the queries that any system changed most against the first, in topic order."""
+    first, *others = evaluations.values()
+    changes = [abs(other.values[_MEASURE] - first.values[_MEASURE]) for other in others]
+    order = np.argsort(-np.max(changes, axis=0), kind="stable")
+    return [first.queries[i] for i in np.sort(order[:most])]
