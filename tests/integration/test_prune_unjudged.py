@@ -195,7 +195,7 @@ def test_what_a_log_cannot_say_is_refused(source: Path, log: Path, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("options", "named"),
-    [({"max_loss": 0.01}, "max_loss .*values or queries"), ({"field": "nothing"}, "'nothing'")],
+    [({"max_loss": 0.01}, "max_loss .*queries"), ({"field": "nothing"}, "'nothing'")],
 )
 def test_what_a_prior_cannot_say_is_refused(
     options: dict[str, object], named: str, source: Path, tmp_path: Path
