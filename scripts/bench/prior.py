@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from prior_collections import ROWS, Judged, collection_of, read_collections
 from prior_network import network_part, train_together
-from prior_reduction import REDUCTIONS, curves_of, expected, rule_of
+from prior_reduction import LIMITS, REDUCTIONS, curves_of, rule_of
 from prior_settings import (
     CANDIDATES,
     CHOSEN_AT,
@@ -132,19 +132,15 @@ class Run:
             some: mean_length(each.problem.matrix) for each in self.judged for some in each.sets
         }
         settings: dict[str, Any] = {}
-        expects: dict[str, Any] = {}
         for key in CANDIDATES:
             model, positions = key
             curves = curves_of(self.raw, key, without or None)
             rule = rule_of(curves, lengths)
-            if rule is not None:
-                about = expected(curves, lengths, rule["power"])
-                expects.setdefault(model, {})[positions] = about
             found = {**chosen(self.raw, key, without or None), "reduction": rule}
             settings.setdefault(model, {})[positions] = found
         return {
             "format": 3, "name": name, "settings": settings,
-            "network": self.raw["networks"][without], "expected": expects,
+            "network": self.raw["networks"][without], "limits": LIMITS,
         }  # fmt: skip
 
 

@@ -114,6 +114,10 @@ ROWS = {
     "xquad-de": _passages(Analysis("de"), DETAILS),
     "xquad-hi": _passages(Analysis("hi"), DETAILS),
     "xquad-el": _passages(_WORDS, DETAILS),
+    **{
+        name: Row((QuerySet("", ASKED, made=False),), "domains")
+        for name in ("nfcorpus", "icecat_chorus", "msrd_movies", "stackfaq", "cosqa")
+    },
 }
 """wikir is wiki165k without the two lines its queries are made of, and the xquads are one text in
 four languages: each counts as one collection."""

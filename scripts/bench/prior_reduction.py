@@ -1,16 +1,16 @@
-"""How much the prior drops: the most that no known query set loses much by, and what to expect."""
+"""How much the prior drops: the most that no known query set loses much by."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from prior_collections import QUERY_SETS, collection_of
-from prior_settings import Key, chosen, label, left_of
+from prior_settings import MEASURED, Key, chosen, label, left_of
 
-from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, MEASURED, reduction_for
+from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, reduction_for
 
 REDUCTIONS = tuple(np.round(np.arange(0, 0.81, 0.1), 1).tolist())
 """What is measured; between them a curve is a line."""
@@ -24,9 +24,12 @@ _WORTH = 0.1
 _STEPS_BEFORE = 5
 """A reduction is bearable if as many before it are, too: one alone may be so by chance. All before
 it need not be, for where little is dropped frequencies are coarser."""
-WIDER, AT_LEAST = {ASKED: 0.0, DETAILS: 1.0}, 0.01
-"""How much further from the mean a range reaches than what was seen: as a share of that, and in
-shares of the measure. Of collections asked for details there are few."""
+LIMITS = {"shortest": 35, "small": 0.3, "documents": 100_000}
+"""Of documents of fewer tokens than ``shortest`` nothing is dropped; in a collection of fewer than
+``documents`` no more than ``small``. By the figures of ``log_bound.py``, which :func:`bearable`
+reads: R@1000 and short documents were not looked at before."""
+_BORNE = {"nDCG@5": 0.02, "nDCG@10": 0.02, "R@100": 0.011, "R@1000": 0.02}
+_LARGEST = 1.01
 
 Curves = Mapping[str, np.ndarray]
 """Query set -> float64[REDUCTIONS, measures]: the gains over the full index."""
@@ -86,32 +89,10 @@ def _largest(curves: Curves, lengths: Mapping[str, float], power: float) -> floa
     return largest
 
 
-def expected(curves: Curves, lengths: Mapping[str, float], power: float) -> dict[str, Any]:
-    """Return the mean gain over the collections of either kind, and what range to expect, by the
-    reduction of a collection of mean length 100."""
-    steps = STEPS[::5]
-    found: dict[str, Any] = {"reductions": list(steps)}
-    for kind in KINDS:
-        some = _of_kind(curves, kind)
-        collections = [collection_of(name) for name in some]
-        shares = np.array([1 / collections.count(name) for name in collections])
-        of_kind = {"query_sets": len(some), "collections": len(set(collections))}
-        gains = np.array(
-            [
-                [gains_at(curve, reduction_for(step, power, lengths[name])) for step in steps]
-                for name, curve in some.items()
-            ]
-        )
-        for number, measure in enumerate(MEASURED):
-            of_measure = gains[:, :, number]
-            mean = np.average(of_measure, 0, shares)
-            ends = (_beyond(end, mean, kind) for end in (of_measure.min(0), of_measure.max(0)))
-            of_kind[measure] = np.round(np.insert(np.array([*ends]), 1, mean, 0).T, 3).tolist()
-        found[kind] = of_kind
-    return found
-
-
-def _beyond(seen: np.ndarray, mean: np.ndarray, kind: str) -> np.ndarray:
-    """Where the range ends of which ``seen`` is the lowest or the highest that was seen."""
-    further = np.maximum(WIDER[kind] * np.abs(seen - mean), AT_LEAST)
-    return seen + np.sign(seen - mean) * further
+def bearable(of_set: Mapping[str, Any], reductions: Sequence[float]) -> list[float]:
+    """Return the ``reductions`` at which a query set of ``log_bound.py`` loses little, in an index
+    that is no larger than the full one."""
+    figures, limits = of_set["all"], np.array([*_BORNE.values()])
+    gains = np.array(figures["pruned"]) / np.array(figures["full"]) - 1
+    fits = (gains >= -limits).all(axis=1) & (np.array(of_set["size"]) <= _LARGEST)
+    return [reduction for reduction, is_borne in zip(reductions, fits) if is_borne]

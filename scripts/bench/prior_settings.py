@@ -12,7 +12,7 @@ import numpy as np
 from prior_collections import QUERY_SETS, Judged, collection_of
 
 from tdv_lucene.evaluation.measures import ndcg
-from tdv_lucene.prior.prior import ASKED, DETAILS, MEASURED, Prior, prior_values
+from tdv_lucene.prior.prior import ASKED, DETAILS, Prior, prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.collection import WeightedCollection
 from tdv_lucene.simulation.problem import Problem
@@ -23,6 +23,7 @@ CHOSEN_AT = {ASKED: 0.45, DETAILS: 0.0}
 PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-24-prior"
 ENOUGH = 0.03
 """A gain above this counts as this: to lose nowhere is worth more than to win much somewhere."""
+MEASURED = ("nDCG@5", "R@100")
 SHOWN = (*MEASURED, "R@1000")
 Key = tuple[str, str]
 """A model, and whether there are positions."""

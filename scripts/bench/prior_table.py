@@ -15,7 +15,7 @@ from results import markdown_table
 from tdv_lucene import prune_index
 from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, tune
 from tdv_lucene.indexes.index import Index
-from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, MEASURED, Prior, mean_length, prior_values
+from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, Prior, mean_length, prior_values
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.retrieval import MEASURES
@@ -46,8 +46,7 @@ def fill_tables(
                    "tuned": tuned[label]}  # fmt: skip
             for kind, (reduction, measured) in found.items():
                 row[kind] = {"reduction": reduction, "bytes": sizes[kind],
-                             "measures": _means(measured, some),
-                             "printed": _printed(each, prior, reduction)}  # fmt: skip
+                             "measures": _means(measured, some)}  # fmt: skip
             row["other models"] = {key: of_key[label] for key, of_key in others.items()}
             rows[label] = row
         keep()
@@ -79,12 +78,6 @@ def _others(each: Judged, key: Key, prior: Prior) -> dict[str, Any]:
     return found
 
 
-def _printed(each: Judged, prior: Prior, reduction: float) -> dict[str, Any]:
-    """What ``prune`` prints there, by kind."""
-    lines = prior.expected(*("bm25", True), mean_length(each.problem.matrix), reduction)
-    return {line["kind"]: {measure: line[measure] for measure in MEASURED} for line in lines}
-
-
 def _bytes(
     each: Judged, prior: Prior, reductions: dict[str, float], folder: Path, work: Path
 ) -> dict[str, int]:
@@ -99,9 +92,9 @@ def _bytes(
     return found
 
 
-def _bytes_of(index: Path) -> int:
-    with Index.open(index) as opened:
-        return opened.bytes
+def _bytes_of(path: Path) -> int:
+    with Index.open(path) as index:
+        return index.bytes
 
 
 def _tuned(each: Judged) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..pruning.reports import PruneReport
@@ -36,61 +36,28 @@ def how_to_search(report: PruneReport) -> str:
     return _to_be_told([function], search)
 
 
-_ASKED_HOW = {
-    "asked": "Queries written without seeing the documents",
-    "details": "Queries written from a passage, in its words",
-}
-"""The kinds of queries that a prior knows, in words."""
-
-
-def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
-    """Return what other collections gained or lost (see :meth:`..prior.prior.Prior.expected`)."""
-    told = [
-        f"  {_ASKED_HOW[line['kind']]} ({line['query_sets']} query sets of {line['collections']} "
-        f"collections):\n    nDCG@5 {_gain(line['nDCG@5'])}, R@100 {_gain(line['R@100'])}"
-        for line in lines
-    ]
-    return "\n".join(
-        [
-            "\nWhether ranking improves depends on what your users ask, which no index shows.",
-            # Shares are compared at one length of documents: see prior.reduction_for.
-            "Other collections, each with a prior learned without it, pruned as strongly for its "
-            "document length as yours (mean, range):",
-            *told,
-            "To find out for yours, pass a query log (--queries), or run 'learn' with judged "
-            "queries.",
-        ]
-    )
+UNKNOWN = (
+    "\nWhether ranking improves depends on what your users ask, which no index shows.\n"
+    "To find out, pass a query log (--queries), or run 'learn' with judged queries."
+)
+"""What is known of an index that was pruned without queries."""
 
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
-    """Return what is known of a reduction that a query log chose."""
-    most, queries = percent(chosen["max_loss"]), chosen["log"]["queries"]
-    dropped = f"Drops {percent(chosen['reduction'])} of the postings: the largest reduction whose"
-    if chosen["loss_at_most"] > chosen["max_loss"]:
-        dropped = "Drops nothing: there is no reduction whose"
+    """What a log's queries return after the reduction that was chosen by it."""
+    log, kept, most = chosen["log"], chosen["kept"], chosen["loss_at_most"]
+    dropped = "Drops nothing: no larger reduction is within"
+    if chosen["reduction"] > 0:
+        dropped = f"Drops {percent(chosen['reduction'])} of the postings: the most within"
     return (
-        f"{dropped} careful estimate loses at most {most} of the full index's nDCG@5.\n"
-        f"Change in nDCG@5 against the full index, by {queries:,} "
-        f"{'query' if queries == 1 else 'queries'}: {_change(chosen['loss'])} expected; "
-        f"{_change(chosen['loss_at_most'])} careful (of judged collections with such figures, "
-        f"three in four did better); {_change(max(0, worst_loss(chosen)))} if the first answers "
-        "were the only relevant documents (bound)."
+        f"{dropped} {percent(chosen['max_loss'])}.\n"
+        f"By {log['queries']:,} queries, against the re-weighted index with nothing dropped: loses "
+        f"at most {percent(max(0, most))} of nDCG@5 if its first answers are the only relevant "
+        "ones (95 % interval).\n"
+        f"Of its ten best answers {percent(kept['10'])} are among the first ten, "
+        f"{percent(kept['100'])} among the first 100, {percent(kept['1000'])} among the first "
+        "1,000. Only judgements tell which changes are losses."
     )
-
-
-def _change(loss: float) -> str:
-    return f"{100 * max(-loss, -1) + 0:+.1f} %"
-
-
-def worst_loss(point: Mapping[str, Any]) -> float:
-    """Return the largest loss by first answers: the worse end of the 95 % interval."""
-    return -float(point["difference"]["nDCG@5"]["ci95"][0])
-
-
-def _gain(found: Sequence[float]) -> str:
-    low, mean, high = (f"{100 * share:+.1f}" for share in found)
-    return f"{mean} % ({low} to {high} %)"
 
 
 def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float]) -> str:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..learning.config import FEWEST_QUERIES, LearnConfig
 from ..ranking import MODELS, ranking_function
-from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, TOO_FEW
+from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, TOO_FEW, most_loss_of
 from . import _options as options
-from ._advice import worst_loss
 
 if TYPE_CHECKING:
     from ..values.term_values import TermValues
@@ -59,24 +58,23 @@ def _show_unmeasured(output: str, values: TermValues) -> None:
 def _print_log_points(values: TermValues) -> None:
     """Print the operating points that a query log measured."""
     log = values.manifest["log"]
-    title = f"nDCG@5 of the pruned index by {log['queries']:,} queries without judgements"
-    head = ("dropped", "MB", "visited", "bound", "expected", "careful")
+    title = f"What the pruned index returns for {log['queries']:,} queries without judgements"
+    head = ("dropped", "MB", "visited", "bound", "in 10", "in 100", "in 1000")
     rows = [
-        (*_costs(point, values), f"{-worst_loss(point) + 0:+.1%}",
-         *(f"{-loss:+.1%}" for loss in point["expected"].values()))
+        (*_costs(point, values), f"{-most_loss_of(point) + 0:+.1%}",
+         *(f"{share:.1%}" for share in point["kept"].values()))
         for point in values.points
     ]  # fmt: skip
     options.show_table(title, head, rows)
     options.say(
-        "bound: change if the first answers of the re-weighted index with nothing dropped are the "
-        "only relevant ones (worse end of the 95 % interval). expected: change against the "
-        "full index, as seen on judged collections with such a bound and as many changed first "
-        "answers. careful: three in four of them did better."
+        "All against the re-weighted index with nothing dropped. bound: change of nDCG@5 if its "
+        "first answers are the only relevant ones (worse end of the 95 % interval). in 10, 100, "
+        "1000: the share of its ten best among so many first answers."
     )
     options.say(
-        f"{log['same_first_answer']:.0%} of the queries have the same first answer in the full "
-        "index. * recommended: the largest reduction whose careful figure is not below "
-        f"{-log['max_loss']:.1%}, or to drop nothing. 'tdv-lucene prune' uses it by default."
+        f"* recommended: the largest reduction whose bound is not below {-log['max_loss']:.1%}, "
+        f"with {log['least_kept']:.0%} in 1000, or to drop nothing. 'tdv-lucene prune' uses it by "
+        "default."
     )
 
 

@@ -12,7 +12,7 @@ from ..pruning.reports import FieldReport, PruneReport
 from ..ranking import MODELS, ranking_function
 from ..values.posting_rule import constants_of
 from . import _options as options
-from ._advice import how_to_search, said_of_log, what_to_expect
+from ._advice import UNKNOWN, how_to_search, said_of_log
 
 _AS_ASKED = 0.01  # thresholds are those of whole per cents
 _FACTS = (
@@ -54,10 +54,10 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         click.echo(f"\nUsed the {used}: {share} (pass --reduction for another)")
     if chosen is not None and "log" in chosen:
         click.echo(f"\n{said_of_log(chosen)}")
-    elif report["expected"]:
-        click.echo(what_to_expect(report["expected"]))
     elif chosen is not None and "loss" in chosen:
         click.echo(_validated(chosen))
+    elif report["learned_from"].endswith("no judgements"):
+        click.echo(UNKNOWN)
     if report["fidelity"]:
         click.echo(_fidelity(report["model"], report["fidelity"]))
     click.echo(how_to_search(report))

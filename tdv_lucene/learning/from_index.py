@@ -49,7 +49,7 @@ def learn_from_index(
     ----------
     topics, qrels
         See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`. Both are None with
-        ``no_judgements``. Without qrels the topics are a log: see :mod:`.by_log`.
+        ``no_judgements``. Without qrels the topics are a log: see :mod:`.log`.
     config, options
         How to learn: a :class:`LearnConfig`, or its options by name, as ``seed=1``.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +52,6 @@ _MOST_DROPPED = 0.8
 _SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
 """The largest scales, by the least reduction. Larger frequencies take more bytes than few dropped
 postings save: no known collection's index without positions is smaller than the pruned one."""
-_COUNTED, MEASURED = ("query_sets", "collections"), ("nDCG@5", "R@100")
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 
 
@@ -72,7 +72,8 @@ class Settings:
         at 1, since it counts every occurrence in full.
     reduction : float or None
         The share of the postings to drop by default. None if some known query set loses by these
-        settings alone: without judgements the index is left ``AS_IT_IS``.
+        settings alone, or documents are too short: without judgements the index is left
+        ``AS_IT_IS``.
     """
 
     parameters: SearchParameters
@@ -99,12 +100,6 @@ def reduction_for(at_mean_length: float, power: float, mean_length: float) -> fl
     return round(min(1 - kept, _MOST_DROPPED), 3)
 
 
-def _at_mean_length(reduction: float, power: float, mean_length: float) -> float:
-    """Convert a reduction for documents of ``mean_length`` to that for documents of 100 terms."""
-    kept: float = (1 - reduction) ** (1 / _bearing(power, mean_length))
-    return 1 - kept
-
-
 def _bearing(power: float, mean_length: float) -> float:
     found: float = (max(mean_length, 1) / _LENGTH) ** power
     return found
@@ -117,9 +112,9 @@ class Prior:
     Attributes
     ----------
     content : mapping
-        ``name``, ``settings`` and ``expected`` gains by model and by whether there are positions,
-        ``network`` (``statistics`` by name, ``w``, ``b``), ``ranges`` of collection
-        statistics, and where it is from: ``collections`` and ``made_by``.
+        ``name``, ``settings`` by model and by whether there are positions, ``network``
+        (``statistics`` by name, ``w``, ``b``), ``limits`` of what is dropped, ``ranges`` of
+        collection statistics, and where it is from: ``collections`` and ``made_by``.
     sha256 : str
         Of the file.
     """
@@ -171,13 +166,19 @@ class Prior:
         return Prior(content, "")
 
     def settings(
-        self, model: str, positions: bool, mean_length: float, expect: str = ASKED
+        self,
+        model: str,
+        positions: bool,
+        mean_length: float,
+        expect: str = ASKED,
+        *,
+        documents: float = math.inf,
     ) -> Settings:
-        """Return the settings for ``model`` and documents of ``mean_length`` tokens.
+        """Return the settings for ``model`` and ``documents`` of ``mean_length`` tokens.
 
         k1 and mu grow with a power of the mean length: in short documents a second occurrence says
         less. The reduction is the largest at which none of the known query sets of the kind
-        ``expect`` loses more than 2 %.
+        ``expect`` loses more than 2 % of nDCG@5, as :meth:`_limited`.
         """
         found = self._found(model, positions)
         bears = found["reduction"]
@@ -192,33 +193,24 @@ class Prior:
             FirstPositionBoost(boost, found["span"]) if boost else None,
             found["slope"],
             found["scale"],
-            bears and reduction_for(bears[expect], bears["power"], mean_length),
+            bears
+            and self._limited(
+                reduction_for(bears[expect], bears["power"], mean_length), mean_length, documents
+            ),
         )
 
-    def expected(
-        self, model: str, positions: bool, mean_length: float, reduction: float
-    ) -> list[dict[str, Any]]:
-        """Return the gains of known query sets at ``reduction``, a line for each of ``KINDS``.
+    def _limited(self, reduction: float, mean_length: float, documents: float) -> float | None:
+        """Return what may be dropped of a reduction; None if frequencies must stay, too.
 
-        Each has ``kind``, the numbers of ``query_sets`` and ``collections``, and for nDCG@5 and
-        R@100 the lowest, mean and highest gain over the full index, as shares, by priors made
-        without the collection. Empty if the prior knows none.
+        Titles of a dozen words have nothing to spare. In a small collection a search for a thousand
+        answers returns most documents that match at all, and dropped postings end that.
         """
-        found = self._found(model, positions)
-        of_model = self.content["expected"].get(model, {})
-        table = of_model.get(_POSITIONS if positions else _NO_POSITIONS)
-        if table is None:
-            return []
-        at = _at_mean_length(reduction, found["reduction"]["power"], mean_length)
-        lines = []
-        for kind in KINDS:
-            known = table[kind]
-            line = {"kind": kind, **{name: known[name] for name in _COUNTED}}
-            for measure in MEASURED:
-                columns = np.array(known[measure]).T
-                line[measure] = [float(np.interp(at, table["reductions"], c)) for c in columns]
-            lines.append(line)
-        return lines
+        limits = self.content.get("limits")
+        if limits is None:
+            return reduction
+        if mean_length < limits["shortest"]:
+            return None
+        return min(reduction, limits["small"]) if documents < limits["documents"] else reduction
 
     def _found(self, model: str, positions: bool) -> Mapping[str, Any]:
         of_model: Mapping[str, Any] = self.content["settings"][model]
@@ -280,7 +272,8 @@ def settings_for(
     """
     differences = prior.differences(matrix)
     expect = DETAILS if differences else expect
-    return prior.settings(model, positions, mean_length(matrix), expect), differences
+    length, documents = mean_length(matrix), matrix.doc_count
+    return prior.settings(model, positions, length, expect, documents=documents), differences
 
 
 def mean_length(matrix: TermDocumentMatrix) -> float:
@@ -337,7 +330,12 @@ def prior_values(
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
     recommends = reductions is None or None in reductions
     if not quiet:
-        may_place = lead and model == DEFAULT_MODEL and matrix.first_positions is None
+        may_place = (
+            lead
+            and model == DEFAULT_MODEL
+            and matrix.first_positions is None
+            and settings.reduction is not None
+        )
         _warn(settings, differences, model, positions, recommends, may_place)
     recommended = settings.reduction or 0.0
     if settings.reduction is None:
@@ -347,10 +345,7 @@ def prior_values(
     points = [r if r is not None and 0 <= r < 1 else recommended for r in asked]
     counted = matrix.with_position_boost(settings.boost)
     rule = rule_of_order(counted, model, settings.parameters, points)
-    about = {
-        **prior.describe(), "lead": lead, "unlike": differences,
-        "mean_length": mean_length(matrix),
-    }  # fmt: skip
+    about = {**prior.describe(), "lead": lead, "unlike": differences}
     return unvalidated_values(
         matrix, prior.weights(matrix, settings.slope), rule.priority, rule,
         reductions=points, scale=settings.scale_at, recommended=recommended,
@@ -383,8 +378,8 @@ def _warn(
     if not settings.reduction:
         _log.warning(
             "for %s %s the prior %s nothing here: where a tenth of the postings or more was "
-            "dropped, some query set that it knows lost more than 1.5 %% of nDCG@5 or R@100. "
-            "Frequencies %s. %s",
+            "dropped, or documents are so short, some query set that it knows lost more than it "
+            "may. Frequencies %s. %s",
             ranking_function(model).title,
             "with positions" if positions else "without positions",
             "drops" if recommends else "would drop",
@@ -396,18 +391,6 @@ def _warn(
             if recommends
             else "Measure with 'tdv-lucene compare' before you serve it",
         )
-
-
-def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]]:
-    """Return the gains of other collections where :func:`prior_values` dropped as much of them.
-
-    See :meth:`Prior.expected`. Empty if TDVs are learned, or of another version's prior.
-    """
-    about, prior = values.manifest.get("prior", {}), Prior.load()
-    if about.get("sha256") != prior.sha256 or "mean_length" not in about:
-        return []
-    positions = about["lead"] and values.manifest["positions"]
-    return prior.expected(values.manifest["model"], positions, about["mean_length"], reduction)
 
 
 def prior_values_of_index(

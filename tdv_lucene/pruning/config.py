@@ -64,9 +64,9 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         None,
         "Drop as much as possible, but lose at most this share of nDCG@5 (or of the measure "
         "learned by), such as 0.01. With --tdv, against the tuned full index, by the worse end of "
-        "the 95 % interval that 'learn' measured. With --queries, against the full index, by an "
-        "estimate: on one in four of our test sets the loss was larger.  [default with --queries: "
-        "0.02]",
+        "the 95 % interval that 'learn' measured. With --queries, against the re-weighted "
+        "index with nothing dropped, as if its first answers were the only relevant ones.  "
+        "[default with --queries: 0.03]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     max_bytes: int | str | None = option(

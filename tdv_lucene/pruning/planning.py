@@ -57,7 +57,7 @@ class Reduction:
         return cls(
             float(point["reduction"]),
             {
-                **({"log": log, "difference": point["difference"]} if log else {}),
+                **({"log": log, "kept": point["kept"]} if log else {}),
                 "max_loss": max_loss,
                 "measure": measure,
                 "loss": loss_of(point, measure),

@@ -15,7 +15,7 @@ from ..indexes.index import Index
 from ..indexes.searcher import Searcher
 from ..learning.config import LearnConfig
 from ..plan import FieldPlan, Plan
-from ..prior.prior import gains_to_expect, in_memory, prior_values_of_index
+from ..prior.prior import in_memory, prior_values_of_index
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
 from ..values.posting_rule import CORRECTED_AT, OperatingPoint
@@ -67,8 +67,7 @@ def prune_index(
     PruneReport
         A dict of counts and bytes before and after; the ``reduction`` reached; the ``scale``; the
         ``lucene_version`` of the new index's format; ``chosen``, how ``max_loss`` or ``max_bytes``
-        was met; ``expected``, without judgements, what other collections gained (see
-        :meth:`..prior.prior.Prior.expected`); ``search``, the parameters to search it with;
+        was met; ``search``, the parameters to search it with;
         ``baked``, the k1 and b that its norms hold, and ``norms``, of how many documents no norm
         can hold them; ``validated``, what was measured at the nearest learned point, with the table
         of scales; ``fidelity``, how well this pruning's ranking agreed with real-valued scoring
@@ -213,11 +212,9 @@ def _told(
     config: PruneConfig,
 ) -> dict[str, Any]:
     is_plain = config.min_doc_freq == 1 and config.tf == "scaled"
-    by_posting = is_plain and plan.facts["unit"] == "posting"
     return {
         "validated": dict(point.nearest),
         "fidelity": _fidelity(point.nearest, plan) if is_plain else None,
-        "expected": gains_to_expect(values, reduction.share) if by_posting else [],
         "chosen": reduction.chosen,
     }
 

@@ -63,7 +63,6 @@ class IndexReport(FieldReport):
     analysis: str
     validated: Mapping[str, Any]
     fidelity: dict[str, float] | None
-    expected: list[dict[str, Any]]
     chosen: Mapping[str, Any] | None
     defaults: str
     source: Mapping[str, Any]

@@ -56,7 +56,7 @@ class Task:
         Field -> how it was analysed, as its TDVs say; those that say nothing are left out.
     told : mapping
         What the report says of the field that is searched: ``validated``, ``fidelity``,
-        ``expected``, ``chosen`` and ``defaults``.
+        ``chosen`` and ``defaults``.
     searcher : Searcher
         Whose defaults the source is searched with; a shard's are those of the whole.
     shard : ShardRecord or None
@@ -162,7 +162,6 @@ def report_of(
         "analysis": analysed[first["field"]].describe(),
         "validated": told["validated"],
         "fidelity": told["fidelity"],
-        "expected": told["expected"],
         "chosen": told["chosen"],
         "defaults": told["defaults"],
         "source": index.identity,

@@ -280,6 +280,24 @@ class QueryPostings:
                 scores[self.docs[row]] += impacts[row] if tf == 1 else tf * impacts[row]
             yield query, scores
 
+    def ranks(self, scores: np.ndarray, docs: np.ndarray) -> np.ndarray:
+        """Return float64[n], the :func:`ranks_of` documents by :attr:`tie_order`.
+
+        In a pool they are estimates: a drawn document above counts for as many as it represents.
+        """
+        pool, order = self.pool, self.tie_order
+        found = ranks_of(scores, docs, order)
+        if pool is None:
+            return found
+        drawn = np.flatnonzero(pool.drawn)
+        of_drawn = scores[drawn]
+        for i, doc in enumerate(docs):
+            above = np.count_nonzero(of_drawn > scores[doc])
+            if order is not None:
+                above += np.count_nonzero((of_drawn == scores[doc]) & (order[drawn] < order[doc]))
+            found[i] += (pool.doc_weight - 1) * above
+        return found
+
     def top(self, impacts: np.ndarray, depth: int, only: np.ndarray | None = None) -> np.ndarray:
         """Return int32[n, depth] best documents, best first, ties by number; -1 is padding."""
         only = np.arange(len(self.queries)) if only is None else only
@@ -315,21 +333,10 @@ def evaluate(
     only = np.arange(len(queries)) if only is None else only
     if not len(only):
         return np.zeros((0, len(MEASURES)))
-    pool, order = postings.pool, postings.tie_order
-    drawn = np.zeros(0, np.int64) if pool is None else np.flatnonzero(pool.drawn)
     ranks, grades = [], []
     for query, scores in postings.scores(impacts, only):
         docs, of_query = queries.judged_of(query)
-        relevant = docs[of_query > 0]
-        found = ranks_of(scores, relevant, order)
-        if pool is not None:
-            of_drawn = scores[drawn]
-            for i, doc in enumerate(relevant):
-                above = np.count_nonzero(of_drawn > scores[doc])
-                if order is not None:
-                    tied = of_drawn == scores[doc]
-                    above += np.count_nonzero(tied & (order[drawn] < order[doc]))
-                found[i] += (pool.doc_weight - 1) * above
+        found = postings.ranks(scores, docs[of_query > 0])
         ranks.append(found)
         grades.append(of_query[of_query > 0])
     return _measures(ranks, grades, [queries.ideal_grades[query] for query in only])

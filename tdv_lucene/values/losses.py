@@ -35,18 +35,13 @@ class Recommended(NamedTuple):
 
 def loss_of(point: Point, measure: str = MEASURE) -> float:
     """Return the share of the tuned full index's ``measure`` lost on held-out queries; a gain is
-    below 0. By a query log: what is expected of nDCG@5 against the full index as it is."""
-    if "expected" in point:
-        return float(point["expected"]["loss"])
+    below 0. By a query log: its bound (see :mod:`..learning.log`)."""
     full = point["full"][measure]
     return 1 - point["measures"][measure] / full if full > 0 else 0.0
 
 
 def most_loss_of(point: Point, measure: str = MEASURE) -> float:
-    """Return the largest :func:`loss_of` within the 95 % interval of the difference, or by a
-    query log the careful one (see :mod:`..learning.log`)."""
-    if "expected" in point:
-        return float(point["expected"]["loss_at_most"])
+    """Return the largest :func:`loss_of` within the 95 % interval of the difference."""
     full = point["full"][measure]
     return -point["difference"][measure]["ci95"][0] / full if full > 0 else 0.0
 
@@ -73,12 +68,10 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
     best = min(validated, key=lambda point: most_loss_of(point, measure))
     most = most_loss_of(best, measure)
     enough = math.ceil(most * 1000) / 1000
-    is_estimate = "expected" in best
-    worst = "careful estimate" if is_estimate else "worse end of the 95 % interval"
-    more = "pass a longer log" if is_estimate else "learn from more judged queries"
+    more = "pass a longer log" if "kept" in best else "learn from more judged queries"
     raise TdvError(
         f"no measured reduction is sure to lose at most {max_loss:.1%} of {measure}: at the best, "
-        f"{best['reduction']:g}, the {worst} loses {most:.1%}; "
+        f"{best['reduction']:g}, the worse end of the 95 % interval loses {most:.1%}; "
         f"pass max_loss {enough:g} or reduction, or {more}"
     )
 

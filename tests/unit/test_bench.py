@@ -12,11 +12,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tdv_lucene.learning.log import CALIBRATION
-
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py",
-           "impact.py"]  # fmt: skip
+           "impact.py", "prior.py", "log_bound.py", "known.py"]  # fmt: skip
 READING = ["picture.py"]
 """Scripts that read figures or documents, and need no folder to work in."""
 
@@ -32,11 +30,6 @@ def load(name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def results() -> ModuleType:
     return load("results")
-
-
-def test_the_lines_of_logs_are_those_of_their_run() -> None:
-    run = json.loads((BENCH / "runs" / "2026-11-24-log" / "raw.json").read_text(encoding="utf-8"))
-    assert json.loads(CALIBRATION.read_text(encoding="utf-8")) == run["lines"]
 
 
 HELP = """
@@ -86,6 +79,15 @@ def test_a_run_replaces_its_two_files_alone(results: ModuleType, tmp_path: Path)
     assert (folder / "README.md").read_text(encoding="utf-8") == "second"
     assert json.loads((folder / "raw.json").read_text(encoding="utf-8")) == {"rows": [1]}
     assert (folder / "notes.md").read_text(encoding="utf-8") == "kept"
+
+
+def test_what_a_set_bears_loses_little_of_any_measure_and_no_bytes(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
+    rule = load("prior_reduction")
+    whole = [0.5, 0.5, 0.8, 0.9]
+    pruned = [[0.5 * 0.99, 0.5, 0.8, 0.9], [0.4, 0.5, 0.8, 0.9], [0.5, 0.5, 0.8, 0.85], whole]
+    of_set = {"all": {"full": whole, "pruned": pruned}, "size": [1.0, 0.9, 0.8, 1.02]}
+    assert rule.bearable(of_set, [0.1, 0.2, 0.3, 0.4]) == [0.1]
 
 
 def test_the_reduction_without_judgements_is_the_largest_that_loses_little(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,19 +9,12 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.log import (
-    CALIBRATION,
-    MAX_LOSS,
-    _recommended,
-    drawn,
-    loss_by,
-    values_by_log,
-)
+from tdv_lucene.learning.log import LEAST_KEPT, MAX_LOSS, _recommended, drawn, values_by_log
 from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
 from tdv_lucene.simulation.retrieval import unjudged_queries
-from tdv_lucene.values.losses import loss_of, most_loss_of, point_within_loss
+from tdv_lucene.values.losses import loss_of, most_loss_of
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +34,9 @@ def test_the_first_answers_with_nothing_dropped_are_the_relevant_ones(collection
     best = []
     for reduction in (0, 0.45):
         left, pruned = problem.pruned(replace(values.at_reduction(reduction), scale=3.0))
-        best.append(left.postings.top(left.impacts(pruned), 5))
+        best.append(left.postings.top(left.impacts(pruned), 1000))
     expected = [
-        next((1 / np.log2(rank + 2) for rank, doc in enumerate(row) if doc == first), 0)
+        next((1 / np.log2(rank + 2) for rank, doc in enumerate(row[:5]) if doc == first), 0)
         for first, row in zip(best[0][:, 0], best[1])
     ]
     by_reduction = {point["reduction"]: point for point in found.points}
@@ -52,17 +44,45 @@ def test_the_first_answers_with_nothing_dropped_are_the_relevant_ones(collection
     point = by_reduction[0.45]
     assert point["measures"]["nDCG@5"] == pytest.approx(np.mean(expected))
     assert np.mean(expected) < 1 and point["posting_bytes"] > 0
+    for depth in (10, 100, 1000):
+        pairs = [
+            (set(row[row >= 0]), set(other[:depth])) for row, other in zip(best[0][:, :10], best[1])
+        ]
+        shares = [len(ten & found) / len(ten) for ten, found in pairs]
+        assert point["kept"][f"{depth}"] == pytest.approx(np.mean(shares))
+    assert point["kept"]["10"] < 1
 
 
 def test_the_largest_within_the_loss_is_recommended(collection):
     matrix, topics, values = collection
     found = values_by_log(values, matrix, topics)
-    chosen = point_within_loss(found.points, MAX_LOSS)
-    assert found.recommended_reduction == chosen["reduction"] == _recommended(found.points)
-    assert most_loss_of(chosen) <= MAX_LOSS and most_loss_of(chosen) >= loss_of(chosen)
-    larger = [p for p in found.points if p["reduction"] > chosen["reduction"]]
-    assert all(most_loss_of(point) > MAX_LOSS for point in larger)
+    chosen = found.recommended_reduction
+    assert chosen == _recommended(found.points)
+    larger = [p for p in found.points if p["reduction"] > chosen]
+    assert larger, "not everything is dropped"
+    assert all(most_loss_of(p) > MAX_LOSS or p["kept"]["1000"] < LEAST_KEPT for p in larger)
     np.testing.assert_array_equal(found.weights, values.weights)
+
+
+def test_nothing_is_subtracted_from_the_bound(collection):
+    matrix, topics, values = collection
+    for point in values_by_log(values, matrix, topics).points:
+        low, _ = point["difference"]["nDCG@5"]["ci95"]
+        assert most_loss_of(point) == pytest.approx(-low)
+        assert (
+            most_loss_of(point) >= loss_of(point) == pytest.approx(1 - point["measures"]["nDCG@5"])
+        )
+
+
+def test_what_loses_answers_from_the_first_thousand_is_not_recommended():
+    def point(reduction, most, kept):
+        difference = {"nDCG@5": {"mean": -most, "ci95": [-most, -most]}}
+        return {"reduction": reduction, "kept": {"1000": kept}, "difference": difference,
+                "full": {"nDCG@5": 1.0}}  # fmt: skip
+
+    points = [point(0.0, 0.0, 1.0), point(0.3, MAX_LOSS / 2, 0.99), point(0.6, MAX_LOSS / 2, 0.97)]
+    assert _recommended(points) == 0.3
+    assert _recommended([point(0.0, 2 * MAX_LOSS, 1.0), point(0.3, 1.0, 1.0)]) == 0
 
 
 def test_a_pool_measures_nearly_the_same(collection):
@@ -95,35 +115,9 @@ def test_long_logs_are_drawn_from():
     assert drawn({"a": "x", "b": "y"}, 3) == {"a": "x", "b": "y"}
 
 
-def test_a_sure_log_loses_its_bound_and_an_unsure_one_gains():
-    line = {"certain": 1.2, "unsure": 3.0, "gain": 0.2}
-    assert loss_by(line, 0.1, 1.0) == pytest.approx(0.12)
-    assert loss_by(line, 0.1, 0.8) == pytest.approx(0.06 - 0.04)
-    assert loss_by(line, 0.1, 0.4) == loss_by(line, 0.1, 0.6)  # no set was less sure
-
-
-def test_a_log_without_sure_answers_lets_not_everything_be_dropped():
-    line = json.loads(CALIBRATION.read_text(encoding="utf-8"))["loss_at_most"]
-    assert loss_by(line, 0.6, 0.3) > MAX_LOSS
-    assert loss_by(line, 0.6, 0.3) > loss_by(line, 0.3, 0.3)
-
-
-def test_the_lines_of_the_package_never_expect_less_than_the_worst():
-    lines = json.loads(CALIBRATION.read_text(encoding="utf-8"))
-    for bound in np.linspace(0, 0.35, 8):
-        for same in np.linspace(0.5, 1, 6):
-            losses = [loss_by(lines[name], bound, same) for name in ("loss", "loss_at_most")]
-            assert losses[0] <= losses[1] + 0.002
-
-
 def test_points_keep_their_scales_and_first_answers_are_those_of_the_largest(collection):
     matrix, topics, values = collection
     points = [{**p, "scale": 4.0 if p["reduction"] else 0.01} for p in values.points]
     other = replace(values, manifest={**values.manifest, "points": points})
     found = values_by_log(other, matrix, topics).points
     assert [point["scale"] for point in found] == [0.01, *[4.0] * (len(found) - 1)]
-    unsure = [{**point, "expected": {"loss": 0.1, "loss_at_most": 0.2}} for point in found]
-    assert _recommended(unsure) == 0, "nothing is surely borne: nothing is dropped"
-    assert (
-        loss_of({**found[0], "expected": {"loss": -found[0]["difference"]["nDCG@5"]["mean"]}}) > 0
-    )
