@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix, blocks, release
-from ..matrix.term_statistics import residual_idf, spread_of_weights
+from ..matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
 from ..ranking import DEFAULT_MODEL, ranking_function
 from ..ranking.bm25 import LEAST_K1, Bm25Function, bm25_idf
 from ..ranking.impact import ImpactFunction
@@ -33,6 +33,9 @@ _RAREST = 8.0
 """The idf at which a term is worth most for its rarity alone: that of one in 3,000 documents."""
 _ENTRY = 8.0
 """The size of a term's entry in the dictionary, in postings."""
+_BY_TERM = 0.85
+"""The share of the weights' variance from which on they are a matter of the term alone."""
+
 _LARGE = 9.5
 """ln N from which on RIDF counts for less: 13,000 documents."""
 
@@ -367,15 +370,21 @@ def order_terms(
     fewer rare terms are then kept, and more postings of others. Questions about details of short
     texts often rank better for it, claims and abstracts worse.
 
-    In an impact index it is (v + 0.05)^0.6 u^-0.35, where u is the mean of a term's weights, and v
-    their spread, as a share of it: a term with about the same weight everywhere distinguishes
-    documents by nothing but its presence. The weights themselves grow with rarity, and more than
-    suits recall: hence u.
+    In an impact index it is ((v + 0.05)^0.6 u^-0.35)^p, where u is the mean of a term's weights,
+    and v their spread, as a share of it: a term with about the same weight everywhere distinguishes
+    documents by nothing but its presence. The weights of quantised BM25 grow with rarity, and more
+    than suits recall: hence u. The weights of a learned sparse model already say what a term is
+    worth in a document, and any order of terms only spoils them. So p is 1 where terms explain at
+    least ``_BY_TERM`` of the variance of weights (.9 of BM25's), and 0 where they explain less than
+    half (.3 to .4 of a SPLADE model's).
     """
     if ranking_function(model).of_weights:
         mean = np.asarray(matrix.total_term_freq) / np.maximum(matrix.doc_freq, 1)
-        spread = spread_of_weights(matrix) + 0.05
-        return np.asarray(spread**0.6 * np.maximum(mean, 1) ** -0.35, np.float32)
+        spread = spread_of_weights(matrix)
+        explained = share_between_terms(mean, spread, np.asarray(matrix.doc_freq))
+        power = np.clip((explained - 0.5) / (_BY_TERM - 0.5), 0, 1)
+        worth = (spread + 0.05) ** 0.6 * np.maximum(mean, 1) ** -0.35
+        return np.asarray(worth**power, np.float32)
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     ridf = np.maximum(residual_idf(matrix), 0)
     size = np.log(matrix.doc_count + 1)

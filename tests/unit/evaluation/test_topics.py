@@ -97,7 +97,10 @@ FIRST_LINE = '{"id": "0", "title": "x"}\n'
         ("1\tfine\n\tfox\n", "line 2: "),
         ("1\tone\n1\tanother\n", "line 2: .*'1'"),
         ("query 1\ttext\n", "line 1: .*'query 1'"),
-        (ROBUST + TREC_1.replace("<title> Topic:  Airbus\n Subsidies", ""), "line 9: .*topic_field title"),
+        (
+            ROBUST + TREC_1.replace("<title> Topic:  Airbus\n Subsidies", ""),
+            "line 9: .*topic_field title",
+        ),
         ("<top>\n<num> 1\n<title> a\n", "not closed"),
         (FIRST_LINE + '{"id": "1"}', "line 2: no text .*has id"),
         (FIRST_LINE + '{"title": "x"}', "line 2: no id .*has title"),

@@ -7,12 +7,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_problem import make_collection
+from small_problem import make_collection, make_matrix
 
 from tdv_lucene.learning import scale
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.matrix.term_statistics import residual_idf
+from tdv_lucene.matrix.term_statistics import (
+    residual_idf,
+    share_between_terms,
+    spread_of_weights,
+)
 from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.pruning.sizes import LARGEST_REDUCTION
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -152,3 +156,38 @@ def test_ways_are_compared_at_as_many_bytes():
     worth = np.array([0.9, 0.1]), np.array([0.3, 0.1])
     between = scale._at_shares([(0.7, worth[0]), (0.4, worth[1])])
     np.testing.assert_allclose(between, [(0.9 + 0.9 + 0.6 + 0.3) / 4, 0.1])
+
+
+def weights_matrix(between: float, seed: int = 3):
+    """Weights of 40 terms in 60 documents, of which terms explain about a share of the variance."""
+    random = np.random.default_rng(seed)
+    terms, rest = random.normal(size=(40, 1)), random.normal(size=(40, 60))
+    dense = 400 + 100 * (between**0.5 * terms + (1 - between) ** 0.5 * rest)
+    return make_matrix(np.maximum(dense.round(), 1).astype(int))
+
+
+@pytest.mark.parametrize(("between", "power"), [(0.0, 0), (0.3, 0), (0.7, None), (0.97, 1)])
+def test_weights_of_a_model_are_dropped_by_their_size_and_those_of_terms_by_their_order(
+    between: float, power: float | None
+) -> None:
+    matrix = weights_matrix(between)
+    order = order_terms(matrix, "impact")
+    mean = matrix.total_term_freq / matrix.doc_freq
+    spread = spread_of_weights(matrix)
+    worth = (spread + 0.05) ** 0.6 * mean**-0.35
+    if power is None:
+        explained = share_between_terms(mean, spread, matrix.doc_freq)
+        assert 0.5 < explained < 0.85
+        power = (explained - 0.5) / 0.35
+    np.testing.assert_allclose(order, worth**power, rtol=1e-5)
+
+
+def test_the_share_of_variance_between_terms_is_that_of_the_weights() -> None:
+    matrix = weights_matrix(0.6)
+    weights = np.asarray(matrix.data, float)
+    mean = matrix.total_term_freq / matrix.doc_freq
+    within = ((weights - np.repeat(mean, matrix.doc_freq)) ** 2).sum()
+    share = share_between_terms(mean, spread_of_weights(matrix), matrix.doc_freq)
+    assert share == pytest.approx(1 - within / ((weights - weights.mean()) ** 2).sum())
+    alike = make_matrix(np.full((3, 4), 7))
+    assert share_between_terms(np.full(3, 7.0), spread_of_weights(alike), alike.doc_freq) == 1
