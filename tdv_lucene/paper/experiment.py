@@ -28,11 +28,14 @@ from ..progress import Progress
 from .config import ReproduceConfig
 from .pairwise import PaperRecipe
 from .published import Collection
+from .selection import TunedRecipe
 
 ROUNDS = 5
 """In which latency is measured."""
 
 _Path = str | os.PathLike[str]
+
+Recipe = DefaultRecipe | PaperRecipe | TunedRecipe
 
 
 class Fold(NamedTuple):
@@ -70,7 +73,7 @@ class Experiment:
     tokens: Mapping[str, Sequence[str]]
     matrix: TermDocumentMatrix
     vectors: TermVectors
-    recipe: DefaultRecipe | PaperRecipe
+    recipe: Recipe
     folder: Path
     progress: Progress
 

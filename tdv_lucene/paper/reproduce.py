@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..embedding.embed import load_term_vectors
 from ..embedding.lsa import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..indexes.analysis import analysis_of
@@ -28,12 +29,14 @@ from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
-from .experiment import ROUNDS, Experiment, read_queries
+from .experiment import ROUNDS, Experiment, Recipe, read_queries
 from .learn import learn_by_paper
 from .measures import measure
 from .pairwise import PaperRecipe
-from .published import COLLECTIONS
+from .published import COLLECTIONS, LITERAL
 from .reproduced import make_report, write_report
+from .selection import TunedRecipe
+from .tuned import learn_tuned
 
 KIND = "reproduction"
 _REDUCTION = 0.45
@@ -77,7 +80,8 @@ def reproduce_paper(
     Returns
     -------
     dict
-        ``collection``, ``queries``, ``folds``, ``models.MODEL``: ``nDCG@5`` and ``R@1000``
+        ``collection``, ``queries``, ``folds``, ``models.MODEL`` (of the recipe "both" the tuned
+        one, and ``models.MODEL-literal``): ``nDCG@5`` and ``R@1000``
         (``baseline``, ``tdv``, p_value and the rest of :class:`PairedComparison`, ``published``),
         ``latency_ms`` (exhaustive, 1000 hits) and ``postings_removed`` (percent);
         ``neural.NAME`` (see :mod:`.reproduced`); ``versions``.
@@ -91,10 +95,10 @@ def reproduce_paper(
     known = COLLECTIONS[collection]
     for model in config.models:
         check_model(model)
-    recipe = _affordable(config)
+    recipe = _affordable(config.recipe, config.reduction)
     _check_neural(config)
     training = (config.train_topics, config.train_qrels)
-    read = [index, topics, qrels, *training]
+    read = [index, topics, qrels, *training, config.vectors]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
     with (
         Index.open(index) as opened,
@@ -104,6 +108,10 @@ def reproduce_paper(
         analysis = analysis_of(opened, field, config.analysis).analysis
         queries = read_queries(known, opened, (topics, qrels), training, config.folds, seed)
         texts = {**queries.measured, **queries.training}
+        if config.vectors is None:
+            vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
+        else:
+            vectors = load_term_vectors(config.vectors, matrix, analysis, progress)
         experiment = Experiment(
             index=opened,
             config=config,
@@ -111,12 +119,17 @@ def reproduce_paper(
             analysis=analysis,
             tokens=analyze_topics(texts, field, analysis),
             matrix=matrix,
-            vectors=latent_semantic_vectors(matrix, seed=seed, progress=progress),
+            vectors=vectors,
             recipe=recipe,
             folder=folder,
             progress=progress,
         )
-        found = {model: _run_model(experiment, model) for model in config.models}
+        found = {}
+        for model in config.models:
+            if config.recipe == "both":
+                literal = replace(experiment, recipe=_affordable("paper", config.reduction))
+                found[model + LITERAL] = _run_model(literal, model, model + LITERAL)
+            found[model] = _run_model(experiment, model, model)
         reranked = {}
         if config.neural:
             from .neural.folds import run_ranker
@@ -142,49 +155,56 @@ def _check_neural(config: ReproduceConfig) -> None:
             )
 
 
-def _affordable(config: ReproduceConfig) -> DefaultRecipe | PaperRecipe:
+def _affordable(recipe: str | Recipe, reduction: float | None) -> Recipe:
     """Return the recipe without operating points that nobody will look at.
 
     Each takes minutes to validate, so only the one that is used is validated. The paper's recipe
     trains a network per fold only for that, so the fewest folds will do.
     """
-    recipe: DefaultRecipe | PaperRecipe = config.recipe
-    if isinstance(config.recipe, str):
-        recipe = DefaultRecipe() if config.recipe == "default" else PaperRecipe()
+    if recipe == "default":
+        recipe = DefaultRecipe()
+    elif recipe == "paper":
+        recipe = PaperRecipe()
+    elif isinstance(recipe, str):
+        recipe = TunedRecipe()
     if isinstance(recipe, DefaultRecipe):
-        used = _REDUCTION if config.reduction is None else config.reduction
+        used = _REDUCTION if reduction is None else reduction
         # The prior may have been made from the very queries that are measured.
         return replace(recipe, reductions=(used,), prior=False)
-    return replace(recipe, reductions=(config.reduction or 0.0,), folds=2)  # 0: zeros it learned
+    learned = replace(recipe, reductions=(reduction or 0.0,))  # 0: the zeros it learned
+    return replace(learned, folds=2) if isinstance(learned, PaperRecipe) else learned
 
 
-def _run_model(experiment: Experiment, model: str) -> dict[str, np.ndarray]:
+def _run_model(experiment: Experiment, model: str, row: str) -> dict[str, np.ndarray]:
     """Per query, in the folds' order: ``MEASURE`` and ``ms``, [2, Q]; ``removed``, [folds]."""
     config = experiment.config
     search: Callable[..., Any] = partial(
         search_index, model=model, hits=DEPTH, field=config.field, **config.asked_analysis
     )
-    search(experiment.index, experiment.queries.measured, experiment.baseline(model))
-    folds = [_run_fold(experiment, model, search, n) for n in range(len(experiment.queries.folds))]
+    baseline = experiment.baseline(model)
+    if not baseline.exists():
+        search(experiment.index, experiment.queries.measured, baseline)
+    numbers = range(len(experiment.queries.folds))
+    folds = [_run_fold(experiment, model, row, search, number) for number in numbers]
     return {name: np.concatenate([each[name] for each in folds], axis=-1) for name in folds[0]}
 
 
 def _run_fold(
-    experiment: Experiment, model: str, search: Callable[..., Any], number: int
+    experiment: Experiment, model: str, row: str, search: Callable[..., Any], number: int
 ) -> dict[str, np.ndarray]:
     config, queries = experiment.config, experiment.queries
     training, held_out = queries.folds[number]
     recipe = experiment.recipe
-    learn: Callable[..., TermValues] = (
-        learn_by_paper if isinstance(recipe, PaperRecipe) else learn_term_values
-    )
+    learn: Callable[..., TermValues] = learn_term_values
+    if not isinstance(recipe, DefaultRecipe):
+        learn = learn_by_paper if isinstance(recipe, PaperRecipe) else learn_tuned
     values = learn(
         experiment.matrix, *experiment.judged(training), model=model, recipe=recipe,
         vectors=experiment.vectors, seed=config.seed, progress=experiment.progress,
     )  # fmt: skip
     asked = {q: queries.measured[q] for q in held_out}
     baseline = experiment.baseline(model)
-    run = experiment.folder / f"{model}.tdv.{number + 1}.run"
+    run = experiment.folder / f"{row}.tdv.{number + 1}.run"
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         pruned = Path(folder) / "pruned"
         made = prune_index(

@@ -18,10 +18,10 @@ import numpy as np
 from ..evaluation.significance import compare_paired
 from ..store import versions
 from .experiment import Experiment
-from .published import MEASURES, Collection, Published
+from .published import MEASURES, Collection, Published, model_of
 
 Found = Mapping[str, Mapping[str, np.ndarray]]
-"""Model -> what was measured -> its values."""
+"""Model, or row of one -> what was measured -> its values."""
 
 
 def make_report(
@@ -32,7 +32,7 @@ def make_report(
     folds = experiment.queries.folds
     models = {}
     for model, measured in found.items():
-        published = known.published.get(model, Published())
+        published = known.published.get(model_of(model), Published())
         pairs = {measure: dict(zip(("baseline", "tdv"), measured[measure])) for measure in MEASURES}
         models[model] = {
             **_compared(pairs, published, tests),

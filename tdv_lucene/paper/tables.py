@@ -7,9 +7,10 @@ from typing import Any
 
 from ..report.table import SIGNIFICANT, Table, ratio
 from .neural import RANKERS
-from .published import MEASURES, MODELS
+from .published import LITERAL, MEASURES, MODELS
 
-_NAMES = {**MODELS, **RANKERS}
+_LITERAL = {name + LITERAL: f"{title}, literal" for name, title in MODELS.items()}
+_NAMES = {**MODELS, **_LITERAL, **RANKERS}
 
 
 def paper_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -51,7 +52,7 @@ def paper_tables(report: Mapping[str, Any]) -> list[Table]:
         Table(
             f"Table 3, {title}: postings dropped",
             ("method", "here", "paper"),
-            [_removed(MODELS[model], entry["postings_removed"]) for model, entry in models.items()],
+            [_removed(_NAMES[model], entry["postings_removed"]) for model, entry in models.items()],
             "Mean over the folds.",
         ),
     ]
