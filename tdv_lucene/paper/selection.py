@@ -56,7 +56,7 @@ class TunedRecipe:
 
     name = "tuned"
     statistics: tuple[str, ...] = ("df", "l1")
-    sparsities: tuple[float, ...] = (0.5, 0.8)
+    sparsities: tuple[float, ...] = (0.5, 0.8, 0.95)
     powers: tuple[float, ...] = (1.0, 0.5, 0.0)
     targets: tuple[float, ...] = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
     inner_folds: int = 3
@@ -96,7 +96,7 @@ class Tried(NamedTuple):
     dropped : float
         Share of the postings, mean over the inner folds.
     measured : float64[n, 2]
-        nDCG@5 and R@1000 of the queries looked at.
+        nDCG@5 and R@1000 of the queries looked at, mean of this stop and of those next to it.
     """
 
     setting: Setting
@@ -161,17 +161,29 @@ def choose(
                     )
                 )
             )  # fmt: skip
-        for at in zip(*stops):  # the targets that every fold reached
-            for power in recipe.powers:
+        reached = list(zip(*stops))  # by every fold
+        for power in recipe.powers:
+            path, way = [], []
+            for at in reached:
                 setting = Setting(statistics, sparsity, power, at[0].target)
                 values_of[setting] = [to_power(stop.values, power) for stop in at]
                 parts = zip(tuned.of_folds, values_of[setting], looked_at)
-                measured = np.concatenate([_measure(*part) for part in parts])
-                tried.append(Tried(setting, float(np.mean([s.dropped for s in at])), measured))
+                way.append(np.concatenate([_measure(*part) for part in parts]))
+                path.append((setting, float(np.mean([stop.dropped for stop in at]))))
+            tried += [Tried(*each, smooth) for each, smooth in zip(path, smoothed(way))]
     best = most_zeros(tried, baseline, recipe)
     ones = np.ones(plain.matrix.shape[0], np.float32)
     of_folds = [ones] * len(folds) if best is None else values_of[best]
     return Chosen(best, of_folds, [_entry(each, baseline) for each in tried])
+
+
+def smoothed(way: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return each of some arrays averaged with those next to it.
+
+    The measures change little from stop to stop, and what changes a lot is luck. With the next stop
+    in the mean, the choice also keeps clear of where they fall.
+    """
+    return [np.mean(way[max(0, at - 1) : at + 2], axis=0) for at in range(len(way))]
 
 
 def most_zeros(tried: Sequence[Tried], baseline: np.ndarray, recipe: TunedRecipe) -> Setting | None:

@@ -21,6 +21,7 @@ from tdv_lucene.paper.selection import (
     choose,
     keeps,
     most_zeros,
+    smoothed,
     to_power,
 )
 from tdv_lucene.paper.trajectory import Triples, features_of, similarity_of, train_to_zeros
@@ -212,6 +213,12 @@ def test_powers_keep_the_zeros():
     np.testing.assert_allclose(to_power(values, 0.5), [0, 0.5, 2])
     np.testing.assert_array_equal(to_power(values, 0.0), [0, 1, 1])
     np.testing.assert_allclose(to_power(values, 1.0), values)
+
+
+def test_each_stop_is_averaged_with_its_neighbours():
+    way = [np.array([float(each)]) for each in (0, 3, 6, 0)]
+    np.testing.assert_allclose(np.concatenate(smoothed(way)), [1.5, 3, 3, 3])
+    assert smoothed([]) == []
 
 
 def measured(ndcg, recall):
