@@ -15,6 +15,9 @@ MODELS = {"tfidf": "TF-IDF", "qld": "LM", "bm25": "BM25"}
 LITERAL = "-literal"
 """Ends the name of a row of the literal recipe, where a tuned one stands beside it."""
 
+OWN = "own formulas, "
+"""Begins the name of a measure by the paper's own formulas (see :mod:`.own_formulas`)."""
+
 MEASURES = ("nDCG@5", "R@1000")
 
 

@@ -24,7 +24,7 @@ from ..matrix.extract import open_matrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
-from ..ranking import check_model
+from ..ranking import SearchParameters, check_model
 from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
@@ -32,8 +32,9 @@ from .config import ReproduceConfig
 from .experiment import ROUNDS, Experiment, Recipe, read_queries
 from .learn import learn_by_paper
 from .measures import measure
+from .own_formulas import measure_own
 from .pairwise import PaperRecipe
-from .published import COLLECTIONS, LITERAL
+from .published import COLLECTIONS, LITERAL, OWN
 from .reproduced import make_report, write_report
 from .selection import TunedRecipe
 from .tuned import learn_tuned
@@ -227,8 +228,22 @@ def _run_fold(
                 progress=experiment.progress,
             )
     before, after = (measure(one, asked, queries.qrels) for one in (baseline, run))
+    found = {name: np.stack([before[name], after[name]]) for name in before}
+    if not isinstance(recipe, DefaultRecipe):  # that drops single postings
+        tdv = values.at_reduction(values.points[0]["reduction"]).tdv
+        judged, chosen = (
+            experiment.judged(held_out),
+            SearchParameters().with_values(
+                {name: value for name, value in values.manifest["parameters"].items() if value}
+            ),
+        )
+        own = [
+            measure_own(experiment.matrix, *judged, model, SearchParameters()),
+            measure_own(experiment.matrix, *judged, model, chosen, tdv),
+        ]
+        found |= {OWN + name: np.stack([each[name] for each in own]) for name in before}
     return {
-        **{name: np.stack([before[name], after[name]]) for name in before},
+        **found,
         "ms": np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in indexes]),
         "removed": np.array([100 * made["reduction"]]),
     }

@@ -18,7 +18,7 @@ import numpy as np
 from ..evaluation.significance import compare_paired
 from ..store import versions
 from .experiment import Experiment
-from .published import MEASURES, Collection, Published, model_of
+from .published import MEASURES, OWN, Collection, Published, model_of
 
 Found = Mapping[str, Mapping[str, np.ndarray]]
 """Model, or row of one -> what was measured -> its values."""
@@ -36,6 +36,11 @@ def make_report(
         pairs = {measure: dict(zip(("baseline", "tdv"), measured[measure])) for measure in MEASURES}
         models[model] = {
             **_compared(pairs, published, tests),
+            **{
+                OWN + name: dict(zip(("baseline", "tdv"), measured[OWN + name].mean(-1).tolist()))
+                for name in MEASURES
+                if OWN + name in measured
+            },
             "latency_ms": {
                 "baseline": float(measured["ms"][0].mean()),
                 "tdv": float(measured["ms"][1].mean()),

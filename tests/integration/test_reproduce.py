@@ -14,16 +14,22 @@ from tdv_lucene.evaluation.evaluate import evaluate_run, read_run
 from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.indexes.build import build_index
+from tdv_lucene.paper import reproduce
 from tdv_lucene.paper.experiment import read_queries
 from tdv_lucene.paper.neural import RANKERS
 from tdv_lucene.paper.pairwise import PaperRecipe
 from tdv_lucene.paper.published import COLLECTIONS
 from tdv_lucene.paper.reproduce import reproduce_paper
+from tdv_lucene.paper.selection import TunedRecipe
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 SUBJECTS, NOISE = 12, 20
 TINY_RECIPE = PaperRecipe(max_epochs=2, folds=2, reductions=(0.0, 0.3))
+TINY_TUNED = TunedRecipe(
+    statistics=("df",), sparsities=(0.95,), powers=(0.0,), targets=(0.1,), inner_folds=2,
+    gain=-1e9, kept_recall=0.0, pairs_per_step=16, max_steps=200, learning_rate=0.1,
+)  # fmt: skip
 FAST = {"folds": 2, "recipe": TINY_RECIPE, "reduction": 0.3, "latency_budget_seconds": 0.5}
 
 
@@ -184,7 +190,7 @@ def test_training_queries_of_their_own(newswire, tmp_path):
         ({"collection": "ft91-94", "folds": 2}, "1 judged queries cannot make 2 folds"),
         ({"folds": 7}, "12 judged queries cannot make 7 folds"),
         ({"models": ["lm"]}, "no such model: 'lm'"),
-        ({"recipe": "other"}, "recipe must be one of paper, default, got 'other'"),
+        ({"recipe": "other"}, "recipe must be one of both, paper, tuned, default, got 'other'"),
         ({"neural": ["bert"]}, "no neural re-ranker 'bert'"),
         ({"neural": ["drmm"], "models": ["qld"]}, "is compared with TDV-BM25: add 'bm25'"),
         (
@@ -201,12 +207,34 @@ def test_refusals_write_nothing(newswire, tmp_path, changes, message):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_literal_and_a_tuned_row_with_vectors_of_a_file(newswire, tmp_path, monkeypatch):
+    monkeypatch.setattr(reproduce, "TunedRecipe", lambda: TINY_TUNED)
+    words = [word(number) for number in (*range(SUBJECTS), *range(100, 100 + NOISE))]
+    vectors = np.random.default_rng(0).normal(size=(len(words), 6)).astype(np.float32)
+    np.savez(tmp_path / "vectors.npz", words=np.array(words), vectors=vectors)
+    report = reproduce_paper(
+        "ap88-89", newswire.index, newswire.topics, newswire.qrels, tmp_path / "out",
+        **{**FAST, "recipe": "both", "reduction": None}, models=("bm25",),
+        vectors=tmp_path / "vectors.npz",
+    )  # fmt: skip
+    assert list(report["models"]) == ["bm25-literal", "bm25"]
+    literal, tuned = report["models"].values()
+    assert literal["nDCG@5"]["baseline"] == tuned["nDCG@5"]["baseline"]
+    assert literal["nDCG@5"]["published"] == tuned["nDCG@5"]["published"]
+    assert tuned["postings_removed"]["mean"] >= 10 > literal["postings_removed"]["mean"]
+    assert report["recipe"]["name"] == "tuned"
+    assert 0 <= tuned["own formulas, nDCG@5"]["tdv"] <= 1
+    text = (tmp_path / "out" / "tables.md").read_text()
+    assert "| BM25, literal, nDCG@5 | " in text and "by the paper's own formulas" in text
+
+
 def test_command_line(newswire, tmp_path, capsys, monkeypatch):
     from tdv_lucene.cli import main
 
     words = ["paper", "reproduce", "--collection", "wiki165k", "--index", newswire.index,
              "--topics", newswire.topics, "--qrels", newswire.qrels, "--output", tmp_path / "out",
-             "--folds", "2", "--model", "tfidf", "--latency-budget", "0.5"]  # fmt: skip
+             "--folds", "2", "--model", "tfidf", "--recipe", "paper",
+             "--latency-budget", "0.5"]  # fmt: skip
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
     main()
     shown = capsys.readouterr().out

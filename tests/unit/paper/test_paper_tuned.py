@@ -14,6 +14,7 @@ from tdv_lucene.core import tdv
 from tdv_lucene.embedding.lsa import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.paper import method
+from tdv_lucene.paper.own_formulas import OwnPostings
 from tdv_lucene.paper.selection import (
     Setting,
     Tried,
@@ -313,3 +314,37 @@ def test_terms_without_a_vector_have_the_level():
         jnp.zeros((3, 0)), jnp.asarray([1], jnp.int32), jnp.asarray([[2.0]], jnp.float32)
     )
     np.testing.assert_allclose(method.term_values(jnp.asarray([0.5]), features), [1, 2, 1])
+
+
+@pytest.mark.parametrize("values", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_own_formulas_are_the_papers_equations(collection, model, values):
+    matrix, topics, qrels = collection
+    dense = np.zeros(matrix.shape)
+    for term in range(len(dense)):
+        row = slice(matrix.indptr[term], matrix.indptr[term + 1])
+        dense[term, matrix.indices[row]] = matrix.data[row]
+    doc_freq, count = np.count_nonzero(dense, axis=1), matrix.shape[1]
+    tdv, given = None, SearchParameters()
+    if values:
+        tdv = np.random.default_rng(0).uniform(0, 2, len(dense)).astype(np.float32)
+        tdv[::4] = 0
+        dense *= tdv[:, None]
+    l1, length = dense.sum(axis=1), dense.sum(axis=0)
+    idf = np.log((l1.max() + 1) / (l1 + 1)) if values else np.log((count + 1) / doc_freq)
+    if model == "tfidf":
+        parts = dense * idf[:, None]
+    elif model == "bm25":
+        norm = given.k1 * (1 - given.b + given.b * length / length.mean())
+        parts = idf[:, None] * dense * (given.k1 + 1) / (dense + norm)
+    else:
+        p = np.maximum(l1 / l1.sum(), 1e-12)
+        parts = np.log1p(dense / (given.mu * p[:, None])) + np.log(given.mu / (length + given.mu))
+    postings = OwnPostings(matrix, topics, qrels, model, given, tdv)
+    names = [term.decode() for term in matrix.vocabulary.terms]
+    for query, scores in postings.scores(postings.own, range(5)):
+        asked = [names.index(token) for token in topics[postings.queries.ids[query]]]
+        expected, matching = parts[asked].sum(axis=0), dense[asked].sum(axis=0) > 0
+        np.testing.assert_array_equal(scores > 0, matching)
+        shift = (scores - expected)[matching]
+        np.testing.assert_allclose(shift, shift[0], atol=1e-6)
