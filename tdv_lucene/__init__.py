@@ -40,12 +40,12 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .matrix.config import ExportConfig as ExportConfig
     from .matrix.config import ExtractConfig as ExtractConfig
     from .matrix.extract import extract_matrix as extract_matrix
-    from .matrix.stored_matrix import load_matrix as load_matrix
     from .matrix.term_document_matrix import TermDocumentMatrix as TermDocumentMatrix
+    from .matrix.term_document_matrix import load_matrix as load_matrix
     from .peers.config import PeersConfig as PeersConfig
-    from .peers.unlearned import make_peer_values as make_peer_values
-    from .peers.unlearned import unlearned_values as unlearned_values
-    from .prior.alone import prior_values as prior_values
+    from .peers.peers import make_peer_values as make_peer_values
+    from .peers.peers import unlearned_values as unlearned_values
+    from .prior.prior import prior_values as prior_values
     from .pruning.config import PruneConfig as PruneConfig
     from .pruning.config import UpdateConfig as UpdateConfig
     from .pruning.config import VerifyConfig as VerifyConfig
@@ -61,7 +61,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .searching.tune import tune_index as tune_index
     from .source import Source as Source
     from .timing.latency import LatencyPlan as LatencyPlan
-    from .values.operating_point import OperatingPoint as OperatingPoint
+    from .values.posting_rule import OperatingPoint as OperatingPoint
     from .values.term_values import TermValues as TermValues
     from .vocabulary import Vocabulary as Vocabulary
 
@@ -87,11 +87,10 @@ _MODULES = {
     "matrix.ciff": "export_ciff",
     "matrix.config": "ExportConfig ExtractConfig",
     "matrix.extract": "extract_matrix",
-    "matrix.stored_matrix": "load_matrix",
-    "matrix.term_document_matrix": "TermDocumentMatrix",
+    "matrix.term_document_matrix": "TermDocumentMatrix load_matrix",
     "peers.config": "PeersConfig",
-    "peers.unlearned": "make_peer_values unlearned_values",
-    "prior.alone": "prior_values",
+    "peers.peers": "make_peer_values unlearned_values",
+    "prior.prior": "prior_values",
     "pruning.config": "PruneConfig UpdateConfig VerifyConfig",
     "pruning.prune": "prune_index",
     "pruning.update": "update_index watch_index",
@@ -102,7 +101,7 @@ _MODULES = {
     "searching.tune": "tune_index",
     "source": "Source",
     "timing.latency": "LatencyPlan",
-    "values.operating_point": "OperatingPoint",
+    "values.posting_rule": "OperatingPoint",
     "values.term_values": "TermValues",
     "vocabulary": "Vocabulary",
 }

@@ -1,4 +1,4 @@
-"""How text becomes the terms of an index, in the words of Anserini's flags."""
+"""How text becomes the terms of an index, in the terms of Anserini's flags."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from .errors import TdvError, argument
+from .errors import TdvError
 from .options import Config, option
 
 ENGLISH = "en"
@@ -16,7 +16,7 @@ STOP_WORDS = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then "
     "there these they this to was will with"
 ).split()
-"""Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``. Anserini's analyzer drops them already."""
+"""Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``, which Anserini's analyzer drops."""
 
 LANGUAGES = {
     "ar": "Arabic", "bn": "Bengali", "da": "Danish", "de": "German", "en": "English",
@@ -29,30 +29,27 @@ LANGUAGES = {
 """Anserini's names of languages."""
 
 SPLIT_AT_BLANKS = ("ha", "so", "sw", "yo")
-"""Languages that Anserini has no analyzer for."""
+"""Languages without an analyzer in Anserini."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """How a field was analysed, in the words of Anserini's flags; the default is its default.
+    """How a field is analysed, in the terms of Anserini's flags; the default is Anserini's.
 
     Attributes
     ----------
     language : str
         Anserini's ``-language``.
     stemmer : str
-        Of English: ``"porter"``, ``"krovetz"`` or ``"none"``.
+        For English: ``"porter"``, ``"krovetz"`` or ``"none"``.
     stopwords : tuple of str or None
-        Of English: None for Lucene's, none for ``-keepStopwords``.
+        For English: None for Lucene's, none for ``-keepStopwords``.
     pretokenized : bool
         Split at blanks only.
     analyzer : str or None
         A Lucene ``Analyzer`` on the class path, by the name of its class.
 
-    Raises
-    ------
-    TdvError
-        For an unknown stemmer, and for what does not go together.
+    Raises :class:`TdvError` for an unknown stemmer or language, and for what excludes each other.
     """
 
     language: str = ENGLISH
@@ -63,13 +60,11 @@ class Analysis:
 
     def __post_init__(self) -> None:
         if self.stemmer not in STEMMERS:
-            raise TdvError(
-                f"{argument('stemmer', self.stemmer)} is not one of {', '.join(STEMMERS)}"
-            )
+            raise TdvError(f"stemmer must be one of {', '.join(STEMMERS)}, got '{self.stemmer}'")
         if self.analyzer is None and self.language not in LANGUAGES:
             raise TdvError(
-                f"{argument('language', self.language)} is none of Anserini's languages: "
-                f"{', '.join(LANGUAGES)}. A Lucene analyzer is named with {argument('analyzer')}"
+                f"language must be one of Anserini's ({', '.join(LANGUAGES)}), got "
+                f"'{self.language}': for a Lucene analyzer, pass its class as analyzer"
             )
         alone = {
             "analyzer": "an analyzer by class has its own language, stemmer and stop words",
@@ -79,21 +74,20 @@ class Analysis:
         given = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
         reasons = [why for name, why in alone.items() if name in given]
         if reasons and len(given) > 1:
-            named = " and ".join(map(argument, given))
-            raise TdvError(f"{named} do not go together: {reasons[0]}; leave one out")
+            raise TdvError(f"{' and '.join(given)} do not go together: {reasons[0]}; leave one out")
 
     @property
     def is_default(self) -> bool:
-        """Whether it is what Anserini and Pyserini do unless told otherwise."""
+        """Return whether it is the default of Anserini and Pyserini."""
         return self == DEFAULT
 
     @property
     def language_tag(self) -> str:
-        """For a page that shows the text; empty where nothing is known."""
+        """Return the language of the text for HTML; empty where it is unknown."""
         return "" if self.analyzer is not None or self.pretokenized else self.language
 
     def describe(self) -> str:
-        """In words."""
+        """Return it in words."""
         if self.analyzer is not None:
             return self.analyzer
         if self.pretokenized:
@@ -108,7 +102,7 @@ class Analysis:
         return f"{name} ({stemmer}{stop})"
 
     def flags(self) -> str:
-        """What to give to the commands."""
+        """Return the flags that the commands take for it."""
         if self.analyzer is not None:
             return f"--analyzer {self.analyzer}"
         if self.pretokenized:
@@ -121,7 +115,7 @@ class Analysis:
 
 
 DEFAULT = Analysis()
-"""Anserini's and Pyserini's."""
+"""The default of Anserini and Pyserini."""
 
 
 def read_stop_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -135,44 +129,37 @@ def read_stop_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
         return tuple(Path(path).read_text(encoding="utf-8").splitlines())
     except (OSError, UnicodeError) as error:
         raise TdvError(
-            f"{argument('stopwords', path)} cannot be read ({error}): name a text file in UTF-8 "
-            "with a word a line, or 'none'"
+            f"cannot read stopwords {path} ({error}): name a text file in UTF-8 with a word per "
+            "line, or 'none'"
         ) from None
 
 
 _GROUP = "Analysis"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Analysed(Config):
-    """Of what turns text into terms. Without any of these, it is analysed as the index was."""
+    """How text becomes terms. Without any of these, it is analysed as the index was."""
 
     language: str | None = option(
-        None,
-        "Analyse text as Anserini does for this language, such as de.  [default: as the index was "
-        "analysed, see 'inspect']",
-        metavar="CODE",
-        group=_GROUP,
-    )
+        None, "Analyse text as Anserini does for this language, such as de.  [default: as the "
+        "index was analysed, see 'inspect']",
+        metavar="CODE", group=_GROUP,
+    )  # fmt: skip
     stemmer: str | None = option(
-        None,
-        "Use this stemmer for English.  [default: as the index]",
-        choices=STEMMERS,
-        group=_GROUP,
-    )
+        None, "Use this stemmer for English.  [default: as the index]",
+        choices=STEMMERS, group=_GROUP,
+    )  # fmt: skip
     stopwords: str | os.PathLike[str] | None = option(
-        None,
-        "Remove the English stop words in this file, one per line. none: remove no words.  "
+        None, "Remove the English stop words in this file, one per line. none: remove no words.  "
         "[default: as the index]",
-        metavar="FILE",
-        group=_GROUP,
-    )
+        metavar="FILE", group=_GROUP,
+    )  # fmt: skip
     pretokenized: bool = option(False, "Split text at blanks only.", group=_GROUP)
     analyzer: str | None = option(
-        None,
-        "Use this Lucene analyzer, such as org.apache.lucene.analysis.el.GreekAnalyzer.",
-        metavar="CLASS",
-        group=_GROUP,
-    )
+        None, "Use this Lucene analyzer, such as org.apache.lucene.analysis.el.GreekAnalyzer.",
+        metavar="CLASS", group=_GROUP,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -180,7 +167,7 @@ class Analysed(Config):
 
     @property
     def analysis(self) -> Analysis | None:
-        """What was asked for; None for nothing."""
+        """Return the analysis that was asked for; None for none."""
         given = self.asked_analysis
         if not any(given.values()):
             return None
@@ -190,5 +177,5 @@ class Analysed(Config):
 
     @property
     def asked_analysis(self) -> dict[str, Any]:
-        """These options by name."""
+        """Return these options by name."""
         return {name: getattr(self, name) for name in Analysed.OPTIONS}

@@ -1,4 +1,4 @@
-"""Reading NumPy's files: nothing in them is executed, and a damaged one is told as that."""
+"""Read NumPy's files. Nothing in them is executed, and a damaged one is reported as damaged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def load_array(path: str | os.PathLike[str]) -> np.ndarray:
             shape = _check(file, path.stat().st_size, str(path))
     except OSError as error:
         raise TdvError(f"cannot read {path}: {error.strerror or error}") from error
-    # What is empty cannot be mapped.
+    # An empty array cannot be mapped.
     mapped: np.ndarray = np.load(
         path, mmap_mode="r" if math.prod(shape) else None, allow_pickle=False
     )
@@ -47,7 +47,7 @@ def read_array(file: IO[bytes], size: int, name: str) -> np.ndarray:
 
 
 def damaged(name: str | os.PathLike[str], byte: int, reason: str = "") -> TdvError:
-    """The error of a file that is not what it says from ``byte`` on."""
+    """Return the error of a file that is damaged from ``byte`` on."""
     why = f" ({reason})" if reason else ""
     return TdvError(f"{name} is damaged or truncated at byte {byte:,}{why}: make or fetch it again")
 

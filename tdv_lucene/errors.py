@@ -1,4 +1,4 @@
-"""The one exception users are meant to see, and how it names what they gave and what failed."""
+"""The one exception that users are meant to see, and errors of the operating system in words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def in_python(name: str, value: str | None) -> str:
 
 
 class TdvError(ValueError):
-    """Something the user can fix: a path, a flag, a file's content, an index we cannot handle.
+    """Something the user can fix: a path, a flag, a file's content, an index that is not supported.
 
     The message names the thing, its value, what is legal and the remedy; arguments stand in it as
     :func:`argument` marks them. The command line prints it and exits with status 2; any other
@@ -51,9 +51,9 @@ class TdvError(ValueError):
 
 
 def explain_os_error(error: OSError, output: Path, within: Path | None = None) -> TdvError:
-    """Turn an operating-system error met while making ``output`` into the user's words.
+    """Return the error of the operating system met while making ``output`` as a :class:`TdvError`.
 
-    ``within`` is the folder where it was made: an error of another place is told as that.
+    ``within`` is the folder where it was made: an error of a file elsewhere names that file.
     """
     reason = error.strerror or str(error)
     elsewhere = error.filename if isinstance(error.filename, (str, os.PathLike)) else None
@@ -66,8 +66,8 @@ def explain_os_error(error: OSError, output: Path, within: Path | None = None) -
 
 
 def free_space(error: OSError, *places: Path) -> str:
-    """What to add to an error of a full disk that does not tell which: the bytes free in ``places``
-    and where temporary files go; nothing to any other."""
+    """Return, for an error of a full disk without a file, the bytes free in ``places`` and in the
+    folder of temporary files; empty for others."""
     if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
         return ""
     try:

@@ -1,10 +1,11 @@
 """Options: each is one field of one config. Functions, commands, help and checks are made of it.
 
+    @dataclass(frozen=True, kw_only=True)
     class PruneConfig(OfField, Threads, Overwrite):
         scale: float | str = option("auto", "Multiply frequencies by this.", metavar="NUMBER")
 
-A field's type, default and text are the option's. A rule for several options is the method
-``validate``; what an option needs beside it stands in ``EFFECTS``. A config has its bases' options.
+A field's type, default and text are the option's. Rules for several options are the method
+``validate`` and, for an option that is useless beside another, ``EFFECTS``.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, cast, dataclass_transform
+from typing import Any, ClassVar, Self
 
 from .arguments import LARGEST_SEED, MOST_THREADS, within
-from .errors import TdvError, argument
+from .errors import TdvError
 
 PYTHON_ONLY = ""
 """The flag of an option that the command line does not have, or writes otherwise."""
@@ -29,7 +30,7 @@ INPUT, RESOURCES, TRAINING, VECTORS = "Input", "Resources", "Training", "Word ve
 
 @dataclass(frozen=True)
 class Option:
-    """An option: what its field says, and what :func:`option` was told of it.
+    """An option: its field, and what :func:`option` was given.
 
     Attributes
     ----------
@@ -38,7 +39,7 @@ class Option:
     flag
         Without dashes, where it is not the name; :data:`PYTHON_ONLY` for none.
     choices, least, most, remedy
-        The texts, or the range of numbers, that are legal; what to try in place of others.
+        The legal texts, or the legal range of numbers; what to try instead of others.
     check
         Called with a value and the option's name; raises :class:`TdvError`.
     group
@@ -68,37 +69,33 @@ class Option:
         if value is None and self.default is None:
             return
         if self.choices and isinstance(value, str) and value not in self.choices:
-            raise TdvError(
-                f"{argument(self.name)} must be one of {', '.join(self.choices)}, got '{value}'"
-            )
+            raise TdvError(f"{self.name} must be one of {', '.join(self.choices)}, got '{value}'")
         if self.least is not None:
             within(self.name, value, self.least, self.most, self.remedy)
         if self.check is not None:
             self.check(value, self.name)
 
 
-def option(default: Any, help: str, **told: Any) -> Any:  # noqa: A002 - click's and argparse's word
-    """Return the field of an option; ``told`` is the rest of what :class:`Option` takes."""
-    return field(default=default, metadata={"option": Option(help, **told)})
+def option(default: Any, help: str, **more: Any) -> Any:  # noqa: A002 - click's and argparse's word
+    """Return the field of an option; ``more`` are the other attributes of :class:`Option`."""
+    return field(default=default, metadata={"option": Option(help, **more)})
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Beside what an option has an effect: only with some values of another.
-
-    What has no effect is refused, not ignored.
+    """The values of another option with which options have an effect. Without, they are refused.
 
     Attributes
     ----------
     options, beside
-        Names: of the options, and of the other one.
+        The names of the options, and of the other one.
     reason
-        Why, after "--this has no effect with --that: ".
+        Why there is no effect.
     only
-        The values of the other beside which they have one; None stands for one that is not given.
+        The values of the other with which there is one; None stands for one that is not given.
     unless
-        In place of ``only``: the values beside which they have none; ``(None,)`` where the other
-        must be given.
+        In place of ``only``: the values with which there is none; ``(None,)`` where the other must
+        be given.
     """
 
     options: tuple[str, ...]
@@ -108,42 +105,40 @@ class Effect:
     unless: tuple[Any, ...] = ()
 
     def is_had(self, other: Any) -> bool:
-        """Whether the options have their effect beside this value."""
+        """Return whether the options have their effect with this value of the other."""
         return other not in self.unless if self.unless else other in self.only
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
+@dataclass(frozen=True, kw_only=True)
 class Config:
-    """The options of a stage: a frozen dataclass, checked when it is made.
+    """The options of a stage, checked when it is made. Derive frozen dataclasses from it.
 
     Attributes
     ----------
     OPTIONS : name -> :class:`Option`
         Those of the class itself before those of its bases.
     EFFECTS : tuple of :class:`Effect`
-        A class names its own, and has those of its bases too. They may also be about the inputs
-        that the stage's function takes.
+        Those of the class and its bases. They may also be about the inputs of the stage's function.
     """
 
     OPTIONS: ClassVar[Mapping[str, Option]] = {}
     EFFECTS: ClassVar[tuple[Effect, ...]] = ()
 
     def __init_subclass__(cls, numbers: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Take ``numbers``, fields by name that are not known before, as if they stood in it."""
+        """Collect the options; ``numbers`` are further fields, by names known at run time only."""
         super().__init_subclass__()
         for name, each in numbers.items():
             setattr(cls, name, each)
             cls.__annotations__[name] = "float | None"
-        dataclass(frozen=True, kw_only=True)(cls)
-        found: dict[str, Option] = {
-            each.name: replace(
-                each.metadata["option"], name=each.name, kind=str(each.type), default=each.default
-            )
-            for each in fields(cast(Any, cls))
-        }
-        order = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())]
-        cls.OPTIONS = {name: found[name] for name in dict.fromkeys(order) if name in found}
-        effects = [each for base in cls.__mro__ for each in vars(base).get("EFFECTS", ())]
+        own = {}
+        for name, kind in vars(cls).get("__annotations__", {}).items():
+            each = vars(cls)[name]  # a field, until the class is made a dataclass
+            own[name] = replace(each.metadata["option"], name=name, kind=kind, default=each.default)
+        bases = [base for base in cls.__mro__[1:] if issubclass(base, Config)]
+        order = dict.fromkeys(name for base in bases for name in base.OPTIONS)
+        inherited = {name: each for base in reversed(bases) for name, each in base.OPTIONS.items()}
+        cls.OPTIONS = {**own, **{name: inherited[name] for name in order if name not in own}}
+        effects = [each for base in (cls, *bases) for each in vars(base).get("EFFECTS", ())]
         cls.EFFECTS = tuple(dict.fromkeys(effects))
         cls.__doc__ = _documented(cls)
 
@@ -157,23 +152,21 @@ class Config:
         """Raise :class:`TdvError` when options do not go together."""
 
     def changed(self) -> dict[str, Any]:
-        """The options that are not at their defaults."""
+        """Return the options that are not at their defaults."""
         return {n: x for n, x in vars(self).items() if x != self.OPTIONS[n].default}
 
     @classmethod
     def of(cls, config: Self | None, options: Mapping[str, Any], **inputs: Any) -> Self:
-        """Return what a public function was given as one config.
+        """Return the config that a public function was given, as ``config`` or by name.
 
         Raises :class:`TdvError` when there is no such option, one is out of its range, has no
-        effect beside others, or is given beside a config.
+        effect with others, or is given beside a config.
 
         Parameters
         ----------
-        config
-            What the caller passed as ``config``.
         options
-            What the caller passed by name in its place. One that is None, or False where that is
-            the default, asks for nothing: programs pass on what they were not given.
+            Programs pass on what they were not given: None, and False where that is the default,
+            ask for nothing.
         inputs
             What else the function takes and :attr:`EFFECTS` name.
         """
@@ -184,12 +177,9 @@ class Config:
         if config is None:
             made = cls(**options)
         elif not isinstance(config, cls):
-            raise TdvError(f"{argument('config')} must be a {cls.__name__}, got {config!r}")
+            raise TdvError(f"config must be a {cls.__name__}, got {config!r}")
         elif given:
-            raise TdvError(
-                f"{argument(given[0])} is given beside {argument('config')}: put it into the "
-                f"{cls.__name__}"
-            )
+            raise TdvError(f"{given[0]} is given beside config: put it into the {cls.__name__}")
         else:
             made, given = config, [*config.changed()]
         given += [name for name, value in inputs.items() if value is not None]
@@ -200,38 +190,29 @@ class Config:
 def refuse_idle(
     effects: Iterable[Effect], given: Collection[str], values: Mapping[str, Any]
 ) -> None:
-    """Refuse an option that was ``given`` and has no effect beside all ``values``."""
+    """Refuse an option that was ``given`` and has no effect with all ``values``."""
     for effect in effects:
         idle = [name for name in effect.options if name in given]
         if not idle or effect.beside not in values or effect.is_had(values[effect.beside]):
             continue
-        names = [argument(n, values[n] if isinstance(values[n], bool) else None) for n in idle]
+        has, it = ("has", "it") if len(idle) == 1 else ("have", "them")
+        beside, value = effect.beside, values[effect.beside]
+        state = f"with {beside} {value}" if isinstance(value, str) else f"with {beside}"
+        if value in (None, (), False):
+            state = f"without {beside}"
         raise TdvError(
-            f"{_listed(names)} {'has' if len(names) == 1 else 'have'} no effect "
-            f"{_beside(effect.beside, values[effect.beside])}: {effect.reason}; "
-            f"leave {'it' if len(names) == 1 else 'them'} out"
+            f"{' and '.join(idle)} {has} no effect {state}: {effect.reason}; leave {it} out"
         )
 
 
-def _beside(name: str, value: Any) -> str:
-    if value in (None, ()):
-        return f"without {argument(name)}"
-    return f"with {argument(name, value if isinstance(value, (str, bool)) else None)}"
-
-
-def _listed(names: list[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def _meant(name: str, known: Collection[str]) -> str:
-    """A remedy for an option that does not exist."""
+    """Return a remedy for an option that does not exist."""
     close = difflib.get_close_matches(name, known, 1)
     return f": did you mean '{close[0]}'?" if close else f": choose from {', '.join(known)}"
 
 
 def _documented(cls: type[Config]) -> str:
-    """The docstring of a config: its own, then its options."""
+    """Return the docstring of a config: its own, then its options."""
     lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Attributes", "----------"]
     for each in cls.OPTIONS.values():
         lines.append(f"{each.name} : {each.kind}, default {each.default!r}")
@@ -240,14 +221,16 @@ def _documented(cls: type[Config]) -> str:
     return "\n".join(lines)
 
 
+@dataclass(frozen=True, kw_only=True)
 class OfField(Config):
-    """Of what works on a field."""
+    """The field."""
 
     field: str = option("contents", "Use this field.")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Named(Config):
-    """Of what names documents."""
+    """The field of document ids."""
 
     id_field: str | None = option(
         None,
@@ -258,8 +241,9 @@ class Named(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class TopicField(Config):
-    """Of what reads topics."""
+    """How topics are read."""
 
     topic_field: str = option(
         "title", "Use this part of each TREC topic or JSON line as the query.",
@@ -271,14 +255,16 @@ class TopicField(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class Seed(Config):
-    """Of what is random."""
+    """Random seed."""
 
     seed: int = option(0, "Set the random seed.", least=0, most=LARGEST_SEED, group=TRAINING)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Threads(Config):
-    """Of what several threads do."""
+    """Number of threads."""
 
     threads: int | None = option(
         None, "Use this many threads.  [default: all cores]",
@@ -286,7 +272,8 @@ class Threads(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class Overwrite(Config):
-    """Of what writes a result."""
+    """Whether a result may be replaced."""
 
     overwrite: bool = option(False, "Replace an existing result of this command.")

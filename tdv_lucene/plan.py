@@ -12,7 +12,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,7 @@ import numpy as np
 
 from .errors import TdvError
 from .ranking import Baking
-from .ranking.boosts import Boost, describe_boost, read_boost
-from .ranking.saturation import LengthNorm, PostingCut
+from .ranking.postings import Boost, LengthNorm, PostingCut, describe_boost, read_boost
 from .vocabulary import ByteStrings, StrPath, Vocabulary
 
 FOLDER = "tdv-plan"
@@ -31,7 +30,8 @@ FORMAT = 1
 LONGEST = 32
 """Bytes from which on unseen terms count as equally long."""
 
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError)
+_WRONG = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 _REMEDY = "prune the source again, or copy the whole folder of the index"
 
 
@@ -84,11 +84,11 @@ class FieldPlan:
 
     @cached_property
     def sha256(self) -> str:
-        """Digest of all that decides on postings and norms, but for the average length."""
+        """Digest of all that the plan has."""
         digest = hashlib.sha256(self.vocabulary.sha256.encode())
         for array in self._arrays().values():
             digest.update(np.ascontiguousarray(array).tobytes())
-        digest.update(json.dumps(self._numbers(), sort_keys=True).encode())
+        digest.update(json.dumps(self._rest(), sort_keys=True).encode())
         return digest.hexdigest()
 
     def with_unseen(self, places: np.ndarray, terms: ByteStrings) -> FieldPlan:
@@ -120,15 +120,18 @@ class FieldPlan:
         arrays = {"doc_freq": self.doc_freq, "tdv": self.tdv, "unseen": self.unseen}
         return arrays if self.cut is None else {**arrays, "least_saturation": self.cut.least}
 
-    def _numbers(self) -> dict[str, Any]:
-        """What decides beside the arrays, as JSON."""
+    def _rest(self) -> dict[str, Any]:
+        """All but the arrays, as JSON."""
         cut, norms = self.cut, self.norms
         return {
+            "field": self.field,
             "scale": self.scale,
             "boost": describe_boost(self.boost),
             "cut": cut
             and {**cut.length_norm._asdict(), "boost": describe_boost(cut.position_boost)},
-            "norms": norms and {"held": list(norms.held), "searched": list(norms.searched)},
+            "norms": None if norms is None else asdict(norms),
+            "facts": dict(self.facts),
+            "learned": dict(self.learned),
         }
 
     def save(self, file: Path) -> dict[str, Any]:
@@ -137,8 +140,7 @@ class FieldPlan:
         lengths = np.diff(terms.indptr).astype(np.uint16)  # Lucene's longest term has 32,766
         arrays = self._arrays() | {"doc_freq": self.doc_freq.astype(np.int32)}
         np.savez_compressed(file, terms=terms.data, lengths=lengths, **arrays)  # type: ignore[arg-type]
-        told = {"facts": dict(self.facts), "learned": dict(self.learned)}
-        return {"field": self.field, **self._numbers(), **told}
+        return self._rest()
 
     @classmethod
     def load(cls, file: Path, saved: Mapping[str, Any]) -> FieldPlan:
@@ -158,7 +160,9 @@ class FieldPlan:
             boost=read_boost(saved["boost"]),
             cut=cut,
             unseen=found["unseen"],
-            norms=norms and Baking(tuple(norms["held"]), tuple(norms["searched"])),
+            norms=None
+            if norms is None
+            else Baking(tuple(norms["held"]), tuple(norms["searched"]), norms["average_length"]),
             facts=saved["facts"],
             learned=saved["learned"],
         )
@@ -183,13 +187,14 @@ class Plan:
         (folder / "plan.json").write_text(text + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, index: StrPath, checksums: Mapping[str, str]) -> Plan:
+    def load(cls, index: StrPath, checksums: Mapping[str, str] | None = None) -> Plan:
         """Read the plan of an index.
 
         Parameters
         ----------
         checksums
-            Field -> what the commit says of its plan; the first is the field that is searched.
+            Field -> what the commit says of its plan; the first is the field that is searched. None
+            takes the plan as it is.
 
         Raises
         ------
@@ -208,19 +213,20 @@ class Plan:
                 FieldPlan.load(folder / f"{number}.npz", field)
                 for number, field in enumerate(saved["fields"])
             ]
-            plans = {plan.field: plan for plan in read}
+            found = {plan.field: plan.sha256 for plan in read}
         except FileNotFoundError as error:
             raise TdvError(
                 f"{index} lacks its plan ({FOLDER}/{Path(error.filename).name}): {_REMEDY}"
             ) from error
-        except (OSError, ValueError, KeyError, TypeError, IndexError, *_BROKEN) as error:
+        except (OSError, *_WRONG, *_BROKEN) as error:
             if isinstance(error, TdvError):
                 raise
             raise TdvError(f"the plan of {index} is damaged ({error}): {_REMEDY}") from error
-        for field, checksum in checksums.items():
-            if field not in plans or plans[field].sha256 != checksum:
-                raise TdvError(f"{index} has the plan of another index: {_REMEDY}")
-        return cls([plans[field] for field in checksums])
+        if checksums is None:
+            return cls(read)
+        if found != checksums:
+            raise TdvError(f"the plan of {index} is another's, or was changed: {_REMEDY}")
+        return cls(sorted(read, key=lambda plan: list(checksums).index(plan.field)))
 
 
 def kinds_of(terms: ByteStrings) -> np.ndarray:

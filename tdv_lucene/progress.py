@@ -1,20 +1,19 @@
-"""Progress of long work, as a plain callable, so that the library prints nothing by itself."""
+"""Progress of long work: a plain callable, so the library itself prints nothing."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .interruption import check
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called as ``progress(label, done, total)``; ``total`` 0 means unknown."""
 
-
 _LONG = 5
-"""Seconds that are worth telling are to go."""
+"""The time to go is shown from so many seconds on."""
 
 
 def silent(label: str, done: int, total: int) -> None:
@@ -22,72 +21,50 @@ def silent(label: str, done: int, total: int) -> None:
 
 
 class ProgressBar:
-    """Progress on stderr, of work that takes more than two seconds (the command line's choice).
+    """Progress on stderr of work that takes more than two seconds, as the command line shows it.
 
-    On a terminal that is a tqdm bar; a log gets a line every ten percent, and no half of one.
-    Use as a context manager and pass the object itself as ``progress``; a new label starts anew.
+    On a terminal that is a tqdm bar, removed in the end; a log gets a line every ten percent. Use
+    as a context manager and pass the object itself as ``progress``; a new label starts anew. Raises
+    ``KeyboardInterrupt`` if the process was asked to end.
     """
 
     def __init__(self, delay_seconds: float = 2.0) -> None:
         self._delay_seconds = delay_seconds
         self._label: str | None = None
-        self._shown: _Bar | _Lines | None = None
+        self._bar: Any = None
+        self._started, self._tenths = 0.0, 0
 
     def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        self._close()
+        if self._bar is not None:
+            self._bar.close()
+        self._label = self._bar = None
 
     def __call__(self, label: str, done: int, total: int) -> None:
-        if self._shown is None or label != self._label:
-            self._close()
-            self._label = label
-            self._shown = (_Bar if sys.stderr.isatty() else _Lines)(label, self._delay_seconds)
-        self._shown.update(done, total)
-
-    def _close(self) -> None:
-        if self._shown is not None:
-            self._shown.close()
-        self._shown = self._label = None
-
-
-class _Bar:
-    """A tqdm bar, which is wiped away in the end."""
-
-    def __init__(self, label: str, delay_seconds: float) -> None:
-        from tqdm import tqdm
-
-        self._bar = tqdm(desc=label, delay=delay_seconds, unit_scale=True, leave=False)
-
-    def update(self, done: int, total: int) -> None:
-        self._bar.total = total or None
-        self._bar.update(done - self._bar.n)
         check()
+        if label != self._label:
+            self.__exit__()
+            self._label, self._tenths, self._started = label, 0, time.monotonic()
+            if sys.stderr.isatty():
+                from tqdm import tqdm
 
-    def close(self) -> None:
-        self._bar.close()
-
-
-class _Lines:
-    """Whole lines, with the time to go where that is long; of work whose end is unknown, one."""
-
-    def __init__(self, label: str, delay_seconds: float) -> None:
-        self._label = label
-        self._started = time.monotonic()
-        self._begin = self._started + delay_seconds
-        self._told = 0
-
-    def update(self, done: int, total: int) -> None:
+                self._bar = tqdm(
+                    desc=label, delay=self._delay_seconds, unit_scale=True, leave=False
+                )
+        if self._bar is not None:
+            self._bar.total = total or None
+            self._bar.update(done - self._bar.n)
+            return
         tenths = 10 * done // total if total else 1
-        if tenths > self._told and time.monotonic() >= self._begin:
-            self._told = tenths
-            share = f": {10 * tenths} %{self._to_go(done, total)}" if total else ""
-            print(self._label + share, file=sys.stderr)
+        seconds = time.monotonic() - self._started
+        if tenths > self._tenths and seconds >= self._delay_seconds:
+            self._tenths = tenths
+            share = f": {10 * tenths} %{_to_go(seconds, done, total)}" if total else ""
+            print(label + share, file=sys.stderr)
 
-    def _to_go(self, done: int, total: int) -> str:
-        seconds = round((time.monotonic() - self._started) * (total - done) / done)
-        return f", {seconds // 60}:{seconds % 60:02} to go" if seconds >= _LONG else ""
 
-    def close(self) -> None:
-        pass
+def _to_go(elapsed: float, done: int, total: int) -> str:
+    seconds = round(elapsed * (total - done) / done)
+    return f", {seconds // 60}:{seconds % 60:02} to go" if seconds >= _LONG else ""

@@ -1,14 +1,14 @@
-"""What functions take for an index: a folder, or several that are one index, its shards."""
+"""The source of an index: one folder, or several that are its shards."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
 
-from .errors import TdvError, argument
+from .errors import TdvError
 
 ID_FIELD = "id_field"
-"""Of the commit's user data, and of a source's identity: by which field documents are named."""
+"""The entry of a commit's user data and of a source's identity: the field of document ids."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Part:
     folder : str
         Absolute, if it is a shard.
     resource : str or None
-        Which of Dask's resources the workers have that see the folder; None where all see it, and
-        we.
+        The Dask resource of the workers that see the folder; None where all workers and this
+        process see it.
     """
 
     folder: str
@@ -29,7 +29,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """The folder's own."""
+        """Return the folder's own name."""
         return os.path.basename(self.folder)
 
     def __str__(self) -> str:
@@ -38,23 +38,22 @@ class Part:
 
 @dataclass(frozen=True)
 class Source(os.PathLike[str]):
-    """One index in one folder or in several, its shards; functions take it where they take a path.
+    """An index in one folder or, as shards, in several. Functions take it where they take a path.
 
-    Its documents are those of the first part, then those of the second, and so on; its statistics
-    are those of all of them. :func:`tdv_lucene.find_shards` makes one of shards and checks it,
-    :meth:`of` makes one of a path.
+    Its documents are those of the first part, then of the second, and so on; its statistics are
+    those of all. :func:`tdv_lucene.find_shards` makes one of shards, :meth:`of` one of a path.
 
     Attributes
     ----------
     parts : tuple of Part
     scheduler : str or None
-        Address of the Dask scheduler whose workers do what is done part by part; None for
-        processes of this machine.
+        Address of the Dask scheduler whose workers process the parts; None for processes of this
+        machine.
     is_sharded : bool
-        Whether it was named as shards, even if there is only one. What is made of each has a folder
+        Whether it was named as shards, even if there is one only. What is made of each has a folder
         of its own.
     id_field : str or None
-        The field that was asked for as the documents' id; ``"none"`` for their numbers.
+        The field of document ids that was asked for; ``"none"`` for Lucene's numbers.
     """
 
     parts: tuple[Part, ...]
@@ -64,42 +63,39 @@ class Source(os.PathLike[str]):
 
     @classmethod
     def of(cls, index: str | os.PathLike[str]) -> Source:
-        """A path as a source of one part; a source, and that of an open index, as it is."""
+        """Return a path as a source of one part; a source, or that of an open index, as it is."""
         if isinstance(index, (Source, Located)):
             return index if isinstance(index, Source) else index.source
         return cls((Part(os.fspath(index)),), is_sharded=False)
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Wherever they are seen."""
+        """Return the folders of all parts."""
         return tuple(part.folder for part in self.parts)
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """Those that parts need; none where all see them, and we."""
+        """Return the Dask resources that parts need."""
         found = (part.resource for part in self.parts if part.resource is not None)
         return tuple(dict.fromkeys(found))
 
     @property
     def folders_here(self) -> tuple[str, ...]:
-        """The folders, to be read in this process.
+        """Return the folders, to be read in this process.
 
-        Raises
-        ------
-        TdvError
-            When only some workers see them.
+        Raises :class:`TdvError` when only some workers see them.
         """
         if self.resources:
             raise TdvError(
                 f"{self} lie where only workers with the resources {', '.join(self.resources)} see "
-                "them: 'search', 'prune' and 'verify' with TDVs work there, all else needs folders "
+                "them: 'search', 'prune' and 'verify' with TDVs work there; all else needs folders "
                 "that are seen here, without RESOURCE="
             )
         return self.folders
 
     @property
     def absolute(self) -> str:
-        """How it is named in records and reports: its absolute path; of shards, as errors do."""
+        """Return its name in records and reports: the absolute path, or as errors name shards."""
         return str(self) if self.is_sharded else os.path.abspath(self.parts[0].folder)
 
     def __fspath__(self) -> str:
@@ -112,28 +108,28 @@ class Source(os.PathLike[str]):
         return f"{len(self.parts)} shards of {above}"
 
     def named_by(self, id_field: str | None) -> Source:
-        """Return the source with ``id_field`` as its documents' id; as it is for None.
+        """Return the source with ``id_field`` as the field of document ids; itself for None.
 
-        Raises :class:`TdvError` for shards: what names documents of one may name others in another.
+        Raises :class:`TdvError` for shards: the same id may name other documents in another shard.
         """
         if id_field is None:
             return self
         if self.is_sharded:
             raise TdvError(
-                f"{argument('id_field', id_field)} is for an index in one folder, and the "
+                f"id_field {id_field} is for an index in one folder, and the "
                 "documents of shards are named by 'id': leave it out, or merge the shards"
             )
         return replace(self, id_field=id_field)
 
 
 class Located(os.PathLike[str]):
-    """An object that lies where its source does: an index that is open."""
+    """A base of objects with a source: an open index."""
 
     source: Source
 
     @property
     def is_sharded(self) -> bool:
-        """Whether it was named as shards."""
+        """Return whether it was named as shards."""
         return self.source.is_sharded
 
     def __fspath__(self) -> str:

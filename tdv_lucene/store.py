@@ -1,7 +1,7 @@
-"""What results are on disk: arrays, and a manifest that says what they are and lists every file.
+"""Results on disk: arrays, and a manifest that says what they are and lists every file.
 
-How they come there is told in :mod:`.output`. What a manifest lists is checked when a result is
-read (:func:`read_manifest`) and before it is replaced.
+:mod:`.output` puts them in their place. What a manifest lists is checked when a result is read
+(:func:`read_manifest`, :func:`check_files`) and before it is replaced.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MANIFEST = "manifest.json"
 NUMBER = (int, float)
 """The types of a number in a manifest."""
 FORMAT = 2
-"""Of all that is written. What a development version before it wrote is refused, not converted."""
+"""The format of all results. Those of development versions before it are refused."""
 _LOCK = "write.lock"
 _PACKAGES = ("tdv-lucene", "pyserini", "jax", "optax", "numpy", "scipy", "gensim", "trectools")
 
@@ -34,9 +34,8 @@ _PACKAGES = ("tdv-lucene", "pyserini", "jax", "optax", "numpy", "scipy", "gensim
 def save_array(path: Path, array: np.ndarray) -> None:
     """``np.save``, except that a full disk is noticed.
 
-    NumPy hands arrays to C's buffered ``fwrite`` and ignores what closing the file says, so a
-    small array on a full disk is silently cut short; it uses Python's ``write`` for what is not
-    a file.
+    NumPy writes to files with C's ``fwrite`` and ignores what closing says, so a small array on a
+    full disk is cut short. To other objects it writes with their ``write``.
     """
     with open(path, "wb") as file:
         np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
@@ -45,11 +44,10 @@ def save_array(path: Path, array: np.ndarray) -> None:
 def load_array(folder: str | os.PathLike[str], name: str, made_by: str) -> np.ndarray:
     """Map ``folder/name.npy`` of a result into memory, read-only.
 
-    Raises :class:`TdvError` when it is not there, or not the array it says it is.
+    Raises :class:`TdvError` when it is missing or damaged.
     """
-    path = Path(folder) / f"{name}.npy"
     try:
-        return arrays.load_array(path)
+        return arrays.load_array(Path(folder) / f"{name}.npy")
     except TdvError as error:
         raise _damaged(folder, str(error), made_by) from error
 
@@ -61,10 +59,10 @@ def write_manifest(
     name: str = MANIFEST,
     known: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Write ``content`` with the artefact's kind, format, time and the versions in use, at once.
+    """Write ``content`` with the kind, format, time, versions in use and files of a result.
 
-    ``files`` lists all that lies in ``folder`` by now: relative path -> ``bytes`` and ``sha256``.
-    Those that are ``known`` from an earlier manifest, and still have that size, are not read again.
+    ``files`` lists all that lies in ``folder``: relative path -> ``bytes`` and ``sha256``. Those
+    that are ``known`` from an earlier manifest, and still have that size, are not read again.
     """
     own, new = folder / name, folder / f".{MANIFEST}.new"
     new.unlink(missing_ok=True)  # of a command that was killed
@@ -72,9 +70,8 @@ def write_manifest(
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path != own and path.name != _LOCK:
             relative = path.relative_to(folder).as_posix()
-            told = known.get(relative)
-            is_same = told and _size(told) == path.stat().st_size
-            files[relative] = told if is_same else describe_file(path)
+            is_same = _size(known.get(relative)) == path.stat().st_size
+            files[relative] = known[relative] if is_same else describe_file(path)
     manifest = {
         "kind": kind,
         "format": FORMAT,
@@ -89,10 +86,36 @@ def write_manifest(
 
 
 def describe_file(path: Path) -> dict[str, Any]:
-    """``bytes`` and ``sha256`` of a file, as manifests list it."""
+    """Return ``bytes`` and ``sha256`` of a file, as manifests list it."""
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> dict[str, Any]:
+    """Return the manifest of a result of ``kind``; ``made_by`` is the command to suggest.
+
+    Raises :class:`TdvError` when the folder holds none, or one of another kind or format.
+    """
+    path = Path(folder) / MANIFEST
+    if not Path(folder).is_dir():
+        raise TdvError(f"no such folder: {folder} (make it with '{made_by}')")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TdvError(
+            f"{folder} is not a '{kind}' folder: {path.name} is missing or unreadable "
+            f"({error}); make one with '{made_by}'"
+        ) from error
+    if not isinstance(manifest, dict) or manifest.get("kind") != kind:
+        found = manifest.get("kind") if isinstance(manifest, dict) else type(manifest).__name__
+        raise TdvError(f"{folder} holds '{found}', expected '{kind}': make one with '{made_by}'")
+    if manifest.get("format") != FORMAT:
+        raise TdvError(
+            f"{folder} was made by a development version of tdv-lucene: make it again with "
+            f"'{made_by}'"
+        )
+    return manifest
 
 
 def check_files(
@@ -104,7 +127,7 @@ def check_files(
 ) -> None:
     """Compare a result's files with what its manifest lists.
 
-    Sizes always, digests of files of at most ``digests_up_to`` bytes (None: of all).
+    Compares sizes always, digests of files of at most ``digests_up_to`` bytes (None: of all).
 
     Raises :class:`TdvError` when a file is missing, has another size or other bytes, or an array is
     not listed.
@@ -114,19 +137,47 @@ def check_files(
         raise _damaged(folder, f"{MANIFEST}: 'files' is no table", made_by)
     for name, described in listed.items():
         path, size = Path(folder) / name, _size(described)
-        if size is None or size < 0:
+        if size < 0:
             raise _damaged(folder, f"{MANIFEST}: 'files' cannot have {described!r}", made_by)
         if not path.is_file():
             raise _damaged(folder, f"{name}: it is missing", made_by)
         found = path.stat().st_size
         if found != size:
             raise _damaged(folder, f"{name}: it has {found:,} bytes, {size:,} are listed", made_by)
-        if digests_up_to is None or size <= digests_up_to:
-            if describe_file(path) != described:
-                raise _damaged(folder, f"{name}: its bytes do not match their checksum", made_by)
+        if (digests_up_to is None or size <= digests_up_to) and describe_file(path) != described:
+            raise _damaged(folder, f"{name}: its bytes do not match their checksum", made_by)
     for path in sorted(Path(folder).glob("*.npy")):
         if path.name not in listed:
             raise _damaged(folder, f"{path.name}: it is not listed", made_by)
+
+
+def unlisted_files(folder: Path, listed: Mapping[str, Any]) -> list[str]:
+    """Return what lies in ``folder`` and is not as ``listed``, as sorted relative paths.
+
+    That is every link, every folder without a listed file, and every file that is not listed or has
+    another size (None: any size). Lucene's empty ``write.lock`` does not count.
+    """
+    found = []
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            is_listed = False
+        elif path.is_dir():
+            is_listed = any(other.startswith(f"{name}/") for other in listed)
+        else:
+            size = path.stat().st_size if path.is_file() else None
+            is_any = name in listed and listed[name] is None
+            is_lock = path.name == _LOCK and size == 0
+            is_listed = is_any or is_lock or size == _size(listed.get(name))
+        if not is_listed:
+            found.append(name)
+    return sorted(found)
+
+
+def _size(described: Any) -> int:
+    """Return the bytes of a file in a manifest; -1 if it has none."""
+    size = described.get("bytes") if isinstance(described, Mapping) else -1
+    return size if isinstance(size, int) else -1
 
 
 def check_content(
@@ -134,13 +185,13 @@ def check_content(
 ) -> None:
     """Compare a manifest, or a part of it, with what it must be.
 
-    Raises :class:`TdvError` when an entry lacks or is of another type, naming it.
+    Raises :class:`TdvError` naming an entry that is missing or of another type.
 
     Parameters
     ----------
     spec
         A type or several; ``[spec]`` for a list of such; for a table a dict of its entries, where
-        ``NAME?`` may lack, and ``*`` stands for all that are not named.
+        ``NAME?`` is optional, and ``*`` stands for all that are not named.
     """
     kind: Any = type(spec) if isinstance(spec, (dict, list)) else spec
     if not isinstance(content, kind) or isinstance(content, bool):
@@ -160,7 +211,7 @@ def check_content(
 
 
 def cannot_be(folder: str | os.PathLike[str], name: str, content: Any, made_by: str) -> TdvError:
-    """The error of an entry that is not what it must be."""
+    """Return the error of an entry that is not what it must be."""
     shown = json.dumps(content)[:80]
     return _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
 
@@ -169,63 +220,9 @@ def _damaged(folder: str | os.PathLike[str], what: str, made_by: str) -> TdvErro
     return TdvError(f"{folder} is damaged ({what}): make it again with '{made_by}'")
 
 
-def unlisted_files(folder: Path, listed: Mapping[str, Any]) -> list[str]:
-    """What lies in ``folder`` and is not as ``listed`` has it, as sorted relative paths.
-
-    That is every link, every folder without a listed file in it, and every file that is not listed
-    or has another size (None: of any size). A ``write.lock``, which Lucene leaves, does not count
-    while it is empty.
-    """
-    found = []
-    for path in folder.rglob("*"):
-        relative = path.relative_to(folder).as_posix()
-        if path.is_symlink():
-            known = False
-        elif path.is_dir():
-            known = any(other.startswith(f"{relative}/") for other in listed)
-        else:
-            size = path.stat().st_size if path.is_file() else None
-            known = relative in listed and _size(listed[relative]) in (size, None)
-            known = known or (path.name == _LOCK and size == 0)
-        if not known:
-            found.append(relative)
-    return sorted(found)
-
-
-def _size(described: Any) -> int | None:
-    """The bytes of a file in a manifest; None for any, -1 where it tells nothing."""
-    if described is None:
-        return None
-    size = described.get("bytes") if isinstance(described, Mapping) else -1
-    return size if isinstance(size, int) else -1
-
-
-def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> dict[str, Any]:
-    """Return the manifest of an artefact of ``kind``; ``made_by`` is the command to suggest."""
-    path = Path(folder) / MANIFEST
-    if not Path(folder).is_dir():
-        raise TdvError(f"no such folder: {folder} (make it with '{made_by}')")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise TdvError(
-            f"{folder} is not a '{kind}' folder: {path.name} is missing or unreadable "
-            f"({error}); make one with '{made_by}'"
-        ) from error
-    if not isinstance(manifest, dict) or manifest.get("kind") != kind:
-        found = manifest.get("kind") if isinstance(manifest, dict) else type(manifest).__name__
-        raise TdvError(f"{folder} holds '{found}', expected '{kind}': make one with '{made_by}'")
-    if manifest.get("format") != FORMAT:
-        raise TdvError(
-            f"{folder} was made by a development version of tdv-lucene (format "
-            f"{manifest.get('format')}, not {FORMAT}): make it again with '{made_by}'"
-        )
-    return manifest
-
-
 @cache
 def versions() -> dict[str, str]:
-    """Versions of this package and what it computes with, of those installed."""
+    """Return the versions of this package and of what it computes with, of those installed."""
     found = {}
     for package in _PACKAGES:
         try:

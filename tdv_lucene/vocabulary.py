@@ -16,9 +16,9 @@ StrPath = str | os.PathLike[str]
 """How a user names a file or folder."""
 
 _AT_ONCE = 1 << 16
-"""Strings copied at a time while they are gone through."""
+"""Strings copied at once by an iteration."""
 _MANY = 1 << 20
-"""Terms of a vocabulary of which no table is made to find a few."""
+"""In vocabularies above this size, few terms are found by bisection, without a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +54,14 @@ class ByteStrings:
 
     @classmethod
     def of(cls, strings: Iterable[bytes]) -> ByteStrings:
-        """Pack byte strings."""
+        """Pack byte strings into one buffer."""
         strings = list(strings)
         indptr = np.zeros(len(strings) + 1, np.int64)
         np.cumsum([len(s) for s in strings], out=indptr[1:])
         return cls(np.frombuffer(b"".join(strings), np.uint8), indptr)
 
     def with_inserted(self, places: np.ndarray, strings: ByteStrings) -> ByteStrings:
-        """Return these with others, each before the one whose number is its place, int64[n]."""
+        """Insert ``strings``, each before the string whose number is its place, int64[n]."""
         sizes = np.diff(strings.indptr)
         at = np.repeat(np.asarray(self.indptr)[places], sizes)
         indptr = np.zeros(len(self) + len(strings) + 1, np.int64)
@@ -70,7 +70,7 @@ class ByteStrings:
 
     @cached_property
     def sha256(self) -> str:
-        """Hex digest of the strings and where they end, so values never meet the wrong terms."""
+        """Return the hex digest of the strings and their ends, which ties values to their terms."""
         digest = hashlib.sha256(np.ascontiguousarray(self.indptr, "<i8").tobytes())
         digest.update(np.ascontiguousarray(self.data).tobytes())
         return digest.hexdigest()
@@ -102,6 +102,6 @@ class Vocabulary:
         return np.fromiter((self._position.get(t, -1) for t in encoded), np.int64)
 
     def _search(self, term: bytes) -> int:
-        """The position of a term, by halving; -1 where it is absent."""
+        """Return the position of a term by bisection, -1 where it is absent."""
         place = bisect_left(range(len(self)), term, key=self.terms.__getitem__)
         return place if place < len(self) and self.terms[place] == term else -1

@@ -11,16 +11,21 @@ import logging
 import sys
 from pathlib import Path
 
-from integration.test_prune import _values
 from lucene_indexes import write_index
 from lucene_reading import check_index, read_rest
+from pruning_inputs import values_of
 from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError
+from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.jvm.index import identify
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
+
+
+def identify(index: str) -> dict:
+    with Index.open(index, mixed=True) as opened:
+        return opened.identity
 
 
 def write(index: str) -> dict:
@@ -30,7 +35,7 @@ def write(index: str) -> dict:
 
 def prune(index: str, output: str) -> dict:
     matrix = extract_matrix(index, f"{output}-matrix")
-    report = prune_index(index, _values(matrix), output, reduction=0.3)
+    report = prune_index(index, values_of(matrix), output, reduction=0.3)
     check_index(output)
     return {
         "report": report,

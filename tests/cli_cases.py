@@ -10,7 +10,6 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from tdv_lucene.cli._groups import leaves
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.output import Output
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 
@@ -146,9 +145,7 @@ class _Maker:
         names = [name for name in COMMANDS if name not in ENDLESS]
         name = rng.choices(names, [WEIGHTS.get(n, 4) for n in names])[0]
         self._command = name
-        wrongness = rng.choice([0, 0, 0.1, 0.3])
-        if name in LONG:
-            wrongness = 1.0
+        wrongness = 1.0 if name in LONG else rng.choice([0, 0, 0.1, 0.3])
         words = [*name.split(), *self._options(name, wrongness), *ALWAYS.get(name, [])]
         if name == "index":
             words += self._flags_of_anserini(wrongness)
@@ -192,7 +189,7 @@ class _Maker:
     def _value(self, option: click.Option, wrongness: float) -> str:
         rng = self._rng
         wrong = rng.random() < wrongness
-        if option.name in ("output", "plot", "save_values"):
+        if option.name in ("output", "plot"):
             return self._new_place(option.name, wrong)
         if option.name in FILES:
             return self._file(FILES[option.name], wrong)
@@ -204,8 +201,8 @@ class _Maker:
         if option.name in VALUES and (self._home / VALUES[option.name][0]).exists():
             return self._file(VALUES[option.name][0], wrong=True)
         if option.type.name in ("integer", "float"):
-            return rng.choice(NUMBERS) if wrong else rng.choice(("1", "2", "0.5")[: 2 if
-                option.type.name == "integer" else 3])  # fmt: skip
+            good = ("1", "2") if option.type.name == "integer" else ("1", "2", "0.5")
+            return rng.choice(NUMBERS if wrong else good)
         return rng.choice([*WORDS, *NUMBERS])
 
     def _file(self, name: str, wrong: bool) -> str:
@@ -229,8 +226,11 @@ class _Maker:
             copy = copy.with_suffix(source.suffix)
             shutil.copy(source, copy)
             files = [copy]
-        damage = self._rng.choice(DAMAGES)
-        damage(self._rng.choice(files), self._rng)
+        file, damage = self._rng.choice(files), self._rng.choice(DAMAGES)
+        if damage is None:
+            file.unlink()
+        else:
+            file.write_bytes(damage(file.read_bytes(), self._rng))
         return str(copy)
 
     def _new_place(self, name: str, wrong: bool) -> str:
@@ -269,34 +269,25 @@ class _Maker:
         return words
 
 
-def _flip(path: Path, rng: random.Random) -> None:
-    content = bytearray(path.read_bytes())
-    for _ in range(rng.choice([1, 1, 3])):
-        if content:
-            content[rng.randrange(len(content))] ^= rng.randrange(1, 256)
-    path.write_bytes(content)
+def _flip(content: bytes, rng: random.Random) -> bytes:
+    changed = bytearray(content)
+    for _ in range(rng.choice([1, 1, 3]) if content else 0):
+        changed[rng.randrange(len(changed))] ^= rng.randrange(1, 256)
+    return bytes(changed)
 
 
-def _cut(path: Path, rng: random.Random) -> None:
-    content = path.read_bytes()
-    path.write_bytes(content[: rng.randrange(len(content) + 1)])
+def _cut(content: bytes, rng: random.Random) -> bytes:
+    return content[: rng.randrange(len(content) + 1)]
 
 
-def _lengthen(path: Path, rng: random.Random) -> None:
-    path.write_bytes(path.read_bytes() + rng.randbytes(rng.randrange(1, 40)))
+def _lengthen(content: bytes, rng: random.Random) -> bytes:
+    return content + rng.randbytes(rng.randrange(1, 40))
 
 
-def _insert(path: Path, rng: random.Random) -> None:
-    content = path.read_bytes()
+def _insert(content: bytes, rng: random.Random) -> bytes:
     at = rng.randrange(len(content) + 1)
     word = rng.choice([b"\0", b"\n", b"\t", b" ", b"\xff", b"nan", b"-1", b"[b]", b"\xe2\x80\xae"])
-    path.write_bytes(content[:at] + word + content[at:])
+    return content[:at] + word + content[at:]
 
 
-def _remove(path: Path, rng: random.Random) -> None:
-    path.unlink()
-
-
-DAMAGES: tuple[Callable[[Path, random.Random], None], ...] = (
-    _flip, _flip, _cut, _lengthen, _insert, _insert, _remove,
-)  # fmt: skip
+DAMAGES = (_flip, _flip, _cut, _lengthen, _insert, _insert, None)  # None: it is not there

@@ -25,14 +25,14 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "integration")]
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from lucene_reading import check_index  # noqa: E402
-from test_prune import _values  # noqa: E402
+from pruning_inputs import values_of  # noqa: E402
 from testing_jar import change_described, dump_index, write_described  # noqa: E402
 
 from tdv_lucene.matrix.extract import extract_matrix  # noqa: E402
-from tdv_lucene.matrix.stored_matrix import load_matrix  # noqa: E402
+from tdv_lucene.matrix.term_document_matrix import load_matrix  # noqa: E402
 from tdv_lucene.pruning.prune import prune_index  # noqa: E402
 from tdv_lucene.pruning.update import update_index  # noqa: E402
 from tdv_lucene.store import unlisted_files  # noqa: E402
@@ -49,7 +49,7 @@ class Crashes:
         self.folder = folder
         self.source, self.values = folder / "source", folder / "values"
         write_described(self.source, _described(documents))
-        _values(extract_matrix(self.source, folder / "matrix")).save(self.values)
+        values_of(extract_matrix(self.source, folder / "matrix")).save(self.values)
         prune_index(self.source, self.values, folder / "expected", reduction=0.3)
         prune_index(self.source, self.values, folder / "old", reduction=0.1)
         self._make_changed(documents)
@@ -164,8 +164,8 @@ def same_content(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 def digest(folder: Path, form: str = "*") -> dict[str, str]:
     """SHA-256 of every file, but for the lock, which is empty and made by whoever looks."""
-    files = (path for path in folder.glob(form) if path.name != "write.lock")
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    files = (path for path in folder.rglob(form) if path.is_file() and path.name != "write.lock")
+    return {f"{p.relative_to(folder)}": hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
 def _described(documents: int) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.index import identify
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
@@ -68,7 +68,7 @@ STAGES = {
 
 def main() -> None:
     stage, source, *arguments = sys.argv[1:]
-    identify(source)  # the JVM runs and has its classes
+    inspect_index(source)  # the JVM runs and has its classes
     print("READY", flush=True)
     sys.stdin.readline()
     STAGES[stage](source, *arguments)

@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 from fuzz_cases import Case, FieldRule, random_case, terms_of
 from lucene_reading import check_index
-from oracle import assert_baked, int_to_byte4
+from oracle import assert_baked, int_to_byte4, read_norms
+from pruning_inputs import field_plan
 from testing_jar import dump_index, write_described
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.plan import FieldPlan
 from tdv_lucene.ranking import Baking
-from tdv_lucene.ranking.boosts import FirstPositionBoost, WeightPower
+from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut, WeightPower
+from tdv_lucene.simulation.collection import apply_values
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1
@@ -81,7 +84,7 @@ class Postings:
             lengths[:] = 0
             np.maximum.at(lengths, self.docs, self.before)
         if norms == "default":
-            lengths = np.array([byte4_to_int(int_to_byte4(n)) for n in lengths.tolist()], np.int64)
+            lengths = read_norms(list(map(int_to_byte4, lengths.tolist())))
         least = np.array([rule.least[term] for term in self.terms], np.float32)[self.rows]
         fixed, per_token = rule.length_norm
         length_norm = fixed + per_token * lengths[self.docs].astype(np.float64)
@@ -116,6 +119,7 @@ def run_case(seed: int, scratch: Path) -> str:
         for field in case.rules:
             matrix = extract_matrix(source, scratch / "matrix", field=field, overwrite=True)
             _check_extraction(case, field, matrix)
+            _check_simulation(case, field, matrix)
     pruned.mkdir()
     try:
         counts = _rewrite(case, source, pruned)
@@ -137,7 +141,7 @@ def run_case(seed: int, scratch: Path) -> str:
 
 
 def _rewrite(case: Case, source: Path, pruned: Path) -> dict[str, Any]:
-    fields = [_field_values(field, rule) for field, rule in case.rules.items()]
+    fields = [_plan(field, rule) for field, rule in case.rules.items()]
     return rewriter.rewrite_index(
         source, pruned, fields, threads=case.threads, user_data={"tdv.seed": str(case.seed)},
         one_segment=case.one_segment,
@@ -146,9 +150,9 @@ def _rewrite(case: Case, source: Path, pruned: Path) -> dict[str, Any]:
 
 def _check_verification(case: Case, source: Path, pruned: Path, after: dict[str, Any]) -> None:
     """The package's own verification agrees, and notices where a value has changed."""
-    fields = [_with_average(case, _field_values(f, rule)) for f, rule in case.rules.items()]
+    fields = [_with_average(case, _plan(f, rule)) for f, rule in case.rules.items()]
 
-    def compare(fields: list[rewriter.FieldValues]) -> dict[str, Any]:
+    def compare(fields: list[FieldPlan]) -> dict[str, Any]:
         return rewriter.prove_pruned(source, pruned, fields, threads=case.threads)
 
     try:
@@ -158,46 +162,46 @@ def _check_verification(case: Case, source: Path, pruned: Path, after: dict[str,
         return
     kept = [sum(map(len, after["postings"].get(field, {}).values())) for field in case.rules]
     assert found["postings"] == sum(kept)
-    for place, values in enumerate(fields):
+    for place, plan in enumerate(fields):
         if kept[place]:
-            nothing_left = replace(values, tdv=np.zeros_like(values.tdv))
+            nothing_left = replace(plan, tdv=np.zeros_like(plan.tdv))
             others = [*fields[:place], nothing_left, *fields[place + 1 :]]
             difference = compare(others)["difference"]
             named = difference["what"], difference["field"]
-            assert named == ("term", values.vocabulary.field), difference
-        if kept[place] and values.baking is not None:
-            longer = replace(values.baking, average_length=2 * values.baking.average_length)
-            others = [*fields[:place], replace(values, baking=longer), *fields[place + 1 :]]
+            assert named == ("term", plan.field), difference
+        if kept[place] and plan.norms is not None:
+            longer = replace(plan.norms, average_length=2 * plan.norms.average_length)
+            others = [*fields[:place], replace(plan, norms=longer), *fields[place + 1 :]]
             difference = compare(others)["difference"]
             assert difference["what"] == "average length recorded", difference
 
 
-def _with_average(case: Case, values: rewriter.FieldValues) -> rewriter.FieldValues:
+def _with_average(case: Case, plan: FieldPlan) -> FieldPlan:
     """What verification is told beside: the average length that an index records."""
-    if values.baking is None:
-        return values
-    lengths = Postings(case, values.vocabulary.field).lengths
+    if plan.norms is None:
+        return plan
+    lengths = Postings(case, plan.field).lengths
     average = lengths.sum() / max(1, np.count_nonzero(lengths)) or 1.0
-    return replace(values, baking=replace(values.baking, average_length=float(average)))
+    return replace(plan, norms=replace(plan.norms, average_length=float(average)))
 
 
-def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
+def _plan(field: str, rule: FieldRule) -> FieldPlan:
     def array(by_term: dict[bytes, np.float32]) -> np.ndarray:
         return np.array([by_term[term] for term in sorted(by_term)], np.float32)
 
-    def factors(lead: tuple[float, float] | None) -> np.ndarray | None:
-        return None if lead is None else FirstPositionBoost(*lead).factors
-
-    return rewriter.FieldValues(
+    cut, boost = None, rule.lead and FirstPositionBoost(*rule.lead)
+    if rule.least is not None:
+        counted = rule.least_lead and FirstPositionBoost(*rule.least_lead)
+        cut = PostingCut(array(rule.least), LengthNorm(*rule.length_norm), counted)
+    if rule.power is not None:
+        boost = WeightPower(*rule.power)
+    return field_plan(
         Vocabulary(field, ByteStrings.of(sorted(rule.tdv))),
         array(rule.tdv),
         None if rule.keeps else rule.scale,
-        least_saturation=None if rule.least is None else array(rule.least),
-        length_norm=None if rule.least is None else rule.length_norm,
-        position_factors=factors(rule.lead),
-        weight_factors=None if rule.power is None else WeightPower(*rule.power).factors,
-        saturation_factors=None if rule.least is None else factors(rule.least_lead),
-        baking=None if rule.baked is None else Baking(*rule.baked),
+        cut=cut,
+        boost=boost,
+        norms=rule.baked and Baking(*rule.baked),
     )
 
 
@@ -277,6 +281,22 @@ def _check_extraction(case: Case, field: str, matrix: Any) -> None:
         np.testing.assert_array_equal(matrix.first_positions, expected.first_positions)
 
 
+def _check_simulation(case: Case, field: str, matrix: Any) -> None:
+    """What learning foresees of the pruned index is what it must become."""
+    rule, expected = case.rules[field], Postings(case, field)
+    if rule.lead or rule.power or expected.after.max(initial=0) > _LARGEST:
+        return
+    tdv, scale = expected.tdv, rule.scale
+    if rule.keeps:
+        tdv, scale = (tdv > 0).astype(np.float32), 1.0
+    foreseen = apply_values(matrix, tdv, scale, _plan(field, rule).cut)
+    assert foreseen.postings == np.count_nonzero(expected.after)
+    totals = np.bincount(expected.rows, expected.after, len(expected.terms))
+    np.testing.assert_array_equal(foreseen.statistics.total_term_freq, totals)
+    doc_freq = np.bincount(expected.rows, expected.after > 0, len(expected.terms))
+    np.testing.assert_array_equal(foreseen.statistics.doc_freq, np.maximum(doc_freq, 1))
+
+
 def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str, Any]) -> None:
     postings = Postings(case, field)
     keeps = case.rules[field].keeps
@@ -306,15 +326,6 @@ def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str
 
 def _norm(length: int, kind: str) -> int:
     return {"accurate": length, "impact": min(length, 1)}.get(kind, int_to_byte4(length))
-
-
-def byte4_to_int(norm: int) -> int:
-    """The smallest length with this norm byte: the inverse of ``int_to_byte4``."""
-    byte = norm & 255
-    if byte < 40:
-        return byte
-    mantissa, exponent = (byte - 24) & 7 | 8, (byte - 24) >> 3
-    return (mantissa << exponent - 1) + 24
 
 
 def _in_order_of_source(case: Case, dump: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 from lucene_indexes import Doc, Layout
 
 from tdv_lucene.analysis import Analysis
-from tdv_lucene.ranking.boosts import WeightPower
+from tdv_lucene.ranking.postings import WeightPower
 
 LAYOUT = Layout(norms="impact", raw=False, analysis=Analysis(pretokenized=True))
 POWER = WeightPower(1.5, 9.0)

@@ -9,8 +9,8 @@ import numpy as np
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.ranking.saturation import PostingCut
-from tdv_lucene.simulation.weighted_collection import apply_values
+from tdv_lucene.ranking.postings import PostingCut
+from tdv_lucene.simulation.collection import apply_values
 
 
 def int_to_byte4(length: int) -> int:
@@ -26,20 +26,16 @@ def int_to_byte4(length: int) -> int:
     return encoded - 256 if encoded > 127 else encoded
 
 
-def byte4_to_int(length: int) -> int:
-    """The length that the byte of ``length`` stands for: four bits of what exceeds 24."""
-    if length < 40:
-        return length
-    shift = (length - 24).bit_length() - 4
-    return 24 + ((length - 24) >> shift << shift)
+def byte4_to_int(norm: int) -> int:
+    """The smallest length with this norm byte: the inverse of ``int_to_byte4``."""
+    byte = norm & 255
+    if byte < 40:
+        return byte
+    mantissa, exponent = (byte - 24) & 7 | 8, (byte - 24) >> 3
+    return (mantissa << exponent - 1) + 24
 
 
-_DECODED = np.array(
-    [
-        code if code < 40 else 24 + ((code - 24 & 7 | 8) << (code - 24 >> 3) - 1)
-        for code in range(256)
-    ]
-)
+_DECODED = np.array(list(map(byte4_to_int, range(256))))
 """The length that each byte stands for, ``SmallFloat.byte4ToInt``."""
 
 Baked = tuple[tuple[float, float], tuple[float, float]]
@@ -49,7 +45,7 @@ ANSERINI = 0.9, 0.4
 
 def read_norms(norms: np.ndarray) -> np.ndarray:
     """int64[D]: the lengths that bytes stand for."""
-    return _DECODED[np.asarray(norms) % 256]
+    return _DECODED[np.asarray(norms, np.int64) % 256]
 
 
 def expected_frequencies(
@@ -70,7 +66,7 @@ def expected_frequencies(
     if cut is not None:
         lengths = np.asarray(matrix.doc_len)
         if norms == "default":
-            lengths = np.array([byte4_to_int(n) for n in lengths.tolist()])
+            lengths = read_norms(list(map(int_to_byte4, lengths.tolist())))
         length_norm = cut.length_norm.fixed + cut.length_norm.per_token * lengths[matrix.indices]
         least = np.repeat(cut.least.astype(np.float64), np.diff(matrix.indptr))
         freqs[tf < least * (tf + length_norm)] = 0

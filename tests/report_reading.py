@@ -12,24 +12,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 MEASURES = ("nDCG@5", "nDCG@10", "MAP", "R@1000")
 DEPTHS = ("top10", "top1000")
-Expected = Sequence[float | None]
-"""Numbers of a row after its label, in order; None for a cell without one."""
 
 
 class Page(HTMLParser):
-    """Tables (title, rows of cell texts), cards, definitions, and texts of plots."""
+    """Tables: title, rows of cell texts."""
 
     def __init__(self, dom: str) -> None:
         super().__init__()
         self.tables: list[tuple[str, list[list[str]]]] = []
-        self.cards: list[list[str]] = []
-        self.definitions: list[tuple[str, str]] = []
-        self.plotted: list[str] = []
         self._open: list[str] = []
         self.feed(dom)
 
@@ -44,10 +39,6 @@ class Page(HTMLParser):
             self.tables[-1][1].append([])
         elif tag == "td" and "bar" not in (given.get("class") or "") or given.get("scope") == "row":
             self.tables[-1][1][-1].append("")
-        elif tag == "li":
-            self.cards.append([])
-        elif tag == "dt":
-            self.definitions.append(("", ""))
 
     def _row(self) -> bool:
         """Whether a row with a cell in it is open, not one of headings."""
@@ -68,65 +59,30 @@ class Page(HTMLParser):
             and self._row()
         ):
             self.tables[-1][1][-1][-1] += (" " if inside == "small" else "") + data
-        elif inside in ("strong", "span") and "li" in self._open:
-            self.cards[-1].append(data)
-        elif inside == "dt":
-            self.definitions[-1] = (data, "")
-        elif inside == "dd":
-            self.definitions[-1] = (self.definitions[-1][0], data)
-        elif inside in ("text", "tspan"):
-            self.plotted.append(data)
-
-
-class QueryChange(NamedTuple):
-    """The change that a line of the worst or best queries should show, whichever query has it."""
-
-    change: float
-    rows: Sequence[Mapping[str, str]]
-    full: str
-    pruned: str
-
-    def check(self, cells: Sequence[str]) -> int:
-        query = cells[0].partition(": ")[0]
-        row = next(row for row in self.rows if row["query"] == query)
-        values = [float(row[f"nDCG@10 {name}"]) for name in (self.full, self.pruned)]
-        assert all(map(_same, cells[2:], [*values, values[1] - values[0]])), cells
-        assert _same(cells[4], self.change), cells
-        return 3
 
 
 def check_page(dom: str, folder: Path) -> int:
-    """Compare every table, card and definition with the files in ``folder``; count numbers."""
+    """Compare what a browser shows of effects, bytes and time with the files in ``folder``; count
+    numbers."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    page = Page(dom)
-    expected = [*_tables(report, folder)]
-    listed = [title for title, _ in page.tables].index("All queries")
-    del page.tables[listed]  # ordered otherwise than the files
-    checked_apart = check_overview(dom, report, "nDCG@5") + check_listed_queries(
-        dom, folder, report, "nDCG@5"
-    )
-    assert [title for title, _ in page.tables] == [title for title, _ in expected]
-    checked = checked_apart
-    for (title, shown), (_, rows) in zip(page.tables, expected):
-        shown = [row for row in shown if row]
-        assert len(shown) == len(rows), title
-        for cells, row in zip(shown, rows):
-            if isinstance(row, QueryChange):
-                checked += row.check(cells)
-                continue
-            labels, numbers = row
-            assert cells[: len(labels)] == list(labels), title
-            found = [text for cell in cells[len(labels) :] for text in _numbers(cell)]
+    checked = check_overview(dom, report, "nDCG@5")
+    checked += check_listed_queries(dom, folder, report, "nDCG@5")
+    return checked + check_tables(dom, report)
+
+
+def check_tables(dom: str, report: Mapping[str, Any]) -> int:
+    """Compare tables that no script draws; count numbers."""
+    checked = 0
+    shown = {title: [row for row in rows if row] for title, rows in Page(dom).tables}
+    for title, rows in _tables(report):
+        assert len(shown[title]) == len(rows), title
+        for cells, (label, numbers) in zip(shown[title], rows):
+            assert cells[0] == label, title
+            found = [text for cell in cells[1:] for text in _numbers(cell)]
             wanted = [number for number in numbers if number is not None]
             assert len(found) == len(wanted), (title, cells, wanted)
-            for text, number in zip(found, wanted):
-                assert _same(text, number), (title, cells, text, number)
+            assert all(map(_same, found, wanted)), (title, cells, wanted)
             checked += len(found)
-    checked += _check_cards([card for card in page.cards if card], report)
-    _check_definitions(page.definitions, report)
-    for entry in report["indexes"].values():
-        for size in entry["bytes_by_kind"].values():
-            assert not size or f"{size / 1e6:.3g}" in page.plotted, "the plot of bytes"
     return checked
 
 
@@ -141,32 +97,13 @@ def _same(text: str, number: float) -> bool:
     return abs(shown - number) <= 0.5001 * 10**-decimals
 
 
-def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list]]:
-    names = [*report["indexes"]]
+def _tables(report: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
+    """(Title, rows of a label and numbers) of those that say what an index gains and costs."""
     several = len(report["query_sets"]) > 1
-    sets = {f", {k}" if several else "": entry for k, entry in report["query_sets"].items()}
-    two = len(report["measures"]["MAP"]["means"]) == 2
-    yield "Overview, nDCG@5", _overview(report, "nDCG@5")
-    for where, entry in sets.items():
-        yield from _effectiveness(where, entry, two)
-    if not two:
-        for where, entry in sets.items():
-            yield from _every_test(where, entry["measures"])
-    yield "Size", _size(report, names)
-    timed = [*report["latency_ms"]]
-    yield "Latency", _latency(report, timed)
-    strata = report["latency_strata"]
-    yield "Latency by query length", _strata(strata["by_length"])
-    yield ("Latency by share of a query's terms that pruning dropped",
-           _strata(strata["by_dropped"]))  # fmt: skip
-    yield ("Latency by share of a query's postings that pruning dropped",
-           _strata(strata["by_gone"]))  # fmt: skip
-    yield "Postings visited a query", _postings_visited(report, timed)
-    for label in report["query_sets"]:
-        for name in names[1:]:
-            yield from _queries(folder, f".{label}" if several else "", names[0], name)
-    for name in names[1:]:
-        yield from _terms(report["terms_by_index"][name])
+    for label, entry in report["query_sets"].items():
+        yield from _effectiveness(f", {label}" if several else "", entry)
+    yield "Size", _size(report, [*report["indexes"]])
+    yield "Latency", _latency(report, [*report["latency_ms"]])
 
 
 def _p(value: float | None) -> list[float]:
@@ -177,50 +114,33 @@ def _interval(bounds: Sequence[float] | None) -> Sequence[float]:
     return bounds or []
 
 
-def _effectiveness(where: str, entry: Mapping[str, Any], two: bool) -> Iterator[tuple[str, list]]:
+def _effectiveness(where: str, entry: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
     measures = entry["measures"]
-    systems = [*measures["MAP"]["means"]]
-    if two:
-        rows = [
-            ([m], [*(measures[m][s] for s in systems), measures[m]["difference"],
-                   *_interval(measures[m]["ci95_corrected"]), *_p(measures[m]["p_value"]),
-                   *(measures[m][k] for k in ("wins", "ties", "losses"))])
-            for m in MEASURES
-        ]  # fmt: skip
-        yield f"Effectiveness{where}", rows
-        yield from [_effect_sizes(where, measures)]
+    systems, tests = measures["MAP"]["means"], measures["MAP"]["tests"]
+    if len(systems) == 2:
+        keys = ("difference", "ci95_corrected", "p_value", "wins", "ties", "losses")
+        yield (
+            f"Effectiveness{where}",
+            [
+                (m, [*(measures[m][s] for s in systems), *_flat(measures[m], keys)])
+                for m in MEASURES
+            ],
+        )
     else:
-        yield f"Effectiveness{where}", [([s], [measures[m][s] for m in MEASURES]) for s in systems]
-        rows = [
-            ([f"{test['treatment']} - {test['baseline']}"],
+        yield f"Effectiveness{where}", [(s, [measures[m][s] for m in MEASURES]) for s in systems]
+        yield f"Differences{where}", [
+            (f"{test['treatment']} - {test['baseline']}",
              [measures[m]["tests"][at]["difference"] for m in MEASURES])
-            for at, test in enumerate(measures["MAP"]["tests"])
+            for at, test in enumerate(tests)
         ]  # fmt: skip
-        yield f"Differences{where}", rows
-    effects = entry["rank_effects"].items()
-    keys = ("overlap_at_10", "rbo", "kendall_tau")
-    yield f"Rankings{where}", [([name], [e[k] for k in keys]) for name, e in effects]
+    effects, keys = entry["rank_effects"].items(), ("overlap_at_10", "rbo", "kendall_tau")
+    yield f"Rankings{where}", [(name, [effect[k] for k in keys]) for name, effect in effects]
 
 
-def _effect_sizes(where: str, measures: Mapping[str, Any]) -> tuple[str, list]:
-    rows = []
-    for m in MEASURES:
-        for t in measures[m]["tests"]:
-            several = len(measures[m]["tests"]) > 1
-            label = f"{m}, {t['treatment']} - {t['baseline']}" if several else m
-            bounds = _interval(t["effect_size_ci95_corrected"])
-            rows.append(([label], [t["effect_size"], *bounds, *_p(t["p_randomisation"])]))
-    return f"Effect size{where}", rows
-
-
-def _every_test(where: str, measures: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
-    yield f"Tests{where}", [
-        ([f"{m}, {t['treatment']} - {t['baseline']}"],
-         [t["difference"], *_interval(t["ci95_corrected"]), *_p(t["p_value"]),
-          t["wins"], t["ties"], t["losses"]])
-        for m in MEASURES for t in measures[m]["tests"]
-    ]  # fmt: skip
-    yield _effect_sizes(where, measures)
+def _flat(entry: Mapping[str, Any], keys: Sequence[str]) -> Iterator[float]:
+    for key in keys:
+        value = entry[key]
+        yield from _p(value) if key == "p_value" else value if isinstance(value, list) else [value]
 
 
 def _size(report: Mapping[str, Any], names: Sequence[str]) -> list:
@@ -235,7 +155,7 @@ def _size(report: Mapping[str, Any], names: Sequence[str]) -> list:
     rows = []
     for what, (before, *after) in values.items():
         changes = [None if not before else 100 * (a - before) / before for a in after]
-        rows.append(([what], [before, *(n for pair in zip(after, changes) for n in pair)]))
+        rows.append((what, [before, *(n for pair in zip(after, changes) for n in pair)]))
     return rows
 
 
@@ -252,52 +172,8 @@ def _latency(report: Mapping[str, Any], names: Sequence[str]) -> list:
                         report[key][names[0]][depth]["mean"] / entry["mean"],
                         *ratio["ci95"],
                     ]
-                rows.append(([f"{depth.replace('top', 'top-')}{how}, {name}"], numbers))
+                rows.append((f"{depth.replace('top', 'top-')}{how}, {name}", numbers))
     return rows
-
-
-def _strata(rows: Sequence[Mapping[str, Any]]) -> list:
-    return [
-        ([entry["stratum"], entry["index"]],
-         [entry["queries"], *(n for d in DEPTHS
-                           for n in (entry[d]["ratio"], *_interval(entry[d]["ci95"])))])
-        for entry in rows
-    ]  # fmt: skip
-
-
-def _postings_visited(report: Mapping[str, Any], names: Sequence[str]) -> list:
-    labels = {"top10": "top-10", "top1000": "top-1000", "exhaustive": "exhaustive"}
-    return [
-        ([label], [report["postings_per_query"][name][mode] for name in names])
-        for mode, label in labels.items()
-    ]
-
-
-def _queries(folder: Path, ending: str, full: str, name: str) -> Iterator[tuple[str, list]]:
-    with (folder / f"per_query{ending}.tsv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    changes = [float(r[f"nDCG@10 {name}"]) - float(r[f"nDCG@10 {full}"]) for r in rows]
-    for title, sign in (("Lost most", -1), ("Gained most", 1)):
-        worst = sorted((c for c in changes if c * sign > 1e-9), key=lambda c: -abs(c))[:10]
-        if worst:
-            yield f"{title}, nDCG@10", [QueryChange(change, rows, full, name) for change in worst]
-
-
-def _terms(entry: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
-    titles = {
-        "most_dropped": f"Terms dropped: {entry['dropped']:,}, of which these save most postings",
-        "raised": "Terms raised most",
-        "lowered": "Terms lowered most, but kept",
-    }
-    for key, title in titles.items():
-        if entry[key]:
-            yield (
-                title,
-                [
-                    ([row["term"]], [row["tdv"], row["df_before"], row["df_after"]])
-                    for row in entry[key]
-                ],
-            )
 
 
 def _overview(report: Mapping[str, Any], measure: str) -> list:
@@ -322,7 +198,7 @@ def _overview(report: Mapping[str, Any], measure: str) -> list:
             test = _against_first(found, name)
             numbers += [] if test is None else [test["difference"]]
             numbers += _interval(test and test["ci95_corrected"])
-        rows.append(([name], numbers))
+        rows.append((name, numbers))
     return rows
 
 
@@ -339,7 +215,7 @@ def check_overview(dom: str, report: Mapping[str, Any], measure: str) -> int:
     checked = 0
     rows = [row for row in found[title] if row]
     expected = _overview(report, measure)
-    assert [row[0] for row in rows] == [labels[0] for labels, _ in expected]
+    assert [row[0] for row in rows] == [label for label, _ in expected]
     for cells, (_, numbers) in zip(rows, expected):
         texts = [text for cell in cells[1:] for text in _numbers(cell.replace("as full", ""))]
         assert len(texts) == len(numbers), (cells, numbers)
@@ -363,13 +239,11 @@ def _check_marks(cell: str, entry: Mapping[str, Any], name: str, report: Mapping
 
 
 _POINT = re.compile(r'<g class="point".*?translate\(([\d.]+) ([\d.]+)\).*?<title>(.*?)</title></g>')
-_BAR = re.compile(r'<line x1="([\d.]+)" x2="[\d.]+" y1="([\d.]+)" y2="([\d.]+)"')
 
 
 def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
-    """Each mark stands where its values put it, on both plots, and so do its bar's ends."""
+    """Each mark stands where its values put it, on both plots."""
     sets, indexes = report["query_sets"], report["indexes"]
-    first = next(iter(indexes))
     costs = {
         "bytes": {name: entry["bytes"] for name, entry in indexes.items()},
         "latency": {name: entry["top10"]["mean"] for name, entry in report["latency_ms"].items()},
@@ -378,7 +252,7 @@ def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
         drawn = dom[dom.index(f'id="plot-{kind}"') :]
         drawn = drawn[: drawn.index("</svg>")]
         names = [*report["latency_ms"]]  # the tuned one takes the first's bytes, beside its mark
-        places = []  # x, y on the screen; cost, value; ends of the bar on the screen, and values
+        places = []  # x, y on the screen; cost, value
         for x, y, text in _POINT.findall(drawn):
             name, label = text.partition(": ")[0].split(", ")
             entry = sets[label]["measures"][measure]
@@ -392,25 +266,6 @@ def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
         assert len(places) == len(names) * len(sets)
         _check_straight([place[4:1:-2] for place in places if place[0] in cost])
         _check_straight([place[5:2:-2] for place in places])
-        bars = _BAR.findall(drawn[drawn.index('class="point"') :])
-        bounded = [
-            (label, name)
-            for label, entry in sets.items()
-            for name in names
-            if (test := _against_first(entry["measures"][measure], name)) and test["ci95_corrected"]
-        ]
-        assert len(bars) == len(bounded)
-        lows, highs = [], []
-        for label, name in bounded:
-            entry = sets[label]["measures"][measure]
-            bounds = _against_first(entry, name)["ci95_corrected"]
-            lows.append(entry["means"][first] + bounds[0])
-            highs.append(entry["means"][first] + bounds[1])
-        _check_straight(
-            [(place[5], place[3]) for place in places]
-            + [*zip(sorted(lows), sorted((float(bar[1]) for bar in bars), reverse=True))]
-            + [*zip(sorted(highs), sorted((float(bar[2]) for bar in bars), reverse=True))]
-        )
     return 2 * len(report["latency_ms"]) * len(sets)
 
 
@@ -466,57 +321,3 @@ def check_listed_queries(
         assert _same(row[1], before) and _same(row[2], after), row
         assert abs(float(row[3]) - (after - before)) < 0.0011, row
     return 3 * len(shown)
-
-
-def _check_cards(cards: Sequence[Sequence[str]], report: Mapping[str, Any]) -> int:
-    if len(report["indexes"]) > 2:  # the overview speaks of them all
-        assert not {card[0] for card in cards} & {"bytes", "postings", *MEASURES}
-        return 0
-    full, pruned = [*report["indexes"].values()][:2]
-    first, second = [*report["indexes"]][:2]
-    wanted: dict[str, Expected] = {
-        what: [100 * (pruned[what] / full[what] - 1), full[what], pruned[what]]
-        for what in ("bytes", "postings")
-    }
-    for depth in DEPTHS:
-        before, after = (report["latency_ms"][n][depth]["mean"] for n in (first, second))
-        bounds = report["latency_ratio"][second][depth]["ci95"]
-        wanted[f"{depth.replace('top', 'top-')} faster"] = [
-            before / after,
-            95,
-            *bounds,
-            before,
-            after,
-        ]
-    for measure in ("nDCG@5", "R@1000"):
-        entry = report["measures"][measure]
-        wanted[measure] = [entry["difference"], 95, *entry["ci95_corrected"], entry[first],
-                           entry[second], *_p(entry["p_value"])]  # fmt: skip
-    shown = {card[0]: [n for text in card[1:] for n in _numbers(text)] for card in cards
-             if card[0] in wanted}  # fmt: skip
-    assert shown.keys() == wanted.keys()
-    for label, numbers in wanted.items():
-        assert len(shown[label]) == len(numbers), label
-        assert all(map(_same, shown[label], numbers)), (label, shown[label], numbers)
-    return sum(map(len, wanted.values()))
-
-
-def _check_definitions(shown: Sequence[tuple[str, str]], report: Mapping[str, Any]) -> None:
-    groups = ("rules", "parameters", "latency_setup", "machine", "versions")
-    wanted = [(k.replace("_", " "), v) for group in groups for k, v in report[group].items()]
-    assert [name for name, _ in shown] == [name for name, _ in wanted]
-    for (name, text), (_, value) in zip(shown, wanted):
-        for leaf in _leaves(value):
-            assert " ".join(str(leaf).split()) in text, name
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, Mapping):
-        for name, entry in value.items():
-            yield name
-            yield from _leaves(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _leaves(entry)
-    else:
-        yield value

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Iterator
 
-import pytest
 from click.testing import CliRunner
 
 import tdv_lucene
@@ -63,30 +62,5 @@ def test_older_words_stay_away() -> None:
             assert found is None, f"{where} says '{found[0]}': write '{word}' (see CONTRIBUTING.md)"
 
 
-SENTENCES = (
-    "Terms that are given up first.",
-    "Terms go in this order.",
-    "Remove 45 % of the postings.",
-    "Learned with its lead.",
-    "TDVs that count a term's place.",
-    "The term values of an index.",
-    "Its discrimination values.",
-    "The learned weights.",
-    "Tuned as honestly.",
-    "It foresaw this.",
-)
-
-
-@pytest.mark.parametrize(("sentence", "pattern"), list(zip(SENTENCES, INSTEAD, strict=True)))
-def test_older_words_are_noticed(sentence: str, pattern: str) -> None:
-    assert re.search(pattern, _prose(sentence), re.IGNORECASE)
-
-
 def test_names_are_no_prose() -> None:
-    assert _prose("lead\n    Use ``lead`` with --no-lead.").split() == [
-        "Use",
-        "-",
-        "with",
-        "-",
-        ".",
-    ]
+    assert _prose("lead\n    Use ``lead`` with --no-lead.").split() == "Use - with - .".split()

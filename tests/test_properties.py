@@ -11,10 +11,9 @@ from hypothesis.extra import numpy as arrays
 from tdv_lucene.arguments import parse_bytes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.matrix.norms import lucene_length, norm_bytes
-from tdv_lucene.ranking.boosts import POSITIONS, FirstPositionBoost
-from tdv_lucene.ranking.saturation import LengthNorm, stays
-from tdv_lucene.simulation.quantisation import stored_frequency
+from tdv_lucene.matrix.term_document_matrix import lucene_length, norm_bytes
+from tdv_lucene.ranking.postings import POSITIONS, FirstPositionBoost, LengthNorm, stays
+from tdv_lucene.simulation.collection import stored_frequency
 from tdv_lucene.vocabulary import ByteStrings
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=200)
@@ -117,6 +116,12 @@ def test_files_of_any_bytes_are_read_or_refused(tmp_path_factory, content):
             assert str(path) in str(error)
         else:
             assert found
+
+
+@pytest.mark.parametrize("text", ["", "MB", "-3MB", "0", "25 parrots", "1e6"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(TdvError, match="25MB"):
+        parse_bytes(text)
 
 
 @given(st.integers(1, 10**15), st.sampled_from(["", "k", "MB", "GiB", " kb"]))

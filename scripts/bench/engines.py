@@ -104,7 +104,7 @@ def _analyse(given: argparse.Namespace) -> None:
 def _arrays(given: argparse.Namespace, index: str) -> Path:
     """A Lucene index's postings and lengths, in files that NumPy alone reads."""
     import tdv_lucene as tdv
-    from tdv_lucene.matrix.norms import _LENGTHS
+    from tdv_lucene.matrix.term_document_matrix import _LENGTHS
 
     folder = given.work / f"arrays-{index}"
     if folder.exists():

@@ -38,11 +38,8 @@ from sources import Sources
 
 from tdv_lucene import compare_indexes, extract_matrix, learn_from_index, prune_index
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.matrix.stored_matrix import load_matrix
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.simulation.measures import MEASURES, evaluate
-from tdv_lucene.simulation.queries import make_queries
-from tdv_lucene.simulation.retrieval import QueryPostings
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix, load_matrix
+from tdv_lucene.simulation.retrieval import MEASURES, QueryPostings, evaluate, make_queries
 
 SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 _FILES = ("impact.md", "impact.json")

@@ -21,15 +21,14 @@ from impact_queries import QueryData
 from scipy.sparse import csr_array
 
 from tdv_lucene.analysis import Analysis
-from tdv_lucene.embedding.lsa import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.indexes.analysis import as_user_data
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.index import add_user_data
-from tdv_lucene.matrix.norms import NormKind
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.matrix.term_document_matrix import NormKind, TermDocumentMatrix
 from tdv_lucene.ranking.bm25 import Bm25, bm25_idf
 from tdv_lucene.simulation.problem import JudgedMatrix
-from tdv_lucene.simulation.queries import make_queries
+from tdv_lucene.simulation.retrieval import make_queries
 
 BM25, LEARNED = KINDS = ("bm25", "learned")
 _DELIMITER = "|"

@@ -13,11 +13,8 @@ import numpy as np
 from impact_collections import as_impacts
 
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.simulation.estimated_bytes import (
-    estimate_dictionary_bytes,
-    estimate_posting_bytes,
-)
-from tdv_lucene.simulation.weighted_collection import plain_collection
+from tdv_lucene.simulation.bytes import estimate_dictionary_bytes, estimate_posting_bytes
+from tdv_lucene.simulation.collection import plain_collection
 
 _SIZED = (0.25, 0.45, 0.6, 0.75, 0.9)
 """Shares at which a peer's bytes are estimated; in between they are interpolated."""

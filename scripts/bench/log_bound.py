@@ -28,14 +28,13 @@ from results import machine, markdown_table, write_run
 
 from tdv_lucene.evaluation.significance import t_test
 from tdv_lucene.evaluation.tuning import OBJECTIVE
-from tdv_lucene.learning.by_log import CALIBRATION, MAX_LOSS
-from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.prior.prior import Prior
+from tdv_lucene.learning.log import CALIBRATION, MAX_LOSS
+from tdv_lucene.prior.prior import Prior, prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.estimated_bytes import estimate_bytes
-from tdv_lucene.simulation.measures import MEASURES
+from tdv_lucene.simulation.bytes import estimate_bytes
 from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.values.operating_point import REDUCTIONS
+from tdv_lucene.simulation.retrieval import MEASURES
+from tdv_lucene.values.posting_rule import REDUCTIONS
 
 SHOWN = ("nDCG@5", "R@100", "R@1000")
 MOST = 500
@@ -75,7 +74,7 @@ def measure(judged: Judged, prior: Prior) -> tuple[np.ndarray, Measured]:
     values = prior_values(problem.matrix, prior=prior, reductions=REDUCTIONS, quiet=True)
     searched = problem.with_parameters(Parameters(**values.parameters))
     finest = max(point["scale"] for point in values.points)
-    left, collection = searched.pruned(values.at_reduction(0.0, scale=finest))
+    left, collection = searched.pruned(replace(values.at_reduction(0.0), scale=finest))
     answers = left.postings.top(left.impacts(collection), 1)[:, 0]
     found = np.flatnonzero(answers >= 0)
     finest_ndcg = left.measure(collection, found)[:, MEASURES.index(OBJECTIVE)]

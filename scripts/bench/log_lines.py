@@ -10,7 +10,7 @@ import numpy as np
 from prior_collections import collection_of
 from scipy.optimize import linprog
 
-from tdv_lucene.learning.by_log import loss_by
+from tdv_lucene.learning.log import loss_by
 
 LOSS, AT_MOST = "loss", "loss_at_most"
 LINES = {LOSS: 0.5, AT_MOST: 0.85}

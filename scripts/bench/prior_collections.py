@@ -15,7 +15,7 @@ from sources import Sources
 
 from tdv_lucene import load_matrix, read_qrels, read_topics
 from tdv_lucene.analysis import DEFAULT, Analysis
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.jvm.analysis import analyze
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.prior.prior import ASKED, DETAILS

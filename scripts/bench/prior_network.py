@@ -11,18 +11,25 @@ import jax.numpy as jnp
 import numpy as np
 from prior_collections import Judged
 
-from tdv_lucene.core.tdv import Features
-from tdv_lucene.learning.listwise import Weights, compiled_update, parameters_of, plain_start
-from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.learning.training_task import Task, batches, make_task
+from tdv_lucene.learning.config import Recipe
+from tdv_lucene.learning.train import (
+    Task,
+    Weights,
+    batches,
+    compiled_update,
+    make_task,
+    parameters_of,
+    plain_start,
+)
 from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking.boosts import FirstPositionBoost
+from tdv_lucene.ranking.postings import FirstPositionBoost
+from tdv_lucene.simulation.scoring import Features
 
 STATISTICS = ("log df", "RIDF", "log cf/df", "characters", "digits")
 """Those that need no posting, so that a prior is applied in O(V)."""
 
-RECIPE = DefaultRecipe(l2=1e-2, prior=False)
+RECIPE = Recipe(l2=1e-2, prior=False)
 ROUNDS = 60
 UNDER = (Parameters(k1=2.0, b=0.5), FirstPositionBoost(3.0, 12.0))
 """What training searches with: about the middle of what suits the collections."""

@@ -12,12 +12,11 @@ import numpy as np
 from prior_collections import QUERY_SETS, Judged, collection_of
 
 from tdv_lucene.evaluation.ndcg import ndcg
-from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.prior.prior import ASKED, DETAILS, MEASURED, Prior
+from tdv_lucene.prior.prior import ASKED, DETAILS, MEASURED, Prior, prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.measures import ranks_of
+from tdv_lucene.simulation.collection import WeightedCollection
 from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.simulation.weighted_collection import WeightedCollection
+from tdv_lucene.simulation.retrieval import ranks_of
 
 CHOSEN_AT = {ASKED: 0.45, DETAILS: 0.0}
 """Settings are chosen by what queries of a kind gain where so many postings are dropped."""

@@ -14,12 +14,11 @@ from results import markdown_table
 
 from tdv_lucene import prune_index
 from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, tune
-from tdv_lucene.indexes.inspection import bytes_of
-from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, MEASURED, Prior, mean_length
+from tdv_lucene.indexes.index import Index
+from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, MEASURED, Prior, mean_length, prior_values
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.measures import MEASURES
+from tdv_lucene.simulation.retrieval import MEASURES
 
 SEED = 0
 HALVINGS, TUNED_ON = 20, 120
@@ -92,12 +91,17 @@ def _bytes(
     """The bytes of the full index without positions, and of what ``prune`` writes."""
     sources = sources_of(each.name, folder, work)
     values = prior_values(each.problem.matrix, prior=prior, reductions=[*reductions.values()])
-    found, pruned = {"full": bytes_of(sources.index)}, work / "pruned"
+    found, pruned = {"full": _bytes_of(sources.index)}, work / "pruned"
     for kind, reduction in reductions.items():
         shutil.rmtree(pruned, ignore_errors=True)
         prune_index(sources.index_with_positions, values, pruned, reduction=reduction)
-        found[kind] = bytes_of(pruned)
+        found[kind] = _bytes_of(pruned)
     return found
+
+
+def _bytes_of(index: Path) -> int:
+    with Index.open(index) as opened:
+        return opened.bytes
 
 
 def _tuned(each: Judged) -> dict[str, float]:

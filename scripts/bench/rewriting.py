@@ -31,7 +31,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-from testing_jar import copy_index  # noqa: E402 - beside the tests, not installed
+from pruning_inputs import field_plan  # noqa: E402 - beside the tests, not installed
+from testing_jar import copy_index  # noqa: E402
 
 JOBS = ("copy", "identity", "prune", "extract", "verify")
 REDUCTION = 0.45
@@ -91,7 +92,7 @@ def job_of(name: str, index: Path, work: Path, threads: int) -> Callable[[], obj
     from tdv_lucene.jvm import rewriter, start
     from tdv_lucene.jvm.index import extract_arrays
     from tdv_lucene.matrix.extract import extract_matrix
-    from tdv_lucene.matrix.stored_matrix import load_matrix
+    from tdv_lucene.matrix.term_document_matrix import load_matrix
 
     start()
     matrix_folder, output = work / f"{index.name} matrix", work / f"{index.name} {name}"
@@ -104,16 +105,13 @@ def job_of(name: str, index: Path, work: Path, threads: int) -> Callable[[], obj
         return lambda: copy_index(index, output, threads)
     if name == "extract":
         return lambda: extract_arrays(index, "contents", output, threads=threads)
-    values = rewriter.FieldValues(matrix.vocabulary, random_values(matrix), SCALE)
+    plan = field_plan(matrix.vocabulary, random_values(matrix), SCALE)
     if name == "verify":
         pruned = work / f"{index.name} prune"
-        return lambda: _require_equal(
-            rewriter.prove_pruned(index, pruned, [values], threads=threads)
-        )
+        return lambda: _require_equal(rewriter.prove_pruned(index, pruned, [plan], threads=threads))
     if name == "identity":
-        ones = np.ones(matrix.shape[0], np.float32)
-        values = rewriter.FieldValues(matrix.vocabulary, ones, 1.0)
-    return lambda: rewriter.rewrite_index(index, output, [values], threads=threads, user_data={})
+        plan = field_plan(matrix.vocabulary, 1, 1.0)
+    return lambda: rewriter.rewrite_index(index, output, [plan], threads=threads, user_data={})
 
 
 def _require_equal(found: dict) -> dict:

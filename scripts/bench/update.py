@@ -20,6 +20,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from lucene_indexes import _directory, delete_document  # noqa: E402 - beside the tests
 
 import tdv_lucene as tdv  # noqa: E402
+from tdv_lucene.analysis import DEFAULT  # noqa: E402
 from tdv_lucene.jvm import java_class  # noqa: E402
-from tdv_lucene.jvm.analysis import DEFAULT, analyze_topics  # noqa: E402
-from tdv_lucene.pruning import field_rule  # noqa: E402
+from tdv_lucene.jvm.analysis import analyze_topics  # noqa: E402
+from tdv_lucene.plan import FieldPlan  # noqa: E402
 from tdv_lucene.vocabulary import ByteStrings  # noqa: E402
 
 LUCENE = "org.apache.lucene."
@@ -114,7 +116,7 @@ def follow(ids: list[str], work: Path, values: Path) -> dict[str, Any]:
     _, after = timed(
         lambda: tdv.prune_index(source, values, work / "warm", reduction=REDUCTION, overwrite=True)
     )
-    verified = tdv.verify_pruned(source, pruned, values)
+    verified = tdv.verify_pruned(source, pruned)
     return {"updates": rows, "prune_seconds": [whole, after], "verified": verified}
 
 
@@ -171,16 +173,15 @@ def unseen(folder: Path, work: Path, before: Path, anew: Path) -> dict[str, Any]
     and the measures with other TDVs for them, also with those that learning anew gives them.
     """
     known, later = tdv.TermValues.load(before), tdv.TermValues.load(anew)
-    ours = field_rule.tdvs_of_unseen
+    ours = FieldPlan.with_unseen
 
-    def as_learned(values: tdv.TermValues, terms: ByteStrings) -> np.ndarray:
+    def as_learned(tdvs: np.ndarray, terms: ByteStrings) -> np.ndarray:
         places = later.vocabulary.find(terms)
-        learned = later.weights[np.maximum(places, 0)]
-        return np.where(places >= 0, learned, ours(values, terms)).astype(np.float32)
+        return np.where(places >= 0, later.weights[np.maximum(places, 0)], tdvs)
 
     ways = {
-        "halved": lambda values, terms: ours(values, terms) / 2,
-        "doubled": lambda values, terms: ours(values, terms) * 2,
+        "halved": lambda tdvs, terms: tdvs / 2,
+        "doubled": lambda tdvs, terms: tdvs * 2,
         "as learned anew": as_learned,
     }
     found: dict[str, Any] = {"query_terms": {}, "measured": {}}
@@ -189,12 +190,21 @@ def unseen(folder: Path, work: Path, before: Path, anew: Path) -> dict[str, Any]
         terms = [term for words in asked.values() for term in words]
         new = (known.vocabulary.find(terms) < 0) & (later.vocabulary.find(terms) >= 0)
         found["query_terms"][name] = {"unseen": int(new.sum()), "of": len(terms)}
-    for way, tdvs in ways.items():
-        field_rule.tdvs_of_unseen = tdvs
+    for way, others in ways.items():
+
+        def with_others(
+            plan: FieldPlan, places: np.ndarray, terms: ByteStrings, others: Callable = others
+        ) -> FieldPlan:
+            made = ours(plan, places, terms)
+            at, changed = made.vocabulary.find(terms), made.tdv.copy()
+            changed[at] = others(made.tdv[at], terms)
+            return replace(made, tdv=changed)
+
+        FieldPlan.with_unseen = with_others  # type: ignore[method-assign]
         output = work / "unseen"
         tdv.prune_index(work / "source", before, output, reduction=REDUCTION, overwrite=True)
         found["measured"][way] = measure(folder, work, output)
-    field_rule.tdvs_of_unseen = ours
+    FieldPlan.with_unseen = ours  # type: ignore[method-assign]
     return found
 
 

@@ -1,11 +1,12 @@
 """The ``tdv-lucene`` command: parse, call the stage function, print.
 
-A sub-command lives in the module of its name and is imported only when it is run, so that
-``--help`` answers at once.
+A command lives in the module of its name, which is imported only when it is run: ``--help`` answers
+at once.
 """
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import signal
@@ -14,12 +15,11 @@ from typing import NoReturn
 
 import click
 
-from ..errors import TdvError
+from ..errors import TdvError, free_space
 from ..interruption import caught, check, exit_status, was_asked
 from ..report.wording import shortened, visible
 from ..version import __version__
-from ._command import HELP_NAMES
-from ._groups import LazyGroup, leaves, name_flags
+from ._groups import LazyGroup
 
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST = 300  # characters of a defect's message
@@ -47,31 +47,21 @@ _COMMANDS = {
     "demo": "Run the whole job on a demonstration collection.",
 }
 _ELSEWHERE = {"paper": "tdv_lucene.paper.commands"}
-"""The experiment's commands: no other part of the package knows it."""
 
 
 class _Commands(LazyGroup):
-    """All commands; an error names the options of the one that is run."""
+    """All commands."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except TdvError as error:
-            # The command's own options come first; a remedy may lie in another command.
-            commands = [*leaves(self)]
-            commands.sort(key=lambda each: each[0][0] != ctx.invoked_subcommand)
-            name_flags(error, [self, *(command for _, command in commands)])
-            raise
         except BrokenPipeError:  # click would end with 1
             _end_unread()
         except EOFError as error:  # click takes it for Ctrl-D
             raise RuntimeError(f"a file ended before it should ({error})") from error
 
 
-@click.group(
-    cls=_Commands, helps=_COMMANDS, package=__name__, elsewhere=_ELSEWHERE,
-    context_settings=HELP_NAMES,
-)  # fmt: skip
+@click.group(cls=_Commands, helps=_COMMANDS, package=__name__, elsewhere=_ELSEWHERE)
 @click.version_option(__version__, prog_name="tdv-lucene")
 @click.option(
     "--heap", metavar="SIZE",
@@ -94,14 +84,14 @@ def _group(context: click.Context, heap: str | None, verbose: bool) -> None:
 
 
 class _Shown(logging.Formatter):
-    """Log lines hold names and terms of the user's: no character of them acts on the terminal."""
+    """Log lines in which no character of the user's acts on the terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record), keep=_KEPT)
 
 
 def _set_up_logging(verbose: bool) -> None:
-    """Warnings on stderr; with ``-v`` also what this package does, and tracebacks of defects."""
+    """Log warnings to stderr; with ``-v`` also what this package does, and tracebacks."""
     to_stderr = logging.StreamHandler()
     to_stderr.setFormatter(_Shown("%(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[to_stderr])
@@ -111,11 +101,10 @@ def _set_up_logging(verbose: bool) -> None:
 
 
 def main() -> None:
-    """Entry point: 0 when well, 1 when verify or doctor find fault, 2 on errors, 3 when update
-    finds too much drift, 130 on Ctrl-C.
+    """Run a command and exit: 0 when well, 1 when verify or doctor find fault or on a defect, 2 on
+    errors, 3 when update finds too much drift, 130 on Ctrl-C.
 
-    A defect of ours ends with 1, too, and is told on one line. Where nobody reads what is printed,
-    as in ``tdv-lucene inspect | head -1``, SIGPIPE ends it as it ends other tools (141).
+    SIGPIPE ends it (141) where nobody reads what is printed, as in ``tdv-lucene inspect | head``.
     """
     with caught():
         try:
@@ -129,10 +118,12 @@ def main() -> None:
             if was_asked():  # some libraries make an error of their own of KeyboardInterrupt
                 _end_interrupted()
             _end_with(error)
+        finally:  # what comes while the interpreter is torn down changes nothing
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def _end_with(error: Exception) -> NoReturn:
-    """Tell what went wrong, in one line, and end."""
+    """Print what went wrong on one line, and exit."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         sys.exit(error.exit_code)
@@ -144,19 +135,15 @@ def _end_with(error: Exception) -> NoReturn:
 
 
 def _in_words(error: Exception) -> tuple[str, int]:
-    """What to say of an error, and the status to end with."""
+    """Return what to print of an error, and the exit status."""
     if isinstance(error, TdvError):
         return str(error), 2
     if isinstance(error, click.ClickException):
         return error.format_message() + _hint(error), error.exit_code
     if isinstance(error, MemoryError):
-        return (
-            f"out of memory ({error}): use a machine with more memory, or a smaller collection",
-            2,
-        )
+        remedy = "use a machine with more memory, or a smaller collection"
+        return f"out of memory ({error}): {remedy}", 2
     if isinstance(error, OSError):
-        from ..errors import free_space
-
         named = "" if error.filename is None else f"{error.filename}: "
         return f"{named}{error.strerror or error}{free_space(error)}", 2
     if isinstance(error, UnicodeEncodeError):
@@ -167,23 +154,21 @@ def _in_words(error: Exception) -> tuple[str, int]:
 
 
 def _hint(error: click.ClickException) -> str:
-    """Where the option that was refused belongs, or where to read what the command takes."""
+    """Return where the refused option belongs, or where to read what the command takes."""
     context: click.Context | None = getattr(error, "ctx", None)
     if context is None:
         return ""
-    root = context.find_root()
+    root, path = context.find_root(), context.command_path
     if isinstance(error, click.NoSuchOption) and any(
         error.option_name in param.opts for param in root.command.params
     ):
         program, option = root.command_path, error.option_name
-        words = context.command_path.removeprefix(program)
+        words = path.removeprefix(program)
         return f"\n{option} stands before the command: '{program} {option} ...{words}'"
-    names = context.command.get_help_option_names(context)
-    return f"\nTry '{context.command_path} {max(names, key=len)}' for help."
+    return f"\nTry '{path} --help' for help."
 
 
 def _unwritable(error: UnicodeEncodeError) -> str:
-    """What cannot be written: a name with bytes that are no text, or text that a terminal lacks."""
     if error.encoding.lower() in ("utf-8", "utf8"):
         return f"{error.object!a} is not UTF-8: Java needs names and queries in UTF-8"
     return (
@@ -193,10 +178,8 @@ def _unwritable(error: UnicodeEncodeError) -> str:
 
 
 def _check_standard_streams() -> None:
-    """Refuse a closed standard output; let no file that is opened take a closed one's number.
-
-    The JVM writes to these numbers, whatever file they are.
-    """
+    """Refuse a closed standard output, and open closed streams on /dev/null: the JVM writes to
+    their numbers, whatever file has them."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -214,7 +197,7 @@ def _end_unread() -> NoReturn:
 
 
 def _end_interrupted() -> NoReturn:
-    """End without tearing down JAX and the JVM, whose threads may be at work and would crash."""
+    """Exit without tearing down JAX and the JVM, whose threads may be at work and would crash."""
     from ..output import finished
 
     whole = [str(path) for path in finished() if path.exists()]

@@ -1,4 +1,4 @@
-"""How an index that was just written is to be searched, and what it may have lost."""
+"""Advice on searching an index that was just written, and on what it may have lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._options import percent
 
 
 def how_to_search(report: PruneReport) -> str:
-    """How to search with other programs: by the model that was validated, and no other."""
+    """Return how other programs must search it: with the model that was validated."""
     model, search = report["model"], report["search"]
     if report["norm_kind"] == "accurate":
         return _by_exact_lengths(model, search)
@@ -44,8 +44,7 @@ _ASKED_HOW = {
 
 
 def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
-    """What other collections gained or lost by as much, as a prior tells it (see
-    :meth:`..prior.prior.Prior.expected`), and that only queries of its own settle it."""
+    """Return what other collections gained or lost (see :meth:`..prior.prior.Prior.expected`)."""
     told = [
         f"  {_ASKED_HOW[line['kind']]} ({line['query_sets']} query sets of {line['collections']} "
         f"collections):\n    nDCG@5 {_gain(line['nDCG@5'])}, R@100 {_gain(line['R@100'])}"
@@ -55,8 +54,8 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
         [
             "\nWhether ranking improves depends on what your users ask, which no index shows.",
             # Shares are compared at one length of documents: see prior.reduction_for.
-            "On other collections, each pruned by a prior made without it, and as much for its "
-            "documents' length as yours (mean, lowest to highest):",
+            "Other collections, each with a prior learned without it, pruned as strongly for its "
+            "document length as yours (mean, range):",
             *told,
             "To find out for yours, pass a query log (--queries), or run 'learn' with judged "
             "queries.",
@@ -65,7 +64,7 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
-    """What is known of the reduction that was chosen by a log."""
+    """Return what is known of a reduction that a query log chose."""
     most, queries = percent(chosen["max_loss"]), chosen["log"]["queries"]
     dropped = f"Drops {percent(chosen['reduction'])} of the postings: the largest reduction whose"
     if chosen["loss_at_most"] > chosen["max_loss"]:
@@ -85,7 +84,7 @@ def _change(loss: float) -> str:
 
 
 def worst_loss(point: Mapping[str, Any]) -> float:
-    """The most that is lost by first answers: the worse end of the 95 % interval."""
+    """Return the largest loss by first answers: the worse end of the 95 % interval."""
     return -float(point["difference"]["nDCG@5"]["ci95"][0])
 
 
@@ -95,7 +94,7 @@ def _gain(found: Sequence[float]) -> str:
 
 
 def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float]) -> str:
-    """The flags of the ranking functions that plain searchers have."""
+    """Return the flags of ranking functions for Pyserini and Anserini."""
     flags = [given for function in functions if (given := function.flags(search)) is not None]
     pyserini, anserini = ("    ".join(parts) for parts in zip(*flags))
     return (
@@ -116,7 +115,7 @@ def _by_exact_lengths(model: str, search: Mapping[str, float]) -> str:
 
 
 def _beyond(report: PruneReport) -> str:
-    """What is said where documents are too short, or too long, for their norm."""
+    """Return a warning if documents are too short or too long for exact norms."""
     norms = report["norms"]
     if norms is None or not norms["beyond"]:
         return ""

@@ -1,5 +1,6 @@
-"""A command whose options are those of a config; ``--help`` shows what most users need, and
-``--help-all`` everything.
+"""A command whose options are those of a config.
+
+``--help`` shows what most users need, ``--help-all`` everything.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from click.shell_completion import CompletionItem
 from .. import options
 
 SHOWN_AT_MOST = 14
-"""Lines of ``--help`` that are options, its own included."""
+"""Options in ``--help``, its own included."""
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 _ALL = "tdv_lucene.help_all"
@@ -25,7 +26,7 @@ _PATHS = {"FILE", "FOLDER", "INDEX", "PATH", "QRELS", "TOPICS"}
 
 
 class _Text(click.types.StringParamType):
-    """Text with something in it: an empty path would be the current folder."""
+    """Text that is not empty: an empty path would be the current folder."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = super().convert(value, param, ctx)
@@ -36,14 +37,14 @@ class _Text(click.types.StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Paths are completed by the shell itself."""
+        """Leave paths to the shell."""
         if param.metavar in _PATHS:
             return [CompletionItem(incomplete, type="file")]
         return super().shell_complete(ctx, param, incomplete)
 
 
 class Option(click.Option):
-    """An option with a ``group``: the heading above it in ``--help-all``; None for common ones."""
+    """An option with a ``group``: its heading in ``--help-all``; None for common ones."""
 
     def __init__(self, *args: Any, group: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,29 +54,24 @@ class Option(click.Option):
 
 
 option = partial(click.option, cls=Option)
-_TYPES = {"int": int, "float": float}
 
 
 def _from_config(made: options.Option) -> Option:
-    """An option of a config as an option of a command."""
+    """Make an option of a command of an option of a config."""
     kinds = set(made.kind.split(" | ")) - {"None"}
     flag = f"--{made.flag or made.name.replace('_', '-')}"
-    is_flag, is_pair = kinds == {"bool"}, made.kind == "tuple[str, str]"
     has_default = not (made.default is None or made.default is False or made.default == ())
+    number = {"int": int, "float": float}.get("".join(kinds))
     return Option(
         [f"{flag}/--no-{flag[2:]}" if made.default is True else flag, made.name],
-        type=click.Choice(made.choices) if made.choices else _TYPES.get("".join(kinds)),
-        **({"is_flag": True} if is_flag else {"multiple": made.multiple}),
-        **({"nargs": 2} if is_pair else {}),
+        type=click.Choice(made.choices) if made.choices else number,
+        **({"is_flag": True} if kinds == {"bool"} else {"multiple": made.multiple}),
         default=made.default,
         show_default=has_default and "[default:" not in made.help,
         metavar=made.metavar,
         group=made.group,
         help=made.help,
     )
-
-
-_JSON = Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 
 
 def _show_all(context: click.Context, parameter: click.Parameter, given: bool) -> None:
@@ -86,17 +82,14 @@ def _show_all(context: click.Context, parameter: click.Parameter, given: bool) -
 
 
 class Command(click.Command):
-    """Shows few options, and refuses those that have no effect beside others.
+    """A command that shows few options, and refuses those that have no effect.
 
     Parameters
     ----------
     config
-        Whose options it has, beside those of its own. Its function is called with those that were
-        typed.
+        Its options beside its own. The function is given those that were typed.
     effects
-        Of the options that are not passed on to the command's function of the package.
-    json
-        Whether it has ``--json``.
+        Effects of options that are not passed on to a function of the package.
     """
 
     def __init__(
@@ -104,13 +97,13 @@ class Command(click.Command):
         *args: Any,
         config: type[options.Config] = options.Config,
         effects: Sequence[options.Effect] = (),
-        json: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.config, self.effects = config, effects
         made = [each for each in config.OPTIONS.values() if each.flag != options.PYTHON_ONLY]
-        self.params += [*map(_from_config, made), *([_JSON] if json else [])]
+        self.params += map(_from_config, made)
+        self.params.append(Option(["--json", "as_json"], is_flag=True, help="Print JSON."))
         self._help_all = click.Option(
             ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all
         )
@@ -127,7 +120,7 @@ class Command(click.Command):
         return [*super().get_params(ctx), self._help_all]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Common options; then the others in their groups, or how to see them."""
+        """List common options; then the others by group, or how to see them."""
         listed = [each for each in super().get_params(ctx) if isinstance(each, click.Option)]
         are_few = len(listed) <= SHOWN_AT_MOST  # then all are common
         groups: dict[str, list[tuple[str, str]]] = {_COMMON: []}

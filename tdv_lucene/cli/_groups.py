@@ -1,14 +1,14 @@
-"""Groups of commands that answer ``--help`` at once, and all their options' names in errors."""
+"""Groups of commands that answer ``--help`` at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
 import click
 
-from ..errors import TdvError, in_python
+from ._command import HELP_NAMES
 
 
 class LazyGroup(click.Group):
@@ -19,7 +19,7 @@ class LazyGroup(click.Group):
     helps
         Name of a command -> its help.
     package
-        Where their modules are, each of its command's name.
+        Where their modules are, each with its command's name.
     elsewhere
         Name of a command -> its module, where that is not in the package.
     """
@@ -32,7 +32,7 @@ class LazyGroup(click.Group):
         elsewhere: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(*arguments, **options)
+        super().__init__(*arguments, **{"context_settings": HELP_NAMES, **options})
         self._helps, self._package, self._elsewhere = helps, package, elsewhere or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
 
 
 def leaves(group: click.Group, *before: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """The words of each command within ``group`` that is no group itself, and the command."""
+    """Yield the words of each command within ``group`` that is no group, and the command."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -59,25 +59,3 @@ def leaves(group: click.Group, *before: str) -> Iterator[tuple[tuple[str, ...], 
             yield from leaves(command, *before, name)
         elif command is not None:
             yield (*before, name), command
-
-
-def name_flags(error: TdvError, commands: Iterable[click.Command]) -> None:
-    """Let ``error`` name the options of these commands, the first that has one, where one has."""
-    options = {
-        param.name: param
-        for command in reversed([*commands])
-        for param in command.params
-        if isinstance(param, click.Option)
-    }
-
-    def write(name: str, value: str | None) -> str:
-        option = options.get(name)
-        if option is None:
-            return in_python(name, value)
-        if option.is_flag or option.is_bool_flag:
-            off = value == "False" and option.secondary_opts
-            return max(option.secondary_opts if off else option.opts, key=len)
-        flag = max(option.opts, key=len)
-        return flag if value is None else f"{flag} {value}"
-
-    error.write_argument = write

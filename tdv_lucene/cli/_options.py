@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..interruption import check
 from ..options import RESOURCES, Effect
 from ..progress import ProgressBar
@@ -37,15 +37,18 @@ _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 
-def folder_of_index(given: str) -> str:
-    """The folder of a given index, which may be a prebuilt one's name; all commands come here."""
+_SCHEDULER = "tdv_lucene.scheduler"
+
+
+def one_index(context: click.Context, parameter: Any, given: str) -> str:
+    """Return the folder of an index, which may be given by the name of a prebuilt one."""
     from ..jvm.named import find_index
 
     return find_index(given)
 
 
 def index_or_shards(context: click.Context, parameter: Any, given: Sequence[str]) -> Any:
-    """What commands take that work on shards: the folder of one index, or its shards."""
+    """Return the folder of one index, or a source of shards."""
     from ..indexes.shards.finding import find_shards, means_shards
 
     scheduler = context.meta.get(_SCHEDULER)
@@ -55,11 +58,11 @@ def index_or_shards(context: click.Context, parameter: Any, given: Sequence[str]
         raise click.UsageError(
             "--scheduler is for shards: pass several, such as --index 'SHARDS/*'"
         )
-    return folder_of_index(given[0])
+    return one_index(context, parameter, given[0])
 
 
 def folder_or_shards(context: click.Context, parameter: Any, given: str | None) -> Any:
-    """An index that this package made: a folder, or shards in several."""
+    """Return an index that this package made: a folder, or a source of shards."""
     from ..indexes.shards.finding import find_shards, means_shards
 
     if given is None or not means_shards([given]):
@@ -71,33 +74,20 @@ def _keep_scheduler(context: click.Context, parameter: Any, given: str | None) -
     context.meta[_SCHEDULER] = given
 
 
-_SCHEDULER = "tdv_lucene.scheduler"
 shards_option = option(
-    "--index",
-    required=True,
-    multiple=True,
-    metavar="INDEX",
-    callback=index_or_shards,
+    "--index", required=True, multiple=True, metavar="INDEX", callback=index_or_shards,
     help=f"{INDEX_HELP} For shards, pass 'SHARDS/*' (quoted) or @FILE with one folder per line, or "
     "repeat --index.",
-)
+)  # fmt: skip
 scheduler_option = option(
-    "--scheduler",
-    metavar="ADDRESS",
-    is_eager=True,
-    expose_value=False,
-    callback=_keep_scheduler,
+    "--scheduler", metavar="ADDRESS", is_eager=True, expose_value=False, callback=_keep_scheduler,
     group=RESOURCES,
     help="Process shards on this Dask cluster. If only some workers see a shard's folder, "
     "name the shard RESOURCE=/FOLDER, by the Dask resource of those workers.  "
     "[default: this machine]",
-)
+)  # fmt: skip
 index_option = option(
-    "--index",
-    required=True,
-    metavar="INDEX",
-    callback=lambda context, parameter, given: folder_of_index(given),
-    help=INDEX_HELP,
+    "--index", required=True, metavar="INDEX", callback=one_index, help=INDEX_HELP
 )
 
 
@@ -106,12 +96,12 @@ def output_option(what: str) -> Callable[[Any], Any]:
 
 
 def printed_output_option(what: str) -> Callable[[Any], Any]:
-    """The output of :func:`run_or_print`."""
+    """The output option of a command that calls :func:`run_or_print`."""
     return output_option(f"{what} to PATH. '-' prints it and sends everything else to stderr")
 
 
 def pruned_option(what: str) -> Callable[[Any], Any]:
-    """A pruned index, which may be in shards."""
+    """The option of a pruned index, which may be in shards."""
     return option(
         "--pruned", required=True, metavar="FOLDER", callback=folder_or_shards,
         help=f"{what} For shards, pass 'OUT/*' (quoted).",
@@ -123,12 +113,12 @@ qrels_option = option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP
 
 
 def values_or_prior_option(use: str) -> Callable[[Any], Any]:
-    """TDVs of one or more fields; what is done without them ends ``use``."""
+    """The option of TDVs for one or more fields; ``use`` ends with what is done without."""
     return option("--tdv", "values", multiple=True, metavar="[FIELD=]FOLDER", help=use)
 
 
 def folders_of_fields(given: Sequence[str]) -> dict[str, Any]:
-    """The ``values`` and ``others`` that were given as ``values_or_prior_option``."""
+    """Return ``values`` and ``others`` of what ``values_or_prior_option`` was given."""
     if not given:
         return {"values": None, "others": ()}
     first, *others = map(_folder_of_field, given)
@@ -136,7 +126,7 @@ def folders_of_fields(given: Sequence[str]) -> dict[str, Any]:
 
 
 def _folder_of_field(given: str) -> str:
-    """The folder of FIELD=FOLDER once its field is checked; a folder alone stays as it is."""
+    """Return the folder of FIELD=FOLDER after checking its field, or of FOLDER."""
     from ..values.term_values import TermValues
 
     field, separator, folder = given.partition("=")
@@ -145,23 +135,10 @@ def _folder_of_field(given: str) -> str:
     found = TermValues.load(folder).vocabulary.field
     if found != field:
         raise TdvError(
-            f"{argument('values', given)}: {folder} holds TDVs of '{found}', not of '{field}': "
-            f"pass {found}={folder}, or a folder of TDVs learned with {argument('field', field)}"
+            f"--tdv {given}: {folder} holds TDVs of '{found}', not of '{field}': pass "
+            f"{found}={folder}, or TDVs learned with --field {field}"
         )
     return folder
-
-
-def named_folders(given: Sequence[str], flag: str) -> dict[str, str]:
-    """Name -> folder of each NAME=FOLDER of a repeated option."""
-    found: dict[str, str] = {}
-    for one in given:
-        name, equals, folder = one.partition("=")
-        if not equals or not name or not folder:
-            raise click.UsageError(f"{flag} {one} has no name: pass {flag} NAME=FOLDER")
-        if name in found:
-            raise click.UsageError(f"two {flag} are named '{name}': use different names")
-        found[name] = folder
-    return found
 
 
 def run(stage: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
@@ -174,7 +151,7 @@ def run(stage: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
 
 
 def run_or_print(stage: Callable[..., _Result], output: str, **kwargs: Any) -> _Result:
-    """Call a stage function that writes the file ``output``; for ``-`` print what it writes."""
+    """Call a stage function that writes the file ``output``; for ``-``, print that."""
     if output != STDOUT:
         return run(stage, output=output, **kwargs)
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
@@ -186,7 +163,7 @@ def run_or_print(stage: Callable[..., _Result], output: str, **kwargs: Any) -> _
 
 
 def show(result: Mapping[str, Any], as_json: bool, err: bool = False) -> None:
-    """Print a flat result: as JSON, or one ``name  value`` line an entry; ``err``: on stderr."""
+    """Print a flat result as JSON, or as one ``name  value`` line for each entry."""
     if as_json:
         click.echo(json.dumps(result, ensure_ascii=False), err=err)
         return
@@ -196,7 +173,7 @@ def show(result: Mapping[str, Any], as_json: bool, err: bool = False) -> None:
 
 
 def _written(value: Any) -> Any:
-    """Numbers and facts as people write them."""
+    """Return a value as people write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:
@@ -207,17 +184,17 @@ def _written(value: Any) -> Any:
 
 
 def percent(share: float) -> str:
-    """A share as ``45.5 %``."""
+    """Return a share as ``45.5 %``."""
     return f"{100 * share:.1f} %"
 
 
 def say(line: str, err: bool = False) -> None:
-    """Print a line as it is, whatever a user wrote into it."""
+    """Print a line in which no character acts on the terminal."""
     click.echo(visible(line), err=err)
 
 
 def show_tables(tables: Iterable[Table]) -> None:
-    """Print tables on the terminal, as wide as it is, each after a blank line."""
+    """Print tables as wide as the terminal, each after a blank line."""
     from rich.console import Console
 
     from ..report.table import print_table
@@ -232,7 +209,20 @@ def show_tables(tables: Iterable[Table]) -> None:
         print_table(console, table)
 
 
+def show_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[tuple[str, ...]],
+    note: str = "",
+    texts: Sequence[int] = (),
+) -> None:
+    """Print one table; the columns ``texts`` are text, the others numbers."""
+    from ..report.table import Table
+
+    show_tables([Table(title, tuple(columns), [*rows], note, texts=tuple(texts))])
+
+
 def megabytes(size: float) -> str:
-    """Megabytes of a number of bytes: three digits that tell something of a small index too."""
+    """Return bytes as megabytes, with three digits for small indexes."""
     millions = size / 1e6
     return f"{millions:,.1f}" if millions >= 100 else f"{millions:.3g}"

@@ -86,7 +86,7 @@ def command(
 
 
 def _named(indexes: tuple[str, ...], pruned: Any) -> list[tuple[str, Any]]:
-    """(name, folder or shards) of every index, the baseline first."""
+    """Return (name, folder or shards) of every index, the baseline first."""
     found = partial(options.index_or_shards, click.get_current_context(), None)
     if len(indexes) == 1 and pruned is not None:
         return [*zip(CompareConfig.names, (found(indexes), pruned))]
@@ -94,8 +94,14 @@ def _named(indexes: tuple[str, ...], pruned: Any) -> list[tuple[str, Any]]:
         raise click.UsageError("--pruned goes with one --index: pass it as --index NAME=FOLDER")
     if len(indexes) == 1:
         raise click.UsageError("one index is nothing to compare: pass --pruned, or several --index")
-    named = options.named_folders(indexes, "--index")
-    return [(name, found([folder])) for name, folder in named.items()]
+    named = [one.partition("=") for one in indexes]
+    names = [name for name, _, _ in named]
+    for name, _, folder in named:
+        if not (name and folder):
+            raise click.UsageError(f"--index {name} has no name: pass --index NAME=FOLDER")
+        if names.count(name) > 1:
+            raise click.UsageError(f"two --index are named '{name}': use different names")
+    return [(name, found([folder])) for name, _, folder in named]
 
 
 def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None:

@@ -38,7 +38,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 
 def _close(report: dict[str, Any], folder: Path) -> None:
-    """After the tables: what they say, and what comes next."""
+    """Print what the tables say, and what comes next."""
     from ..demo.collection import DemoCollection
     from ..demo.words import NEXT_STEPS, example_tables, kinds_table, tell_outcomes
 

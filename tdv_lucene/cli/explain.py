@@ -31,12 +31,12 @@ def command(as_json: bool, **arguments: Any) -> None:
     if as_json:
         options.show(explained, as_json)
         return
-    options.show_tables((_terms(explained), _hits(explained["hits"])))
+    _show_terms(explained)
+    _show_hits(explained["hits"])
 
 
-def _terms(explained: dict[str, Any]) -> Any:
+def _show_terms(explained: dict[str, Any]) -> None:
     from ..report.query_tables import VALUE_COLUMN
-    from ..report.table import Table
 
     rows: list[tuple[str, ...]] = [
         (term["term"], str(term["in_query"]), "" if term["tdv"] is None else f"{term['tdv']:.3f}",
@@ -52,7 +52,7 @@ def _terms(explained: dict[str, Any]) -> Any:
     )
     if explained["tdv_kind"] == "ratio":
         note += " tf ratio: total frequency after pruning over before."
-    return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
+    options.show_table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
 
 
 def _what_happened(term: dict[str, Any]) -> str:
@@ -65,9 +65,7 @@ def _what_happened(term: dict[str, Any]) -> str:
     return counted(term["postings_removed"], "posting")
 
 
-def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
-    from ..report.table import Table
-
+def _show_hits(hits: dict[str, list[dict[str, Any]]]) -> None:
     ranks = range(1, max(map(len, hits.values())) + 1)
     columns = [("rank", [str(rank) for rank in ranks])]
     for name, rows, other in (
@@ -86,6 +84,6 @@ def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
     note = "The scores of the two indexes are on different scales."
     if "dropped" in heads:
         note = f"Dropped: terms of the query whose posting in the document was dropped. {note}"
-    texts = tuple(at for at, head in enumerate(heads) if head in ("full", "pruned", "dropped"))
+    texts = [at for at, head in enumerate(heads) if head in ("full", "pruned", "dropped")]
     lines = [*zip_longest(*cells, fillvalue="")]
-    return Table("Best documents", heads, lines, note, texts=texts)
+    options.show_table("Best documents", heads, lines, note, texts)

@@ -17,7 +17,7 @@ def command(output: str, as_json: bool, **arguments: Any) -> None:
     Needs postings only, no term vectors and no stored text.
     """
     from ..matrix.extract import extract_matrix
-    from ..matrix.stored_matrix import describe_matrix
+    from ..matrix.term_document_matrix import describe_matrix
 
     summary = describe_matrix(options.run(extract_matrix, output=output, **arguments))
     options.show({"output": output, **{k: v for k, v in summary.items() if k != "source"}}, as_json)

@@ -12,7 +12,7 @@ from ._command import Command
 
 
 class _WithHelp(Command):
-    """Takes -h alone for --help: click would find an option -h among the letters of -threads."""
+    """Show help on -h alone: click would find an option -h among the letters of -threads."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, ["--help" if word == "-h" else word for word in args])

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..learning.config import LearnConfig
-from ..learning.recipes import FEWEST_QUERIES
+from ..learning.config import FEWEST_QUERIES, LearnConfig
 from ..ranking import MODELS, ranking_function
 from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, TOO_FEW
 from . import _options as options
 from ._advice import worst_loss
 
 if TYPE_CHECKING:
-    from ..report.table import Table
     from ..values.term_values import TermValues
 
 _UNMOVED = 1e-4  # of TDVs in the mean: rounding
@@ -47,7 +45,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 
 def _show_unmeasured(output: str, values: TermValues) -> None:
-    """What the prior alone says: there are no points to print."""
+    """Print what the prior alone gives: it has measured no points."""
     model, recommended = values.manifest["model"], values.manifest["recommended_reduction"]
     parameters = {name: values.parameters[name] for name in MODELS[model]}
     shown = {"output": output, "model": model, **parameters, "reduction": recommended}
@@ -59,23 +57,16 @@ def _show_unmeasured(output: str, values: TermValues) -> None:
 
 
 def _print_log_points(values: TermValues) -> None:
-    """Print the table of operating points that a query log measured, and what its columns mean."""
-    from ..report.table import Table
-
+    """Print the operating points that a query log measured."""
     log = values.manifest["log"]
-    rows = [
-        (
-            _dropped(point, values),
-            _size(point),
-            f"{point['visited']:,.0f}",
-            f"{-worst_loss(point) + 0:+.1%}",
-            *(f"{-loss:+.1%}" for loss in point["expected"].values()),
-        )
-        for point in values.points
-    ]
     title = f"nDCG@5 of the pruned index by {log['queries']:,} queries without judgements"
     head = ("dropped", "MB", "visited", "bound", "expected", "careful")
-    options.show_tables([Table(title, head, rows, texts=())])
+    rows = [
+        (*_costs(point, values), f"{-worst_loss(point) + 0:+.1%}",
+         *(f"{-loss:+.1%}" for loss in point["expected"].values()))
+        for point in values.points
+    ]  # fmt: skip
+    options.show_table(title, head, rows)
     options.say(
         "bound: change if the first answers of the re-weighted index with nothing dropped are the "
         "only relevant ones (worse end of the 95 % interval). expected: change against the "
@@ -90,64 +81,64 @@ def _print_log_points(values: TermValues) -> None:
 
 
 def print_points(values: TermValues) -> None:
-    """Print the table of operating points, and what the search needs to know."""
-    options.show_tables([_points_table(values)])
+    """Print the operating points, and what the search needs to know."""
+    _show_points(values)
     for note in _notes(values):
         options.say(note)
 
 
-def _points_table(values: TermValues) -> Table:
-    from ..report.table import Table
-
-    title = "Effectiveness of the pruned index (predicted, cross-validated)"
-    points, full = values.points, values.manifest["full"]
+def _show_points(values: TermValues) -> None:
+    full = values.manifest["full"]
     # What points are chosen by, and another.
-    shown = [*dict.fromkeys((values.measure, "R@1000", "nDCG@5"))][:2]
-    whole = [cell for name in shown for cell in (f"{points[0]['full'][name]:.4f}", "")]
+    measures = [*dict.fromkeys((values.measure, "R@1000", "nDCG@5"))][:2]
+    whole = [cell for name in measures for cell in (f"{values.points[0]['full'][name]:.4f}", "")]
     rows = [("full-tuned", _size(full), f"{full['visited']:,.0f}", "", *whole)]
-    for point in points:
-        measured = []
-        for name in shown:
-            difference, (low, high) = point["difference"][name], point["difference"][name]["ci95"]
-            measured.append(f"{point['measures'][name]:.4f}")
-            measured.append(f"{difference['mean']:+.3f} ±{(high - low) / 2:.3f}")
-        rows.append(
-            (
-                _dropped(point, values),
-                _size(point),
-                f"{point['visited']:,.0f}",
-                f"{point['scale']:g}",
-                *measured,
-            )
-        )
-    measured = [heading for name in shown for heading in (name, "change")]
-    headings = ("dropped", "MB", "visited", "scale", *measured)
-    return Table(title, headings, rows, texts=())
+    rows += [
+        (*_costs(point, values), f"{point['scale']:g}",
+         *(cell for name in measures for cell in _measured(point, name)))
+        for point in values.points
+    ]  # fmt: skip
+    head = ("dropped", "MB", "visited", "scale", *(h for m in measures for h in (m, "change")))
+    options.show_table("Effectiveness of the pruned index (predicted, cross-validated)", head, rows)
+
+
+def _costs(point: Mapping[str, Any], values: TermValues) -> tuple[str, str, str]:
+    """Return share dropped (a star marks the recommended one), size and postings visited."""
+    star = " *" if point["reduction"] == values.manifest["recommended_reduction"] else ""
+    return f"{point['removed']:.0%}{star}", _size(point), f"{point['visited']:,.0f}"
+
+
+def _size(point: Mapping[str, Any]) -> str:
+    return options.megabytes(point.get("index_bytes", point["posting_bytes"]))
+
+
+def _measured(point: Mapping[str, Any], name: str) -> tuple[str, str]:
+    difference, (low, high) = point["difference"][name], point["difference"][name]["ci95"]
+    return f"{point['measures'][name]:.4f}", f"{difference['mean']:+.3f} ±{(high - low) / 2:.3f}"
 
 
 def _notes(values: TermValues) -> Iterator[str]:
-    """What stands below the table, line by line."""
-    full = values.manifest["full"]
-    recipe = values.manifest["recipe"]  # with what the queries chose beside the default
+    """Yield the lines below the table."""
+    manifest = values.manifest
+    full, recipe, model = manifest["full"], manifest["recipe"], manifest["model"]
     whole = "the index, predicted" if "index_bytes" in full else "posting lists, estimated"
     yield (
         f"dropped: share of the postings. MB: {whole}. visited: postings in the lists of a query's "
         "terms, on average."
     )
     yield "full-tuned: the full index, with tuned parameters. change: from it, ± 95 % interval."
-    if pool := values.manifest.get("pool"):
+    if pool := manifest.get("pool"):
         yield (
             f"Measured in a pool of {pool['documents']:,} of {pool['of']:,} documents, with the "
             "statistics of all. R@1000 and sizes are estimates."
         )
-    names = MODELS.get(values.manifest["model"], ())
-    if names:
+    if names := MODELS.get(model, ()):
         pruned, tuned = (
             ", ".join(f"{name} {chosen[name]:g}" for name in names)
             for chosen in (values.parameters, full["parameters"])
         )
         yield f"Ranked with {pruned}; full-tuned with {tuned}."
-    lead = values.manifest.get("lead") or {}
+    lead = manifest.get("lead") or {}
     if (power := lead.get("power", 1)) != 1 or lead.get("across", 1) != 1:
         yield (
             f"Weights are raised to the power {power:g} within a term, and terms' mean weights to "
@@ -161,8 +152,8 @@ def _notes(values: TermValues) -> Iterator[str]:
         )
     elif (
         recipe.get("lead")
-        and not values.manifest.get("positions")
-        and not ranking_function(values.manifest["model"]).of_weights
+        and not manifest.get("positions")
+        and not ranking_function(model).of_weights
     ):
         yield (
             "Learned without positions. Index with -storePositions to allow a first-position "
@@ -175,10 +166,10 @@ def _notes(values: TermValues) -> Iterator[str]:
         )
     if finest := recipe.get("finest"):
         yield f"Where postings are dropped, the scale is {finest:g} at most, to keep more of them."
-    if prior := values.manifest.get("prior"):
+    if prior := manifest.get("prior"):
         yield _moved(prior, values)
     yield from _recommended(values)
-    if choice := values.manifest.get("choice"):
+    if choice := manifest.get("choice"):
         low, high = choice["ci95"]
         yield (
             f"On as many other queries like these, expect a change of {choice['mean']:+.3f} in "
@@ -188,15 +179,16 @@ def _notes(values: TermValues) -> Iterator[str]:
 
 
 def _recommended(values: TermValues) -> Iterator[str]:
-    """Which point pruning takes by default, and why."""
+    """Yield which point pruning takes by default, and why."""
     measure, recommended = values.measure, values.manifest["recommended_reduction"]
     because = values.manifest.get("recommended_because")
+    prior: Any = values.manifest.get("prior")
+    drop = f"drop {recommended:.0%}" if recommended else "drop nothing"
     if because == TOO_FEW:
         yield (
-            f"* recommended: {_drop(recommended)}, of these reductions the largest that does not "
-            f"exceed the prior's ({values.manifest['prior']['reduction']:.0%}). So few judged "
-            "queries cannot choose. To choose by a query log without judgements, pass --queries to "
-            "'tdv-lucene prune'."
+            f"* recommended: {drop}, of these reductions the largest that does not exceed the "
+            f"prior's ({prior['reduction']:.0%}). So few judged queries cannot choose. To choose "
+            "by a query log without judgements, pass --queries to 'tdv-lucene prune'."
         )
         return
     more = (
@@ -216,10 +208,9 @@ def _recommended(values: TermValues) -> Iterator[str]:
         )
     else:
         yield (
-            f"* recommended: {_drop(recommended)}, which ranks best. No index has {measure} above "
-            f"the tuned full index's by a standard error. To drop more, {more}"
+            f"* recommended: {drop}, which ranks best. No index has {measure} above the tuned full "
+            f"index's by a standard error. To drop more, {more}"
         )
-    prior = values.manifest.get("prior")
     if_more = f"drop more than the prior's {prior['reduction']:.0%}" if prior else "drop anything"
     yield (
         "Excluded: indexes whose R@1000 is significantly below the tuned full index's. Also those "
@@ -228,45 +219,28 @@ def _recommended(values: TermValues) -> Iterator[str]:
     )
 
 
-def _drop(reduction: float) -> str:
-    return "drop nothing" if reduction == 0 else f"drop {reduction:.0%}"
-
-
-def _dropped(point: Mapping[str, Any], values: TermValues) -> str:
-    """The share that is dropped; a star marks what is recommended."""
-    is_recommended = point["reduction"] == values.manifest["recommended_reduction"]
-    return f"{point['removed']:.0%}{' *' if is_recommended else ''}"
-
-
-def _size(point: Mapping[str, Any]) -> str:
-    return options.megabytes(point.get("index_bytes", point["posting_bytes"]))
-
-
 def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
-    """How far learning moved away from the prior, and what that gained."""
-    names = MODELS.get(values.manifest["model"], ())
+    """Return how far learning moved away from the prior, and what that gained."""
+    manifest, name, before = values.manifest, prior["name"], prior["parameters"]
+    if manifest.get("recommended_because") == TOO_FEW:
+        return (
+            f"TDVs and parameters are those of the prior {name}: learning needs {FEWEST_QUERIES} "
+            f"judged queries, and there are {manifest['queries']}. They only measure what the "
+            "prior gives."
+        )
     changes = [
-        f"{name} {prior['parameters'][name]:g} -> {values.parameters[name]:g}"
-        for name in names
-        if prior["parameters"][name] != values.parameters[name]
+        f"{each} {before[each]:g} -> {values.parameters[each]:g}"
+        for each in MODELS.get(manifest["model"], ())
+        if before[each] != values.parameters[each]
     ]
-    if prior["lead"] != values.manifest["lead"]:
+    if prior["lead"] != manifest["lead"]:
         changes.append("the first-position boost")
     if prior["values"] > _UNMOVED:
         changes.append(f"TDVs by {prior['values']:.2f} on average")
-    name = prior["name"]
-    if values.manifest.get("recommended_because") == TOO_FEW:
-        return (
-            f"TDVs and parameters are those of the prior {name}: learning needs "
-            f"{FEWEST_QUERIES} judged queries, and there are "
-            f"{values.manifest['queries']}. They only measure what the prior gives."
-        )
     if not changes:
         return f"Learning kept the prior {name}: no change ranked out-of-fold queries better."
     gain, interval = prior["gain"]["mean"], prior["gain"]["interval"]
-    between = (
-        "" if interval is None else f" (95 % interval {interval[0]:+.4f} to {interval[1]:+.4f})"
-    )
+    between = "" if interval is None else " (95 % interval {:+.4f} to {:+.4f})".format(*interval)
     return (
         f"Changed from the prior {name}: {', '.join(changes)}. Gain on out-of-fold queries: "
         f"{gain:+.4f} of {prior['gain']['measure']}{between}."

@@ -10,10 +10,15 @@ import click
 from ..pruning.config import PruneConfig
 from ..pruning.reports import FieldReport, PruneReport
 from ..ranking import MODELS, ranking_function
+from ..values.posting_rule import constants_of
 from . import _options as options
 from ._advice import how_to_search, said_of_log, what_to_expect
 
 _AS_ASKED = 0.01  # thresholds are those of whole per cents
+_FACTS = (
+    "field", "model", "learned_from", "tf", "unit", "scale", "reduction", "postings_before",
+    "postings", "terms_before", "terms", "documents_without_terms",
+)  # fmt: skip
 
 
 @options.command("prune", config=PruneConfig)
@@ -34,19 +39,18 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """
     from ..pruning.prune import prune_index
 
-    folders = options.folders_of_fields(values)
-    report = options.run(prune_index, **folders, **arguments)
+    report = options.run(prune_index, **options.folders_of_fields(values), **arguments)
+    options.show(report if as_json else _shown(report), as_json)
     if as_json:
-        options.show(report, as_json)
         return
-    options.show(_shown(report), as_json)
     for field in report["fields"].values():
         options.show(_of_field(field), as_json)
     chosen = report["chosen"]
     if chosen is None and arguments.get("reduction") is None:
+        used = (
+            "recommended reduction" if report["model"] in MODELS else "default reduction of peers"
+        )
         share = options.percent(report["requested_reduction"])
-        is_peers = report["model"] not in MODELS
-        used = "default reduction of peers" if is_peers else "recommended reduction"
         click.echo(f"\nUsed the {used}: {share} (pass --reduction for another)")
     if chosen is not None and "log" in chosen:
         click.echo(f"\n{said_of_log(chosen)}")
@@ -60,7 +64,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
 
 
 def _shown(report: PruneReport) -> dict[str, Any]:
-    """The index, and its first field."""
+    """Return the facts of the index and of its first field."""
     deleted = report["deleted_left_out"]
     return {
         "output": report["output"],
@@ -74,25 +78,16 @@ def _shown(report: PruneReport) -> dict[str, Any]:
 
 
 def _of_field(field: FieldReport) -> dict[str, Any]:
-    terms = {"terms_before": field["terms_before"], "terms": field["terms"]}
-    return {
-        "field": field["field"],
-        "model": field["model"],
-        "learned_from": field["learned_from"],
-        "tf": field["tf"],
-        "unit": field["unit"],
-        "scale": field["scale"],
-        "reduction": _reduction(field),
-        "postings_before": field["postings_before"],
-        "postings": field["postings"],
-        **(terms if field["terms"] is not None else {}),
-        "documents_without_terms": field["documents_without_terms"],
-    }
+    facts = dict(field)
+    names = [*_FACTS]
+    if field["terms"] is None:
+        names = [name for name in names if not name.startswith("terms")]
+    return {**{name: facts[name] for name in names}, "reduction": _reduction(field)}
 
 
 def _reduction(field: FieldReport) -> str:
-    """What was dropped, and where that is another share than was asked for: of an index that has
-    changed since learning, of few postings, and by --min-doc-freq."""
+    """Return what was dropped, and the share asked for where that differs: the index has changed
+    since learning, has few postings, or was pruned with --min-doc-freq."""
     dropped, asked = field["reduction"], field["requested_reduction"]
     told = options.percent(dropped)
     if abs(dropped - asked) < _AS_ASKED:
@@ -110,22 +105,22 @@ def _validated(chosen: Mapping[str, Any]) -> str:
     found = f"loses {options.percent(loss)} of {measure}"
     if loss <= 0:
         found = f"loses no {measure} (+{options.percent(-loss)})"
-    found += f", at most {options.percent(max(0, chosen['loss_at_most']))} (95 % interval)"
     return (
         f"\nReduction {options.percent(chosen['reduction'])} is the largest within "
-        f"{options.percent(chosen['max_loss'])}. "
-        f"It {found}. Cross-validated: {figures}"
+        f"{options.percent(chosen['max_loss'])}. It {found}, at most "
+        f"{options.percent(max(0, chosen['loss_at_most']))} (95 % interval). "
+        f"Cross-validated: {figures}"
     )
 
 
 def _fidelity(model: str, measured: dict[str, float]) -> str:
-    """What rounding does. Where the scale is chosen by how it ranks, no agreement is wanted."""
+    """Return how rankings with rounded frequencies agree with unrounded ones, and the size."""
     agreement = f"top-10 overlap {measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}"
     lists = f"Posting lists: about {options.megabytes(measured['posting_bytes'])} MB"
-    if model in MODELS and (function := ranking_function(model)).scale_ranks:
+    if model in MODELS and constants_of(model).scale_ranks:
         return (
-            f"\nFor {function.title} the scale is chosen by how well it ranks, not to agree with "
-            f"unrounded frequencies ({agreement}). What 'learn' printed was measured with this "
-            f"rounding. {lists}"
+            f"\nFor {ranking_function(model).title} the scale is chosen by how well it ranks, not "
+            f"to agree with unrounded frequencies ({agreement}). What 'learn' printed was measured "
+            f"with this rounding. {lists}"
         )
     return f"\nRounded against unrounded frequencies, as learned: {agreement}. {lists}"

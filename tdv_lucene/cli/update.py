@@ -49,7 +49,7 @@ def command(as_json: bool, watch: bool, **arguments: Any) -> None:
 
 
 def _say(report: dict[str, Any], as_json: bool) -> None:
-    """Print what was done, at once."""
+    """Print at once what was done."""
     if as_json:
         options.show(report, as_json)
     elif "refused" in report:

@@ -16,9 +16,8 @@ from . import _options as options
 def command(as_json: bool, **arguments: Any) -> None:
     """Check a pruned index against its source, posting by posting.
 
-    The index holds the plan by which it was pruned.
-
-    If they differ, prints the first difference and exits with status 1.
+    The pruned index holds the plan by which it was pruned. If they differ, prints the first
+    difference and exits with status 1.
     """
     from ..pruning.verify import verify_pruned
 

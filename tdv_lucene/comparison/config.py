@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
-from ..ranking.options import QueryTerms, SearchedModel
+from ..ranking.parameters import QueryTerms, SearchedModel
 
 if TYPE_CHECKING:
     from ..timing.latency import LatencyPlan
@@ -23,6 +24,7 @@ def _check_measures(measures: str | Sequence[str], name: str) -> None:
     parse_measures(measures)
 
 
+@dataclass(frozen=True, kw_only=True)
 class CompareConfig(
     SearchedModel, QueryTerms, Threads, Seed, TopicField, Analysed, OfField, Named, Overwrite
 ):
@@ -79,6 +81,7 @@ class CompareConfig(
         return LatencyPlan(budget_seconds=self.latency_budget_seconds, seed=self.seed)
 
 
+@dataclass(frozen=True, kw_only=True)
 class ExplainConfig(SearchedModel, Analysed, OfField, Named):
     """How :func:`tdv_lucene.explain_query` explains."""
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..arguments import checked_share
 from ..options import Overwrite, Seed, option
 
 
+@dataclass(frozen=True, kw_only=True)
 class DemoConfig(Seed, Overwrite):
     """How the demonstration is run."""
 

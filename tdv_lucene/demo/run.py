@@ -11,8 +11,7 @@ from ..evaluation.topics import read_qrels, read_topics
 from ..learning.learn import learn_term_values
 from ..matrix.extract import open_matrix
 from ..output import Output
-from ..prior.alone import prior_values
-from ..prior.prior import Prior
+from ..prior.prior import Prior, prior_values
 from ..progress import Progress, silent
 from .collection import DemoCollection, unpack_wikipedia
 from .config import DemoConfig
@@ -87,7 +86,6 @@ def run_demo(
             index, folder / "unjudged", *collection.test, folder / "report",
             names=("full", "unjudged"), further_indexes={"learned": folder / "learned"},
             tune=tuple(collection.train), seed=seed,
-            values={name: folder / values for name, values in VALUES.items()},
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
         place.write_manifest({"reduction": reduction, "seed": seed})

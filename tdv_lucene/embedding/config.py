@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from ..analysis import Analysed
 from ..matrix.config import OfMatrix
@@ -11,11 +12,12 @@ from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed, option
 LSA, TRAIN = "lsa", "train"
 _MADE = (LSA, TRAIN)
 MIN_DOC_FREQ = 5
-"""Terms in fewer documents get no vector, unless it is asked for otherwise."""
+"""Terms in fewer documents get no vector, by default."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class EmbedConfig(OfMatrix, Seed, Analysed, OfField, Overwrite):
-    """How :func:`tdv_lucene.embed_terms` makes vectors."""
+    """Options of :func:`tdv_lucene.embed_terms`."""
 
     vectors: str | os.PathLike[str] = option(
         LSA,

@@ -21,8 +21,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from .config import LSA, MIN_DOC_FREQ, TRAIN, EmbedConfig
 from .files import WordVectors, read_word_vectors
-from .lsa import latent_semantic_vectors
-from .term_vectors import KIND, TermVectors
+from .term_vectors import KIND, TermVectors, latent_semantic_vectors
 
 _log = logging.getLogger(__name__)
 _EPOCHS = 3
@@ -88,8 +87,9 @@ def load_term_vectors(
     analysis: Analysis = DEFAULT,
     progress: Progress = silent,
 ) -> TermVectors:
-    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file, whose
-    words become terms by ``analysis``.
+    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file.
+
+    A file's words become terms by ``analysis``.
     """
     if Path(path).is_dir():
         made = TermVectors.load(path)
@@ -170,10 +170,9 @@ def match_terms(
     """Give each term the mean vector of the words that the analyzer turns into it alone.
 
     Index terms are stems ("discrimin"), which no vectors file holds; so the file's words go
-    through the index's own analyzer. A term that no word becomes takes fastText's sum over its
-    sub-words where the file has them; terms in fewer than ``min_doc_freq`` documents do not, and
-    stay without a vector like all others that nothing matches. ``analyze`` makes texts lists of
-    index terms, many in one call.
+    through the index's own analyzer. A term that no word becomes gets fastText's sum over its
+    sub-words, if the file has them and it is in ``min_doc_freq`` documents; else it stays without a
+    vector. ``analyze`` converts texts to lists of index terms, many in one call.
     """
     terms = matrix.shape[0]
     sums, counts = np.zeros((terms, words.vectors.shape[1]), np.float32), np.zeros(terms, np.int64)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..errors import TdvError, argument
+from ..interruption import waiting
 from .named_topics import dataset_qrels, dataset_topics, without_prefix
 from .topic_formats import TOPIC_FIELDS, form_of, lines, query_of
 
@@ -233,7 +234,8 @@ def _read_text(path: Path, what: str) -> str:
             named = f"{what} on standard input"
             if sys.stdin is None:
                 raise TdvError("standard input is closed, and should hold the topics: name a file")
-            content = sys.stdin.buffer.read()
+            with waiting():
+                content = sys.stdin.buffer.read()
         else:
             content = path.read_bytes()
         if content.startswith(_GZIPPED):  # whatever its name

@@ -2,7 +2,7 @@
 
 ``learn`` tunes the full index that its points are held against, ``compare`` the baseline, and the
 benches their rivals, all here. What learning chooses for the pruned index has the same objective
-and grid (see :mod:`..learning.tuning_before_learning`).
+and grid (see :mod:`..learning.tune`).
 """
 
 from __future__ import annotations

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..options import Config, Named, option
 
 
+@dataclass(frozen=True, kw_only=True)
 class BuildConfig(Config):
     """What :func:`tdv_lucene.build_index` may replace."""
 
     overwrite: bool = option(False, "Replace an empty folder. Never replaces an index.")
 
 
+@dataclass(frozen=True, kw_only=True)
 class InspectConfig(Named):
     """How :func:`tdv_lucene.inspect_index` inspects."""
 

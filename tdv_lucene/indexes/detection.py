@@ -26,14 +26,13 @@ def detect(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
     The stored text of a sample of documents is analysed in all ways known here, and held against
     the terms that the index has for these documents.
     """
-    with StoredSample(index, field, _DOCUMENTS[0]) as sample:
-        found = sample.compare(candidates(sample.texts()))
+    sample = StoredSample(index, field, _DOCUMENTS[0])
+    found = sample.compare(candidates(sample.texts()))
     if not any(agreement.found for agreement in found.values()):
         return FieldAnalysis.unknown((), "it stores no text of the field")
     alike = _alike(found)
     if len(alike) > 1:
-        with StoredSample(index, field, _DOCUMENTS[1]) as sample:
-            found = sample.compare(alike)
+        found = StoredSample(index, field, _DOCUMENTS[1]).compare(alike)
         alike = _alike(found) or alike
     if not alike:
         return _nearest(found)

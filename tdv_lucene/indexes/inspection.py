@@ -51,10 +51,11 @@ def inspect_index(
         says whether any field can, ``why_not`` gives any other reason against it, such as documents
         without ids. ``named_by`` says what names documents, and ``id_fields``, where they have no
         ids, which fields could, or ``none``. ``defaults`` says whose defaults it is searched with
-        and why, unless it records parameters. ``analyses`` has of each field that can be searched how it was
-        analysed, and how that is known (see :mod:`.analysis`); empty where a pruned index holds
-        documents that were not pruned. ``notes`` tell of those and all else that another writer
-        did to it, and of ids that are not unique, and of frequencies that look like weights.
+        and why, unless it records parameters. ``analyses`` has of each field that can be searched
+        how it was analysed, and how that is known (see :mod:`.analysis`); empty where a pruned
+        index holds documents that were not pruned. ``notes`` tell of those and all else that
+        another writer did to it, of ids that are not unique, and of frequencies that look like
+        weights.
 
     Raises
     ------
@@ -95,11 +96,6 @@ def _why_not(found: dict[str, Any], since: Sequence[WrittenSince]) -> str:
     if all(field["why_not_pruned"] for field in found["fields"]):
         return "no field of it can be pruned: see the fields"
     return str(found["without_ids"]) or _mixed(since)
-
-
-def _notes(index: Index, found: Mapping[str, Any]) -> list[str]:
-    since = [f"{one}: {one.remedy}" for one in index.since]
-    return [*since, *_notes_on_ids(found), *_notes_on_weights(found["fields"])]
 
 
 def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:

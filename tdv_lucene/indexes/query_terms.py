@@ -64,18 +64,18 @@ def notes_on_query_terms(
     """
     texts = _some(dict.fromkeys(queries))
     where = f"{name or index} (field '{field}')"
-    with Dictionary(index, field) as dictionary:
-        asked = dictionary.look_up(texts, analysed.analysis)
-        notes = [_note_on_form(where, dictionary, texts, asked)]
-        doubt = _note_on_doubt(where, dictionary, analysed, texts, asked)
-        if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
-            best = dictionary.compare(texts, candidates(texts))[0]
-            if not analysed.is_proved and _is_better(best, asked):
-                doubt = _note_on_analysis(where, analysed, asked, best)
-                if refuse and 2 * asked.share < best.share:
-                    raise TdvError(doubt)
-            elif asked.known and not _is_pruned(index, field):
-                notes.append(_note_on_strange(where, asked))
+    dictionary = Dictionary(index, field)
+    asked = dictionary.look_up(texts, analysed.analysis)
+    notes = [_note_on_form(where, dictionary, texts, asked)]
+    doubt = _note_on_doubt(where, dictionary, analysed, texts, asked)
+    if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
+        best = dictionary.compare(texts, candidates(texts))[0]
+        if not analysed.is_proved and _is_better(best, asked):
+            doubt = _note_on_analysis(where, analysed, asked, best)
+            if refuse and 2 * asked.share < best.share:
+                raise TdvError(doubt)
+        elif asked.known and not _is_pruned(index, field):
+            notes.append(_note_on_strange(where, asked))
     return [note for note in (*notes, doubt) if note]
 
 
@@ -88,10 +88,10 @@ def note_on_nothing_found(
 ) -> str:
     """Return in words why none of the ``queries`` finds anything, as likely as can be told."""
     texts = _some(queries)
-    with Dictionary(index, field) as dictionary:
-        asked = dictionary.look_up(texts, analysed.analysis)
-        others = [other for other in dictionary.fields() if other != field]
-        ways = [] if analysed.is_proved else dictionary.compare(texts, candidates(texts))
+    dictionary = Dictionary(index, field)
+    asked = dictionary.look_up(texts, analysed.analysis)
+    others = [other for other in dictionary.fields() if other != field]
+    ways = [] if analysed.is_proved else dictionary.compare(texts, candidates(texts))
     how = f"analysed as {analysed.describe()}"
     if not asked.terms:
         why = f"nothing is left of them, {how} (only stop words?)"
@@ -102,8 +102,7 @@ def note_on_nothing_found(
     else:
         why = f"the field has none of their {asked.terms:,} terms ({_such_as(asked)}), {how}"
         for other in others:
-            with Dictionary(index, other) as dictionary:
-                known = dictionary.look_up(texts, analysed.analysis).known
+            known = Dictionary(index, other).look_up(texts, analysed.analysis).known
             if known:
                 why += f"; the field '{other}' has {len(known):,} of them: search that"
                 break

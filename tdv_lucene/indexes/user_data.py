@@ -1,7 +1,7 @@
 """What an index records, in its commit's user data, of how it was pruned and is to be searched.
 
-The names of entries stand here, and in :mod:`..pruning.field_description`, which makes them. A fact
-that TDVs have too is called as in their manifest (see :mod:`..values.manifest`), except that the
+The names of entries stand here, and in :mod:`..pruning.planning`, which makes them. A fact
+that TDVs have too is called as in their manifest (see :mod:`..values.term_values`), except that the
 ``parameters`` of training are ``k1``, ``b`` and ``mu`` by themselves.
 """
 
@@ -29,8 +29,8 @@ class FieldRecord:
     prefix : str
         Of the names of its entries in the user data.
     content : mapping
-        Its entries, by the names that :func:`describe_field` gives them; empty for a field of
-        which nothing is said, which then counts as it was indexed.
+        Its entries, by the names that :meth:`..plan.FieldPlan.record` gives them; empty for a field
+        of which nothing is said, which then counts as it was indexed.
     """
 
     field: str

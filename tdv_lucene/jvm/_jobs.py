@@ -1,4 +1,4 @@
-"""Run a Java ``Job``: progress, Ctrl-C and errors on the Python side."""
+"""Run Java jobs: progress, Ctrl-C and errors on the Python side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import time
 from typing import Any, Self
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..interruption import check, deferred
 from ..progress import Progress, silent
 from ..source import Source
@@ -22,7 +22,7 @@ _USER_EXCEPTION = "tdvlucene.common.UserException"
 
 
 def java_class(name: str) -> Any:
-    """The Java class ``name``, starting the JVM when none runs yet."""
+    """Return the Java class ``name``; start the JVM if none runs."""
     start()
     from jnius import autoclass
 
@@ -30,7 +30,7 @@ def java_class(name: str) -> Any:
 
 
 def java_path(path: str | os.PathLike[str]) -> str:
-    """``path`` as Java takes it: absolute, for Java stays in the folder it was started in."""
+    """Return the absolute path: Java stays in the folder it was started in."""
     return os.path.abspath(path)
 
 
@@ -46,8 +46,8 @@ def java_index(index: str | os.PathLike[str]) -> Any:
 
 
 def call(method: Any, *given: Any) -> Any:
-    """What a Java method or constructor gives. The user's errors become :class:`TdvError`, those of
-    a full disk :class:`OSError`; others pass."""
+    """Call a Java method or constructor. The user's errors become :class:`TdvError`, a full disk
+    :class:`OSError`; others pass."""
     from jnius import JavaException
 
     try:
@@ -61,12 +61,12 @@ def call(method: Any, *given: Any) -> Any:
 
 
 def ask(method: Any, *given: Any) -> Any:
-    """What a Java method says in JSON, with errors as :func:`call` has them."""
+    """Read what a Java method returns in JSON, with errors as :func:`call` has them."""
     return json.loads(call(method, *given))
 
 
 class JavaObject:
-    """An object of the Java class ``name``, under ``java``, which a ``with`` block closes."""
+    """A Java object, in the attribute ``java``, which a ``with`` block closes."""
 
     def __init__(self, name: str, *given: Any) -> None:
         self.java = call(java_class(name), *given)
@@ -86,11 +86,11 @@ def run_job(job: Any, progress: Progress = silent) -> str:
     Raises
     ------
     TdvError
-        The user's errors, in the job's words.
+        For the user's errors, with the job's message.
     OSError
         When a disk is full.
     RuntimeError
-        A defect, with the Java stack.
+        For a defect, with the Java stack.
     """
     name, began = type(job).__name__.rpartition("/")[2], time.monotonic()
     job.start()
@@ -115,8 +115,8 @@ def run_job(job: Any, progress: Progress = silent) -> str:
         raise _full_disk(job.failure()) or OSError(job.failure())
     if kind and "OutOfMemoryError" in job.failure():
         raise TdvError(
-            f"Java ran out of memory with a heap of {heap_size()}: give it more, as "
-            f"{argument('heap', '8g')} or {HEAP_VARIABLE}=8g"
+            f"Java ran out of memory with a heap of {heap_size()}: set a larger heap, as "
+            f"{HEAP_VARIABLE}=8g or --heap 8g"
         )
     if kind:
         raise RuntimeError(f"the Java side failed:\n{job.failure()}")
@@ -125,7 +125,7 @@ def run_job(job: Any, progress: Progress = silent) -> str:
 
 
 def _full_disk(message: str) -> OSError | None:
-    """What Python raises of a full disk that Java tells of; who knows the place tells it."""
+    """Convert Java's "disk full" into the OSError Python would raise; the caller adds the path."""
     for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         if os.strerror(number) in message:
             return OSError(number, os.strerror(number))

@@ -1,4 +1,4 @@
-"""Which Lucene a jar holds, and which build of our Java hooks goes with it."""
+"""The Lucene that a jar holds, and the build of our Java hooks that goes with it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ LINES = (9, 10)
 RESOURCES = Path(__file__).resolve().parent / "resources"
 _VERSION_CLASS = b"org/apache/lucene/util/Version.class"
 _LISTED = struct.Struct("<4s6xH8xI18xI")
-"""Of an entry in a zip's list, before its name: signature, method, packed bytes, place."""
+"""An entry in a zip's list, before its name: signature, method, packed bytes, place."""
 _LOCAL = struct.Struct("<26xHH")
-"""Of a file in a zip: bytes of the name and of the extra field that follow, before its content."""
+"""A file in a zip, before its content: bytes of the name and of the extra field that follow."""
 _CONSTANT = re.compile(rb"LUCENE_(\d+)_(\d+)_(\d+)")
 
 _log = logging.getLogger(__name__)

@@ -116,31 +116,35 @@ def _refuse_form(shown: str, heap: str) -> None:
         raise TdvError(f"{shown} is not a size: write a whole number and k, m or g, as in 4g")
 
 
-def _try_heap(runtime: JavaRuntime, shown: str, heap: str) -> None:
-    """Start a Java apart with that heap: inside this process a failure would end it."""
-    command = [str(runtime.home / "bin" / "java"), f"-Xmx{heap}", "-version"]
+def _try_java(runtime: JavaRuntime, heap: str, *before: str) -> str:
+    """Start a Java apart, for inside this process a failure would end it. Return why it cannot
+    start; empty where it can, or cannot be tried."""
+    command = [*before, str(runtime.home / "bin" / "java"), f"-Xmx{heap}", "-version"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     except OSError as error:
-        _log.info("%s was not tried: %s", shown, error)
-        return
-    if done.returncode:
-        reason = " ".join((done.stdout + done.stderr).split("\n")[:2])
+        _log.info("a heap of %s was not tried: %s", heap, error)
+        return ""
+    said = " ".join((done.stdout + done.stderr).split("\n")[:2]).strip()
+    return said or f"status {done.returncode}" if done.returncode else ""
+
+
+def _try_heap(runtime: JavaRuntime, shown: str, heap: str) -> None:
+    if reason := _try_java(runtime, heap):
         raise TdvError(
-            f"Java cannot start with {shown} ({reason.strip()}): a number with k, m or g "
-            "is needed, from a few megabytes up to what the machine has, as in 4g"
+            f"Java cannot start with {shown} ({reason}): a number with k, m or g is needed, from a "
+            "few megabytes up to what the machine has, as in 4g"
         )
 
 
 def _refuse_limited_addresses(runtime: JavaRuntime) -> None:
-    """Try a Java apart with what ``ulimit -v`` leaves: in this process a failure would end it."""
+    """Try a Java with what ``ulimit -v`` leaves."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit == resource.RLIM_INFINITY:
         return
-    left = limit - _own_addresses() - _MAPPED
-    java = [str(runtime.home / "bin" / "java"), f"-Xmx{heap_size()}", "-version"]
-    limited = ["sh", "-c", 'ulimit -v "$1" && shift && exec "$@"', "sh", str(max(1, left // 1024))]
-    if subprocess.run([*limited, *java], capture_output=True).returncode:
+    left = str(max(1, (limit - _own_addresses() - _MAPPED) // 1024))
+    limited = "sh", "-c", 'ulimit -v "$1" && shift && exec "$@"', "sh", left
+    if _try_java(runtime, heap_size(), *limited):
         raise TdvError(
             f"Java needs more addresses than are left of the limit of {limit // 1024:,} kB (ulimit "
             f"-v) with a heap of {heap_size()}: lift it with 'ulimit -v unlimited', and limit "

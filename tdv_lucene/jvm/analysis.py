@@ -41,12 +41,12 @@ def class_of(analysis: Analysis) -> str:
 
 
 def identity_of(analysis: Analysis) -> tuple[Any, ...]:
-    """What decides on the terms: two of the same identity give the same, by whatever name."""
+    """Return all that decides on the terms: analyses of one identity give the same terms."""
     return class_of(analysis), analysis.stemmer, analysis.stopwords
 
 
 def as_record(analysis: Analysis) -> dict[str, Any]:
-    """As an index records it: what differs from the default, and the Java class."""
+    """Describe it as an index records it: what differs from the default, and the Java class."""
     said = {
         name: value for name, value in asdict(analysis).items() if value != getattr(DEFAULT, name)
     }

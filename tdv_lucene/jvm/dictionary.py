@@ -1,4 +1,4 @@
-"""Which terms of texts a field's dictionary has, and what analyzers make of stored text."""
+"""Look up terms of texts in a field's dictionary; compare analyzers on stored text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..analysis import Analysis
-from ._jobs import JavaObject, ask, call, java_index
+from ._jobs import ask, java_class, java_index
 from .analysis import make_analyzer
 
 
@@ -28,21 +28,21 @@ class Known:
 
     @property
     def share(self) -> float:
-        """Of the terms, those that are known; 1 where there are none."""
+        """The share of the terms that are known; 1 where there are none."""
         return len(self.known) / self.terms if self.terms else 1.0
 
 
-class Dictionary(JavaObject):
-    """Looks up terms of texts in one field of an index; of one that the index lacks it is empty.
-    For one thread."""
+class Dictionary:
+    """Looks up terms of texts in one field of an index; of one that the index lacks it is empty."""
 
     def __init__(self, index: str | os.PathLike[str], field: str) -> None:
-        super().__init__("tdvlucene.inspect.KnownTerms", java_index(index), field)
+        self._java = java_class("tdvlucene.search.Dictionary")
+        self._index, self._field = java_index(index), field
 
     def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
         """The terms of ``texts`` by an analysis."""
-        found = ask(self.java.of, make_analyzer(analysis), json.dumps(list(texts)))
-        return Known(analysis, **found)
+        given = self._index, self._field, make_analyzer(analysis), json.dumps(list(texts))
+        return Known(analysis, **ask(self._java.known, *given))
 
     def compare(self, texts: Sequence[str], analyses: Iterable[Analysis]) -> list[Known]:
         """The terms by each analysis; the best known first, of equals the first."""
@@ -51,7 +51,7 @@ class Dictionary(JavaObject):
 
     def fields(self) -> list[str]:
         """All fields of the index that can be searched."""
-        return ask(self.java.fields)
+        return ask(self._java.fields, self._index)
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,9 @@ class Agreement:
     Attributes
     ----------
     documents : int
-        That were looked at, and have a term by any of the analyses.
+        Documents with a term by any of the analyses.
     exact : int
-        Of these, those that have just the terms it makes of their text.
-    within : int
-        Of these, those that have no other terms.
+        Documents with just the terms it makes of their text.
     own, known, found : int
         Terms it makes of all their texts; of these, those that the documents have; terms that the
         documents have by any of the analyses.
@@ -73,31 +71,32 @@ class Agreement:
 
     documents: int
     exact: int
-    within: int
     own: int
     known: int
     found: int
 
     @property
     def overlap(self) -> float:
-        """Of the terms made and had, those that are both (F1)."""
+        """The agreement of the terms made and had (F1)."""
         return 2 * self.known / ((self.own + self.found) or 1)
 
 
-class StoredSample(JavaObject):
-    """The stored texts of at most ``most`` documents, from all over the index; for one thread."""
+class StoredSample:
+    """The stored texts of at most ``most`` documents, from all over the index."""
 
     def __init__(self, index: str | os.PathLike[str], field: str, most: int) -> None:
-        super().__init__("tdvlucene.inspect.AnalysisSample", java_index(index), field, most)
+        self._java = java_class("tdvlucene.inspect.AnalysisSample")
+        self._sampled = java_index(index), field, most
 
     def texts(self) -> list[str]:
         """The texts; none where the index stores none."""
-        return ask(self.java.texts)
+        return ask(self._java.texts, *self._sampled)
 
     def compare(self, analyses: Iterable[Analysis]) -> Mapping[Analysis, Agreement]:
-        """How each analysis agrees with the index; for one call."""
-        tried = dict(enumerate(analyses))
-        for number, analysis in tried.items():
-            call(self.java.add, str(number), make_analyzer(analysis))
-        found = ask(self.java.compare)
-        return {analysis: Agreement(**found[str(number)]) for number, analysis in tried.items()}
+        """How each analysis agrees with the index."""
+        tried = list(analyses)
+        analyzers = java_class("java.util.ArrayList")()
+        for analysis in tried:
+            analyzers.add(make_analyzer(analysis))
+        found = ask(self._java.compare, *self._sampled, analyzers)
+        return {analysis: Agreement(**one) for analysis, one in zip(tried, found)}

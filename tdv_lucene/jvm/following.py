@@ -23,23 +23,23 @@ from .rewriter import open_table, run_on_fields
 
 @dataclass(frozen=True, eq=False)
 class FieldState:
-    """What a field's dictionary says now, beside a vocabulary of V terms made of it earlier.
+    """A field's dictionary now, compared with a vocabulary of V terms made of it earlier.
 
     Counts of the field are Lucene's own, which include deleted documents that are not merged away.
-    Those of postings do not, unless deleted documents are less than a hundredth.
+    Counts of postings do not, unless deleted documents are less than a hundredth.
 
     Attributes
     ----------
     documents : int
         Live documents of the index.
     doc_count, tokens : int
-        Of the field.
+        Documents with the field, and its tokens.
     postings : int
         The sum of ``doc_freq`` and ``unseen_doc_freq``.
     doc_freq : int64[V]
         In how many documents the vocabulary's terms are now.
     unseen : ByteStrings of n terms
-        Those that the vocabulary lacks, in Lucene's order.
+        Terms that the vocabulary lacks, in Lucene's order.
     places : int64[n]
         Before which term of the vocabulary each of them belongs.
     unseen_doc_freq : int64[n]
@@ -72,7 +72,7 @@ class HeldIndex(JavaObject):
 def field_state(
     index: str | os.PathLike[str], plan: FieldPlan, progress: Progress = silent
 ) -> FieldState:
-    """What the field's dictionary has, beside the vocabulary of a plan."""
+    """Compare a field's dictionary with the vocabulary of a plan."""
     with open_table(plan) as table, tempfile.TemporaryDirectory(prefix="tdv-lucene-") as at:
         job = java_class("tdvlucene.prune.UnseenTerms")(java_index(index), plan.field, table, at)
         counts = json.loads(run_job(job, progress))

@@ -1,4 +1,4 @@
-"""The best documents of each query: found in an index or a shard, and written as a run."""
+"""The best documents of each query, found in an index or a shard."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..progress import Progress, silent
-from ..store import save_array
 from ..vocabulary import ByteStrings
-from ._jobs import JavaObject, ask, call, java_class, java_index, java_path, run_job
+from ._jobs import JavaObject, ask, java_class, java_index, run_job
 from .searcher import make_queries
 
 _ARRAYS = ("counts", "scores", "documents", "text", "ends")
@@ -25,17 +24,17 @@ _ARRAYS = ("counts", "scores", "documents", "text", "ends")
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """What a search found.
+    """The hits of some queries.
 
     Attributes
     ----------
     counts : int64[Q]
         Hits of each query.
     scores : float32[n]
-        Of the first query's hits, best first, then of the second's, and so on; as they were ranked
-        by, not as runs print them.
+        Scores of the first query's hits, best first, then of the second's, and so on; as they were
+        ranked by, not as runs print them.
     documents : int32[n]
-        Of each hit, which of ``ids`` is its document's.
+        The place of each hit's document in ``ids``.
     ids : ByteStrings
         The documents' own.
     ties_by_id : bool
@@ -51,7 +50,7 @@ class Hits:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a field's scores depend on beside the postings; of shards, the sums are the whole's.
+    """Statistics of a field that its scores depend on; the sums of all shards are the whole's.
 
     Attributes
     ----------
@@ -66,7 +65,7 @@ class Statistics:
 
     @classmethod
     def sum(cls, parts: Sequence[Statistics]) -> Statistics:
-        """Those of the whole, of which these are all shards'."""
+        """Add up those of all shards."""
         terms: dict[str, tuple[int, int]] = {}
         for part in parts:
             for term, (documents, occurrences) in part.terms.items():
@@ -84,7 +83,7 @@ def shard_statistics(
     frequencies.
     """
     queries = make_queries(topics, field, analysis)
-    found = ask(java_class("tdvlucene.search.ShardStatistics").of, java_index(index), queries)
+    found = ask(java_class("tdvlucene.search.Statistics").ofShard, java_index(index), queries)
     terms = {term: (documents, count) for term, documents, count in found["terms"]}
     return Statistics(tuple(found["counts"]), terms), found["fields"]
 
@@ -134,31 +133,3 @@ def open_searched(
             return Hits(counts, scores, places[documents], ids, ties_by_id)
 
         yield find
-
-
-def require_run_names(topics: Mapping[str, str], tag: str) -> None:
-    """Raise :class:`TdvError` for a query id or a tag that no run can hold."""
-    call(java_class("tdvlucene.search.RunJob").requireNames, json.dumps(list(topics)), tag)
-
-
-def append_run(
-    found: Hits, topics: Mapping[str, str], output: Path, tag: str
-) -> tuple[dict[str, Any], np.ndarray]:
-    """Append to a TREC run, which is begun where there is none.
-
-    Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids); and
-    float64[n], the scores as they are read from the run.
-
-    Raises :class:`TdvError` when a topic has a document twice, or a document's id is none for a
-    run.
-    """
-    ends = found.ids.indptr[1:]
-    arrays = found.counts, found.scores, found.documents, found.ids.data, ends
-    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        for name, array in zip(_ARRAYS, arrays):
-            save_array(Path(folder) / f"{name}.npy", array)
-        job = java_class("tdvlucene.search.RunJob")(
-            folder, json.dumps(list(topics)), found.ties_by_id, tag, java_path(output)
-        )
-        told = json.loads(run_job(job))
-        return told, np.load(Path(folder) / "printed.npy")

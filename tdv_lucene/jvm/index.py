@@ -27,7 +27,8 @@ class OpenedIndex(JavaObject):
     ----------
     found : dict
         ``commits``, of each shard what identifies it and its ``user_data``; ``fields`` by name, as
-        Lucene describes them; bytes of ``files`` by extension; ``why_not_anserinis``, empty where it is.
+        Lucene describes them; bytes of ``files`` by extension; ``why_not_anserinis``, empty where
+        it is.
 
     Raises :class:`TdvError` when there is no index, or this Lucene cannot read it.
     """
@@ -47,7 +48,7 @@ class OpenedIndex(JavaObject):
     def require_prunable(self, field: str) -> None:
         """Raise :class:`TdvError` when a document has no id, or the field has no frequencies, or
         norms that cannot be rewritten."""
-        call(java_class("tdvlucene.prune.PrunableField").require, self.java, field)
+        call(java_class("tdvlucene.rules.PlannedField").require, self.java, field)
 
 
 def written_lucene_version() -> str:
@@ -58,13 +59,13 @@ def written_lucene_version() -> str:
 def add_user_data(index: str | os.PathLike[str], entries: Mapping[str, str]) -> None:
     """Commit user data beside what the index says already; all else stays as it is."""
     rows = json.dumps(list(entries.items()))
-    call(java_class("tdvlucene.prune.UserData").add, java_path(index), rows)
+    call(java_class("tdvlucene.prune.PruneJob").addUserData, java_path(index), rows)
 
 
 def inspect(
     index: str | os.PathLike[str], checksums: bool | None, progress: Progress = silent
 ) -> dict[str, Any]:
-    """What ``InspectJob`` finds.
+    """Run ``InspectJob``.
 
     ``checksums`` says whether to compare those of all files; None where they are cheap to read.
     """

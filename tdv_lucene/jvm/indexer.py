@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..errors import TdvError
+from ..interruption import waiting
 from ..progress import Progress
 from ._java import find_java
 from ._start import crash_options, heap_size, pyserini_jar, utf8_paths
@@ -45,8 +46,9 @@ def run_index_collection(flags: Sequence[str], folder: Path, progress: Progress)
             start_new_session=True,  # Ctrl-C reaches us alone, and we stop it
         )
     try:
-        counters, failures = _follow(process.stdout or (), progress)
-        status = process.wait()
+        with waiting():
+            counters, failures = _follow(process.stdout or (), progress)
+            status = process.wait()
     finally:
         process.kill()
         process.wait()

@@ -1,4 +1,4 @@
-"""What an installation consists of, and what is wrong with it."""
+"""The parts of an installation, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Finding:
     ----------
     name : str
     value : str
-        What is there; empty where nothing could be found out.
+        The version or place found; empty for none.
     problem : str
-        What is wrong and the remedy; empty where nothing is.
+        The trouble and the remedy; empty for none.
     """
 
     name: str
@@ -136,7 +136,7 @@ def _started() -> str:
 
 
 def _packages() -> Iterator[Finding]:
-    """What the package's own metadata asks for, against what is installed."""
+    """Compare the packages that ours asks for with those installed."""
     try:
         asked = metadata.requires(_PACKAGE) or []
     except metadata.PackageNotFoundError:

@@ -199,7 +199,7 @@ def _not_fetched(name: str, reason: str, what: str = "topics") -> TdvError:
 def find_index(index: str) -> str:
     """The folder of an index: ``index`` itself, or that of the prebuilt one of this name.
 
-    What exists here wins over a name. A prebuilt index that is not in Pyserini's cache yet
+    A path that exists wins over a name. A prebuilt index that is not in Pyserini's cache yet
     (``~/.cache/pyserini/indexes``, or below ``PYSERINI_CACHE``) is downloaded by Pyserini, which
     checks its size and digest.
 
@@ -233,6 +233,6 @@ def find_index(index: str) -> str:
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    """What to add to the error of an unknown name: the known ones that are like it, if any is."""
+    """Name the known names that are like an unknown one, to end an error with."""
     close = difflib.get_close_matches(name, list(known))
     return f" (did you mean {' or '.join(close)}?)" if close else ""

@@ -59,10 +59,10 @@ def rewrite_index(
     dict
         ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
         ``documents_with_terms``, ``documents_without_terms``, ``segments``: of live documents;
-        ``deleted_left_out``, all others; the ``bytes_before`` and ``bytes`` of the files, unless
-        nothing is written. ``norms``, where k1 and b are written into them: how many
-        documents are ``beyond`` what a norm can hold, and the ``mean_off`` and ``largest_off`` of
-        their K, as shares of it. Of every field but the first, by name under ``fields``.
+        ``deleted_left_out``, all others; the ``bytes`` of the files, unless nothing is written.
+        ``norms``, where k1 and b are written into them: how many documents are ``beyond`` what a
+        norm can hold, and the ``mean_off`` and ``largest_off`` of their K, as shares of it. Of
+        every field but the first, by name under ``fields``.
     """
     job = java_class("tdvlucene.prune.PruneJob")(java_index(index), java_path(folder), threads)
     if one_segment:
@@ -116,11 +116,9 @@ def run_on_fields(job: Any, fields: Sequence[FieldPlan], progress: Progress) -> 
         for plan in fields:
             table = tables.enter_context(open_table(plan))
             job.addField(plan.field, table, _rule(table, plan))
-            if plan.norms is not None:
-                new_parameters = java_class("tdvlucene.common.BakedNorms$Parameters")
-                held = new_parameters(*map(float, plan.norms.held))
-                searched = new_parameters(*map(float, plan.norms.searched))
-                job.bake(held, searched, float(plan.norms.average_length or 0))
+            if (norms := plan.norms) is not None:
+                average = norms.average_length or 0
+                job.bake(*map(float, (*norms.held, *norms.searched, average)))
         return json.loads(run_job(job, progress))
 
 
@@ -148,12 +146,6 @@ def open_table(plan: FieldPlan) -> Iterator[Any]:
 
 
 def _rule(table: Any, plan: FieldPlan) -> Any:
-    if plan.scale is None:
-        rule = java_class("tdvlucene.rules.UnscaledRule")(table)
-    else:
-        rule = java_class("tdvlucene.rules.ScaledRule")(table, float(plan.scale))
-    if plan.cut is None:
-        return rule
-    return java_class("tdvlucene.rules.SaturationRule")(
-        rule, table, *map(float, plan.cut.length_norm)
-    )
+    length_norm = (0, 0) if plan.cut is None else plan.cut.length_norm
+    scale = 0 if plan.scale is None else plan.scale
+    return java_class("tdvlucene.rules.TermRule")(table, *map(float, (scale, *length_norm)))

@@ -41,7 +41,7 @@ def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> A
 
 
 def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:
-    """Those of the collection's document ids that are in the index."""
+    """Return those of the document ids that are in the index."""
     known = java_class("tdvlucene.search.DocumentIds").known
     return ask(known, java_index(index), json.dumps(list(doc_ids)))
 
@@ -111,7 +111,7 @@ def count_terms(
     """Term -> (document frequency, total term frequency), zeros where it is absent."""
     if not terms:
         return {}
-    count = java_class("tdvlucene.search.TermCounts").of
+    count = java_class("tdvlucene.search.Dictionary").of
     found = ask(count, java_index(index), field, json.dumps(list(terms)))
     return {term: tuple(counts) for term, counts in zip(terms, found)}
 
@@ -126,7 +126,7 @@ def every_pair(
     They are mapped from temporary files, so memory does not grow with the index.
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        write = java_class("tdvlucene.search.TermCounts").writePairs
+        write = java_class("tdvlucene.search.Dictionary").writePairs
         call(write, java_index(first), java_index(second), field, folder)
         names = ("terms", "ends", "counts")
         text, ends, counted = (load_array(Path(folder) / f"{name}.npy") for name in names)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analysis import Analysed
 from ..arguments import parse_bytes
+from ..errors import TdvError
 from ..matrix.config import OfMatrix
 from ..options import (
     PYTHON_ONLY,
@@ -22,26 +24,70 @@ from ..options import (
     TopicField,
     option,
 )
-from ..ranking import (
-    MODELS,
-    PARAMETERS,
-    Parameter,
-    SearchParameters,
-    ranking_function,
-)
-from ..ranking.options import ForModel, Parameters, options_of
+from ..ranking import MODELS, PARAMETERS, Parameter, SearchParameters, ranking_function
+from ..ranking.parameters import ForModel, Parameters, options_of
 from ..values.losses import MEASURE, MEASURES
+from ..values.posting_rule import REDUCTIONS
 
 if TYPE_CHECKING:
     from ..embedding.term_vectors import TermVectors
     from ..prior.prior import Prior
-    from .recipes import DefaultRecipe
 
 
+FEWEST_QUERIES = 5
+"""From fewer nothing is learned where there is a prior: they only measure it."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The numbers of learning that tests, the prior and the paper's experiment change.
+
+    Exact statistics, Lucene's own idf, a listwise loss, stopped by validation. Manifests have its
+    fields: ``lead`` is the first-position boost, ``values`` are TDVs.
+
+    Attributes
+    ----------
+    prior : bool
+        Start from a prior (see :mod:`..prior.prior`), and move away only as far as the queries make
+        sure. Else TDVs start at 1 and parameters at Anserini's.
+    lead : bool
+        Use a first-position boost (see :mod:`..ranking.postings`), if the matrix has positions.
+    values : bool
+        Learn TDVs; else all are the same, and only the first-position boost, the search's
+        parameters and the choice of postings are learned.
+    max_steps, check_every : int
+        Length of a training, and how often it may be stopped.
+    learning_rate : float
+        Adam's, falling to a tenth along a cosine.
+    l2 : float
+        Penalty on the squared length of w (b is free).
+    folds : int
+        At least 2: each is measured with a training on the others.
+    reductions : tuple of float
+        Operating points.
+    """
+
+    name = "default"
+    prior: bool = True
+    lead: bool = True
+    values: bool = True
+    max_steps: int = 160
+    check_every: int = 40
+    learning_rate: float = 1e-2
+    l2: float = 1e-1
+    folds: int = 5
+    reductions: tuple[float, ...] = REDUCTIONS
+
+    def __post_init__(self) -> None:
+        if self.folds < 2:
+            raise TdvError(f"folds is {self.folds}, and learning holds one out: pass 2 or more")
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Training(ForModel, Seed):
-    """What learning from arrays and from an index have in common."""
+    """Options of learning from arrays and from an index."""
 
-    recipe: DefaultRecipe | None = option(
+    recipe: Recipe | None = option(
         None, "Every number that learning uses; None for the default ones.", flag=PYTHON_ONLY
     )
     measure: str = option(
@@ -67,12 +113,13 @@ class _Training(ForModel, Seed):
 
     @property
     def memory_bytes(self) -> int | None:
-        """What learning may take; None for as much as it does."""
+        """The limit of memory; None for none."""
         return None if self.memory is None else parse_bytes(self.memory, "memory")
 
 
+@dataclass(frozen=True, kw_only=True)
 class TermValuesConfig(_Training):
-    """How :func:`tdv_lucene.learn_term_values` learns."""
+    """Options of :func:`tdv_lucene.learn_term_values`."""
 
     vectors: TermVectors | None = option(
         None, "Word vectors of the terms; None makes them from the matrix (LSA).", flag=PYTHON_ONLY
@@ -96,6 +143,7 @@ def _fixed(each: Parameter) -> str:
     return f"Fix {each.title} at search.  [default: {default}]"
 
 
+@dataclass(frozen=True, kw_only=True)
 class LearnConfig(
     _Training,
     Parameters,
@@ -107,7 +155,7 @@ class LearnConfig(
     Overwrite,
     numbers=options_of(_fixed, group=TRAINING),
 ):
-    """How :func:`tdv_lucene.learn_from_index` learns."""
+    """Options of :func:`tdv_lucene.learn_from_index`."""
 
     no_judgements: bool = option(
         False,
@@ -146,11 +194,11 @@ class LearnConfig(
             ("topics", "qrels", "topic_field", "topic_reader", "id_field", *Analysed.OPTIONS,
              "vectors", "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
              "memory", "plot"),
-            "no_judgements", "nothing is learned, and nothing measured", only=(False,),
+            "no_judgements", "nothing is learned, and nothing measured", only=(False,)
         ),
         Effect(
             ("vectors", "prior", "term_values", *PARAMETERS, "measure", "plot"),
-            "qrels", "from queries without judgements nothing is learned", unless=(None,),
+            "qrels", "from queries without judgements nothing is learned", unless=(None,)
         ),
         *(
             Effect(names, "model", f"only {ranking_function(name).title} has such a parameter",

@@ -1,4 +1,4 @@
-"""Stage 4 from an index and files: the topics go through the index's analyzer, on the JVM."""
+"""Stage 4 from an index and files: topics go through the index's analyzer, on the JVM."""
 
 from __future__ import annotations
 
@@ -18,19 +18,17 @@ from ..indexes.index import Index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
-from ..prior.alone import prior_values, prior_values_of_index
+from ..prior.prior import prior_values, prior_values_of_index
 from ..progress import Progress, silent
 from ..ranking import model_for
 from ..report.path_plot import check_plot, plot_points
-from ..simulation.estimated_bytes import with_index_bytes
-from ..values.operating_point import CORRECTED_AT
+from ..simulation.bytes import with_index_bytes
+from ..values.posting_rule import CORRECTED_AT
 from ..values.term_values import KIND, TermValues
-from .by_log import drawn, values_by_log
-from .config import LearnConfig
+from .config import LearnConfig, Recipe
 from .learn import learn_term_values
-from .memory import Extent, fitting_pool, within
-from .pool import Search, search_lucene
-from .recipes import DefaultRecipe
+from .log import drawn, values_by_log
+from .pool import Extent, Search, fitting_pool, search_lucene, within
 
 _log = logging.getLogger(__name__)
 
@@ -60,8 +58,8 @@ def learn_from_index(
     Raises
     ------
     TdvError
-        For anything a user can fix, options without an effect beside the others included, before
-        anything is written.
+        For anything a user can fix, including options without an effect, before anything is
+        written.
     """
     config = LearnConfig.of(config, options, topics=topics, qrels=qrels)
     read = [index, topics, qrels, config.vectors, config.matrix]
@@ -98,8 +96,9 @@ def values_from_index(
     config: LearnConfig,
     progress: Progress = silent,
 ) -> Iterator[TermValues]:
-    """Yield the TDVs that are learned, or without ``qrels`` the prior's, measured by the topics as
-    a log. Their vocabulary is mapped from a folder that is removed in the end.
+    """Yield learned TDVs, or without ``qrels`` the prior's, measured by the topics as a log.
+
+    Their vocabulary is mapped from a folder that is removed in the end.
     """
     from ..indexes.analysis import analysis_of
     from ..indexes.query_terms import check_query_terms
@@ -142,7 +141,7 @@ def values_from_index(
 def _learn(
     counts: TermDocumentMatrix,
     asked: _Questions,
-    recipe: DefaultRecipe,
+    recipe: Recipe,
     config: LearnConfig,
     search: Search,
     progress: Progress,
@@ -169,8 +168,7 @@ def _learn(
 
 
 class _Questions(NamedTuple):
-    """What is learned from: ids to index terms, ids to grades (None: a log), ids to what Lucene is
-    asked, and how that becomes terms."""
+    """Index terms, grades (None: a log) and Lucene's queries, all by query id, and the analysis."""
 
     topics: Mapping[str, Sequence[str]]
     qrels: Mapping[str, Mapping[str, int]] | None
@@ -197,9 +195,9 @@ def _read_questions(
     return _Questions(terms, judged, texts, analysis)
 
 
-def _recipe(config: LearnConfig) -> DefaultRecipe:
-    """The recipe with what the other options change about it."""
-    recipe = config.recipe or DefaultRecipe()
+def _recipe(config: LearnConfig) -> Recipe:
+    """Return the recipe with the changes that other options make."""
+    recipe = config.recipe or Recipe()
     return replace(
         recipe,
         lead=config.lead and recipe.lead,

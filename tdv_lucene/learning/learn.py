@@ -1,36 +1,68 @@
-"""Stage 4: learn TDVs from judged queries; arrays in, arrays out, no Java needed."""
+"""Stage 4: learn TDVs from judged queries; arrays in, arrays out, no Java needed.
+
+An order of terms, TDVs for what is kept, and validated operating points.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import count
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
-from ..embedding.lsa import latent_semantic_vectors
+from ..embedding.term_vectors import latent_semantic_vectors
+from ..evaluation.significance import t_test
 from ..evaluation.topics import note_on_missing, relevant_documents
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..prior.prior import Prior, settings_for
+from ..prior.prior import Prior, Settings, settings_for
 from ..progress import Progress, silent
 from ..ranking import SearchParameters, ranking_function
-from ..ranking.boosts import DEFAULT_BOOST, Boost, WeightPower, describe_boost
-from ..simulation.problem import JudgedMatrix, Problem
-from ..simulation.queries import Queries, make_queries
-from ..values.losses import MEASURE
-from ..values.posting_thresholds import count_thresholds
+from ..ranking.postings import DEFAULT_BOOST, Boost, WeightPower, describe_boost
+from ..simulation.collection import rule_of_order
+from ..simulation.problem import FoldProblems, JudgedMatrix, Problem, PrunedByFold, TermScores
+from ..simulation.retrieval import MEASURES, Queries, make_queries
+from ..simulation.scoring import Features
+from ..values.losses import MEASURE, TOO_FEW, Recommended
+from ..values.posting_rule import CORRECTED_AT, PostingRule, constants_of, count_thresholds
 from ..values.term_values import TermValues
-from .config import TermValuesConfig
-from .default import PriorStart, learn_default
-from .memory import Extent, fitting_pool, within
-from .points import Learned
-from .pool import Search, pool_of
-from .recipes import DefaultRecipe
+from .config import FEWEST_QUERIES, Recipe, TermValuesConfig
+from .pool import Extent, Search, fitting_pool, pool_of, within
+from .scale import (
+    RANKING_SCALES,
+    ChosenScale,
+    ScaleChoice,
+    Tradeoff,
+    best_ranking_scale,
+    choose_tradeoffs,
+    faithful_scale,
+    limit_scale,
+    may_choose,
+)
+from .train import (
+    CAUTION,
+    Network,
+    Trained,
+    choose,
+    choose_mildly,
+    make_task,
+    measure_checkpoints,
+    term_features,
+    train,
+)
+from .tune import choose_parameters, tuning_queries
+from .validate import Learned, measure_full, validate_points
 
 _log = logging.getLogger(__name__)
+
+_TELL_A_SCALE = 100
+"""Fewer queries cannot show what a scale below the prior's would cost."""
 
 
 def learn_term_values(
@@ -47,9 +79,8 @@ def learn_term_values(
 
     tdv_t = ReLU(w . x_t + b), with w and b fitted so that ``model``, computed on tf * tdv, ranks
     the judged documents well. It shrinks and averages several such networks (see
-    :class:`.stopping.Network`) and, if the matrix has ``first_positions``, uses a first-position
-    boost (see :mod:`..ranking.boosts`). On one machine the same ``seed`` gives the same
-    TDVs.
+    :class:`.train.Network`) and, if the matrix has ``first_positions``, uses a first-position boost
+    (see :mod:`..ranking.postings`). On one machine the same ``seed`` gives the same TDVs.
 
     Parameters
     ----------
@@ -72,7 +103,7 @@ def learn_term_values(
     """
     config = TermValuesConfig.of(config, options)
     model, seed, vectors = matrix.searched_by(config.model), config.seed, config.vectors
-    recipe = config.recipe or DefaultRecipe()
+    recipe = config.recipe or Recipe()
     matrix.require_postings("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, config.pool, config.memory_bytes)
@@ -94,9 +125,9 @@ def learn_term_values(
     given = asked.values() if isinstance(asked, SearchParameters) else dict(asked or {})
     first = (start.settings.parameters if start else SearchParameters()).with_values(given)
     counted = matrix.with_position_boost(boost)
-    with deferred():  # JAX's callbacks bear no exception
+    with deferred():  # JAX's callbacks must not raise
         problem = Problem(JudgedMatrix(counted, queries), vectors, model, first)
-        learned = learn_default(
+        learned = learn_by_folds(
             problem, recipe, seed, progress, start, fixed=given, measure=config.measure
         )
     problem = learned.problem
@@ -110,14 +141,14 @@ def learn_term_values(
 
 
 def _warn_of_missing(matrix: TermDocumentMatrix, queries: Queries, relevant: set[str]) -> None:
-    """Say how many ``relevant`` documents the index lacks."""
+    """Log how many ``relevant`` documents the index lacks."""
     found = len(np.unique(queries.judged_docs[queries.grades > 0]))
     missing, index = len(relevant) - found, str(matrix.source.get("path", "the index"))
     if note := note_on_missing(missing, len(relevant), "the qrels", index):
         _log.warning("%s; queries that have no other are left out", note)
 
 
-def _first_boost(matrix: TermDocumentMatrix, recipe: DefaultRecipe, model: str) -> Boost | None:
+def _first_boost(matrix: TermDocumentMatrix, recipe: Recipe, model: str) -> Boost | None:
     """Return the boost that learning starts from without a prior."""
     if ranking_function(model).of_weights:
         return WeightPower.one(matrix.doc_freq, matrix.total_term_freq)
@@ -127,10 +158,13 @@ def _first_boost(matrix: TermDocumentMatrix, recipe: DefaultRecipe, model: str) 
 def values_of(learned: Learned, recipe: Any, seed: int, measure: str = MEASURE) -> TermValues:
     """Return the TDVs, with all that led to them in the manifest.
 
-    ``recipe`` is a dataclass with a ``name``; ``measure`` is what points were recommended by.
+    ``recipe`` is a dataclass with a ``name``; points were recommended by ``measure``.
     """
     problem, final = learned.problem, learned.final
-    matrix = problem.matrix
+    matrix, tradeoff = problem.matrix, {}
+    if learned.tradeoff is not None:
+        per_byte, finest = learned.tradeoff
+        tradeoff = {"per_byte": per_byte, "finest": finest if isfinite(finest) else None}
     return TermValues.of(
         matrix,
         final.weights,
@@ -140,11 +174,11 @@ def values_of(learned: Learned, recipe: Any, seed: int, measure: str = MEASURE) 
         parameters=problem.parameters,
         lead=describe_boost(matrix.position_boost),
         positions=matrix.first_positions is not None,
-        recipe={"name": recipe.name, **asdict(recipe), **_chosen(learned)},
+        recipe={"name": recipe.name, **asdict(recipe), **tradeoff},
         seed=seed,
         vectors=dict(problem.vectors.origin),
         queries=len(problem.queries),
-        pool=_pool(matrix),
+        pool=_describe_pool(matrix),
         folds=learned.folds,
         points=learned.points,
         prior=learned.moved,
@@ -156,16 +190,8 @@ def values_of(learned: Learned, recipe: Any, seed: int, measure: str = MEASURE) 
     )
 
 
-def _chosen(learned: Learned) -> dict[str, Any]:
-    """The order of postings and the finest scale, where queries chose them; None is any scale."""
-    if learned.way is None:
-        return {}
-    finest = learned.way.finest
-    return {"per_byte": learned.way.per_byte, "finest": finest if isfinite(finest) else None}
-
-
-def _pool(matrix: TermDocumentMatrix) -> dict[str, Any] | None:
-    """What a manifest says of the pool: measures in it are estimates."""
+def _describe_pool(matrix: TermDocumentMatrix) -> dict[str, Any] | None:
+    """Return the manifest's entry of the pool: measures in it are estimates."""
     pool = matrix.pool
     if pool is None or matrix.collection is None:
         return None
@@ -174,4 +200,216 @@ def _pool(matrix: TermDocumentMatrix) -> dict[str, Any] | None:
         "of": matrix.collection["documents"],
         "drawn": int(np.count_nonzero(pool.drawn)),
         "postings": matrix.postings,
+    }
+
+
+class PriorStart(NamedTuple):
+    """A prior to start from, and its settings for the collection at hand."""
+
+    prior: Prior
+    settings: Settings
+
+    @property
+    def reduction(self) -> float:
+        """The reduction of the prior by itself."""
+        return self.settings.reduction or 0.0
+
+    def of(self, problem: Problem) -> Problem:
+        """Return the problem with the prior's weights to begin with."""
+        return replace(problem, base=self.prior.weights(problem.matrix, self.settings.slope))
+
+
+def learn_by_folds(
+    problem: Problem,
+    recipe: Recipe,
+    seed: int,
+    progress: Progress,
+    start: PriorStart | None,
+    *,
+    fixed: Collection[str],
+    measure: str,
+) -> Learned:
+    """Choose parameters, order the terms, learn their TDVs, and average over the folds.
+
+    Everything is chosen and learned once for each fold, from the other folds' queries, so that each
+    query measures a training it took no part in. What is dropped is decided first, apart from the
+    TDVs: otherwise rescaling them would pass for sparsity. With a ``start`` the problem has the
+    prior's parameters and boost, and training begins at its network; too few queries only measure
+    the prior. The problem's own parameters that are ``fixed``, by name, stay for all folds. Points
+    are recommended by ``measure``.
+    """
+    if start is None:
+        problem.require_queries()
+    few = start is not None and len(problem.queries) < FEWEST_QUERIES
+    at_prior = problem if start is None else start.of(problem)
+    if recipe.values:
+        problem = at_prior
+    rng = np.random.default_rng(seed)
+    folds = problem.folds(recipe.folds, rng)
+    queries = tuning_queries(problem, seed)
+    tuned = FoldProblems.same(problem, folds)
+    if not few:
+        tuned = choose_parameters(
+            problem, folds, queries, progress, from_prior=start is not None, fixed=fixed
+        )
+    rules = _rules(tuned, recipe.reductions)
+    weights = [of.base_values for of in tuned.problems]
+    networks: list[dict[str, Any] | None] = [None] * len(folds)
+    if recipe.values and not few:
+        weights, networks = _learn_values(recipe, start, tuned, folds, rng, progress)
+    choose_scale = _scale_choice(problem, start, few)
+    tradeoffs: list[Tradeoff] = []
+    if not few and may_choose(problem):
+        scores = TermScores.by_rule(weights[0], rules[0])
+        tradeoffs = choose_tradeoffs(tuned.of_all, scores, queries, folds, choose_scale, progress)
+        powers = {each.per_byte for each in tradeoffs} - {0.0}
+        by_power = {0.0: rules} | {x: _rules(tuned, recipe.reductions, x) for x in powers}
+        rules = [by_power[each.per_byte][i] for i, each in enumerate(tradeoffs)]
+        choose_scale = limit_scale(choose_scale, tradeoffs[0], tradeoffs[1:])
+    final, *of_folds = map(TermScores.by_rule, weights, rules)
+    tuned_full = measure_full(problem, folds, queries, progress)
+    at = PrunedByFold(tuned, final, of_folds, folds, 0.0, "posting")
+    prior_reduction = 0.0 if start is None else start.reduction
+    learned = validate_points(
+        at, tuned_full, recipe.reductions, choose_scale, progress, measure, prior_reduction
+    )
+    for report, network in zip(learned.folds, networks):
+        report["network"] = network
+    if few:  # they choose no reduction either: the measured one below the prior's
+        measured = max((each for each in recipe.reductions if each <= prior_reduction), default=0.0)
+        learned = learned._replace(choice=None, recommended=Recommended(measured, TOO_FEW))
+    moved = None if start is None else _moved(start, at_prior, at, choose_scale)
+    return learned._replace(moved=moved, tradeoff=tradeoffs[0] if tradeoffs else None)
+
+
+def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
+    """Return how operating points get their scales; too ``few`` queries leave the prior's."""
+    if constants_of(problem.model).scale_ranks:
+        first = 1.0 if start is None else start.settings.scale
+        others = () if few else RANKING_SCALES
+        return partial(best_ranking_scale, first=first, others=others)
+    if start is None or len(problem.queries) >= _TELL_A_SCALE:
+        return _remembered(faithful_scale)
+    settings = start.settings
+    return lambda at: faithful_scale(at, least=settings.scale_at(at.reduction))
+
+
+def _remembered(choose: ScaleChoice) -> ScaleChoice:
+    """Return a choice that is made once a rule and reduction: the same for all folds."""
+    known: dict[tuple[PostingRule | None, float], ChosenScale] = {}
+
+    def choose_once(at: PrunedByFold) -> ChosenScale:
+        key = at.final.rule, at.reduction
+        if key not in known:
+            known[key] = choose(at)
+        found = known[key]
+        return found._replace(of_folds=[found.entry["scale"]] * len(at.folds))
+
+    return choose_once
+
+
+def _rules(
+    tuned: FoldProblems, reductions: Collection[float], per_byte: float = 0.0
+) -> list[PostingRule]:
+    """Return the posting rules of all queries and of each fold, with their parameters."""
+    made = {}
+    for problem in dict.fromkeys(tuned.problems):
+        made[problem] = rule_of_order(
+            problem.matrix, problem.model, problem.parameters,
+            {*reductions, *(CORRECTED_AT if problem is tuned.of_all else ())},  # what pruning gets
+            per_byte,
+        )  # fmt: skip
+    return [made[problem] for problem in tuned.problems]
+
+
+def _learn_values(
+    recipe: Recipe,
+    start: PriorStart | None,
+    tuned: FoldProblems,
+    folds: list[np.ndarray],
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[list[np.ndarray], list[dict[str, Any] | None]]:
+    """Return TDVs, the mean of all networks and those of each fold's, and the networks as JSON."""
+    whole = tuned.of_all
+    made = term_features(whole.matrix, whole.vectors)
+    features = jax.tree.map(jax.numpy.asarray, made)
+    done, steps = count(1), recipe.max_steps * len(folds)
+    trained, out_of_fold = _train_networks(
+        recipe, features, start, tuned, folds, rng,
+        lambda: progress("train", next(done), steps),
+    )  # fmt: skip
+    mean = np.mean([network.values(features) for network in trained], axis=0)
+    values = [mean, *(network.values(features) for network in out_of_fold)]
+    weights = [v * of.judged.start_values for v, of in zip(values, tuned.problems)]
+    return weights, [network.describe() for network in trained]
+
+
+def _train_networks(
+    recipe: Recipe,
+    features: Features,
+    start: PriorStart | None,
+    tuned: FoldProblems,
+    folds: list[np.ndarray],
+    rng: np.random.Generator,
+    step_done: Callable[[], None],
+) -> tuple[list[Network], list[Network]]:
+    """Train one network for each fold, on the other folds.
+
+    Return them as they are best for all folds, and as they are best for the *other* folds, so that
+    a fold's own queries chose nothing. Folds with the same problem follow one another and share
+    their task, which is then freed: it is as large as the matrix.
+    """
+    linear = None
+    if start is not None:
+        linear = start.prior.linear(tuned.of_all.matrix, features, start.settings.slope)
+    trained: dict[int, Trained] = {}
+    for problem in dict.fromkeys(tuned.of_folds):
+        task = make_task(problem.apart(), recipe, features, linear)
+        for k in (k for k, other in enumerate(tuned.of_folds) if other is problem):
+            queries = np.sort(np.concatenate(folds[:k] + folds[k + 1 :]))
+            checkpoints = train(task, queries, rng, step_done)
+            trained[k] = measure_checkpoints(task, checkpoints, folds[k])
+        del task
+    in_order = [trained[k] for k in range(len(folds))]
+    if ranking_function(tuned.of_all.model).of_weights:
+        others, everyone = choose_mildly(in_order)
+    else:
+        gains = [of_fold.gains for of_fold in in_order]
+        others, everyone = choose(gains, 0.0 if start is None else CAUTION)
+    out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(in_order, others)]
+    return [of_fold.networks[everyone] for of_fold in in_order], out_of_fold
+
+
+def _moved(
+    start: PriorStart, at_prior: Problem, to: PrunedByFold, choose_scale: ScaleChoice
+) -> dict[str, Any]:
+    """Return how far learning moved away from the prior, and what that gained.
+
+    ``parameters``, ``lead`` (the first-position boost) and ``reduction`` are the prior's own.
+    ``values`` is the mean over tokens of |tdv - prior's tdv|, both of mean 1. ``gain`` is what
+    held-out queries gain in nDCG@5 over the prior alone, at the prior's reduction, with its 95 %
+    interval (see :func:`..evaluation.significance.t_test`). The real-valued models are compared,
+    except for TF-IDF, whose scale does more than round.
+    """
+    tokens = np.asarray(to.problem.matrix.total_term_freq, np.float64)
+    away = np.abs(to.final.weights - at_prior.base_values)
+    reduction = start.reduction
+    learned = to.at(reduction)
+    rule = rule_of_order(at_prior.matrix, at_prior.model, at_prior.parameters, (reduction,))
+    scores = TermScores.by_rule(at_prior.base_values, rule)
+    before = PrunedByFold.in_one_fold(at_prior, scores, reduction)
+    if constants_of(at_prior.model).scale_ranks:
+        ours = learned.held_out(choose_scale(learned).of_folds)
+        differences = ours - before.held_out([start.settings.scale_at(reduction)])
+    else:
+        differences = learned.held_out([None] * len(to.folds)) - before.held_out([None])
+    gains = differences[:, MEASURES.index(MEASURE)]
+    return {
+        **start.prior.describe(),
+        "parameters": at_prior.parameters.values(),
+        "lead": describe_boost(at_prior.matrix.position_boost),
+        "reduction": reduction,
+        "values": float(tokens @ away / max(1.0, tokens.sum())),
+        "gain": {"measure": MEASURE, "mean": float(gains.mean()), "interval": t_test(gains)[1]},
     }

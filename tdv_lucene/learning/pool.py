@@ -1,53 +1,62 @@
-"""The pool: the documents that learning looks at where a collection is too large to look at all.
+"""A sample of documents that represents a collection too large to process whole, and its memory.
 
 In it are all judged documents, the best of what searches find for the training's queries, rank by
-rank, and documents drawn at random from the rest, which stand for it (see :mod:`..matrix.pool`).
-Scores, idf and lengths are those of the whole collection; a document's rank is an estimate: each
-drawn document above it counts for as many as it stands for.
+rank, and documents drawn at random from the rest, which represent it (see
+:class:`..matrix.term_document_matrix.Pool`). Scores, idf and lengths are those of the whole
+collection; a document's rank is an estimate: each drawn document above it counts for as many as it
+represents.
+
+Memory is the process's own, with Java's. Mapped files, the index and the matrix, come on top where
+there is room: the system takes them out again when memory is short.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
-from typing import TypeAlias
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError, argument
-from ..matrix.blocks import row_sums
-from ..matrix.pool import Pool, term_kinds
-from ..matrix.selection import select_documents
-from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_document_matrix import (
+    Pool,
+    TermDocumentMatrix,
+    row_sums,
+    select_documents,
+    term_kinds,
+)
 from ..progress import Progress, silent
 from ..ranking import SearchParameters, ranking_function
-from ..simulation.list_sample import draw_lists
-from ..simulation.queries import Queries, find_documents
-from ..simulation.retrieval import QueryPostings
-from ..simulation.weighted_collection import plain_collection
+from ..simulation.bytes import draw_lists
+from ..simulation.collection import plain_collection
+from ..simulation.retrieval import Queries, QueryPostings, find_documents
+from ..values.posting_rule import constants_of
 
 Search: TypeAlias = Callable[[SearchParameters, int], Mapping[str, Sequence[str]]]
 """Called as ``search(parameters, hits)``; returns query id -> document ids, best first."""
 
 POOL = 100_000
-"""Documents of a pool, unless another number is asked for."""
+"""Documents of a pool by default."""
 POOLED_FROM = 300_000
-"""Collections of more documents are learned from by a pool, unless it is asked for otherwise."""
+"""Collections of more documents are learned from by a pool, by default."""
 LEAST_POOL = 10_000
-"""The smallest that is chosen where memory is short."""
+"""The smallest pool chosen when memory is short."""
 _DRAWN = 0.4
-"""The share of a pool that is drawn at random, at least."""
+"""The least share of a pool that is drawn at random."""
 _FEWEST_HITS, _MOST_HITS = 10, 1000
 
 
 def pool_size(documents: int, asked: int | None) -> int:
-    """Return the number of documents of a pool; 0 where learning looks at all of them.
+    """Return the number of documents of a pool; 0 for all.
 
-    ``asked`` None leaves it to the size of the collection, 0 is all.
+    ``asked`` None decides by the size of the collection, 0 is all.
     """
     size = (POOL if documents > POOLED_FROM else 0) if asked is None else asked
     return 0 if size >= documents else size
@@ -62,9 +71,9 @@ def pool_of(
     seed: int,
     progress: Progress = silent,
 ) -> tuple[TermDocumentMatrix, Queries]:
-    """Return ``size`` rows of ``matrix``, one pass over its postings, and the queries of them.
+    """Return ``size`` rows of ``matrix``, and the queries renumbered for them.
 
-    ``search`` finds what the ``queries`` of the whole matrix ask for; None for NumPy.
+    One pass over the postings. ``search`` ranks documents for the ``queries``; None for NumPy.
 
     Raises :class:`TdvError` when the judged documents leave no room for others.
     """
@@ -95,10 +104,10 @@ def pool_of(
 
 
 def searched(search: Search, model: str, queries: int, size: int) -> list[Sequence[str]]:
-    """Return what each query finds with each setting, deep enough for a pool of ``size``."""
+    """Return the ranking of each query with each setting, deep enough for a pool of ``size``."""
     # Lists have much in common: twice as many as fill it.
     hits = min(max(2 * size // max(1, queries), _FEWEST_HITS), _MOST_HITS)
-    settings = ranking_function(model).pool_searches
+    settings = constants_of(model).pool_searches
     found = [search(SearchParameters().with_values(setting), hits) for setting in settings]
     ids = dict.fromkeys(chain.from_iterable(found))  # a search may leave out who found nothing
     return [each[query_id] for query_id in ids for each in found if query_id in each]
@@ -150,7 +159,7 @@ def search_matrix(matrix: TermDocumentMatrix, queries: Queries, model: str) -> S
 def _with_pool(
     matrix: TermDocumentMatrix, documents: np.ndarray, drawn: np.ndarray, progress: Progress
 ) -> TermDocumentMatrix:
-    """Return the rows of ``documents``, of which ``drawn`` bool[n] stand for all others."""
+    """Return the rows of ``documents``, of which ``drawn`` bool[n] represent all others."""
     selected, mean_log_len = select_documents(matrix, documents, progress)
     of_drawn = drawn[selected.indices]
     sizes = np.diff(selected.indptr)
@@ -172,5 +181,128 @@ def _with_pool(
     return replace(selected, pool=pool)
 
 
-def _weight(stood_for: int, drawn: int) -> float:
-    return stood_for / drawn if drawn else 1.0
+def _weight(represented: int, drawn: int) -> float:
+    return represented / drawn if drawn else 1.0
+
+
+_PROCESS, _SEARCHES = 600e6, 250e6
+_PER_POSTING, _PER_TERM, _PER_DOCUMENT = 65.0, 500.0, 80.0
+"""Bytes. Measured, with a little on top: see scripts/bench/runs/2026-11-22-size."""
+_PER_QUERY, _PER_QUERY_TERM, _MOST = 10e3, 4e3, 1.1e9
+"""A query's thousand candidates: fewer where they would take more than a gigabyte."""
+_LONGER = 1.25
+"""Documents of a pool have more postings than others: searches find long ones."""
+
+
+class Extent(NamedTuple):
+    """The size of a field of an index, and of the topics.
+
+    Attributes
+    ----------
+    terms, documents, postings : int
+    queries, longest : int
+        Judged queries, and the terms of the longest.
+    """
+
+    terms: int
+    documents: int
+    postings: int
+    queries: int = 0
+    longest: int = 0
+
+    def with_topics(
+        self, topics: Mapping[str, Sequence[str]], qrels: Mapping[str, object]
+    ) -> Extent:
+        """Return the same with the judged ones of the topics (query id -> index terms)."""
+        judged = [len(set(terms)) for query_id, terms in topics.items() if query_id in qrels]
+        return self._replace(queries=len(judged), longest=max(judged, default=0))
+
+
+def learning_bytes(extent: Extent, pool: int) -> int:
+    """Return the most bytes that learning takes; ``pool`` 0 is from all documents."""
+    held = extent.postings
+    if pool:
+        held = min(held, round(_LONGER * pool * extent.postings / max(1, extent.documents)))
+    candidates = extent.queries * (_PER_QUERY + _PER_QUERY_TERM * extent.longest)
+    return round(
+        _PROCESS
+        + (_SEARCHES if pool else 0)
+        + min(candidates, _MOST)
+        + _PER_POSTING * held
+        + _PER_TERM * extent.terms
+        + _PER_DOCUMENT * extent.documents
+    )
+
+
+def fitting_pool(extent: Extent, asked: int | None, memory: int | None) -> int:
+    """Return the size of the pool to learn from, 0 for all documents, within ``memory`` bytes.
+
+    ``asked`` None takes a pool if all documents would take too much, and a smaller one than
+    ``POOL`` if that would. ``memory`` None is no limit.
+
+    Raises :class:`TdvError` when the pool asked for, or the smallest, takes more.
+    """
+    size = pool_size(extent.documents, asked)
+    if memory is None or learning_bytes(extent, size) <= memory:
+        return size
+    largest = _largest_pool(extent, memory)
+    if asked is None and largest:
+        return min(largest, POOL)
+    needed = learning_bytes(extent, size)
+    smallest = min(needed, learning_bytes(extent, LEAST_POOL))
+    of = f"a pool of {size:,}" if size else f"all {extent.documents:,}"
+    remedy = (
+        f"{argument('pool', largest)} fits"
+        if largest
+        else f"pass at least {_size(smallest)}"
+        + (f", for the smallest pool ({LEAST_POOL:,} documents)" if smallest < needed else "")
+    )
+    raise TdvError(
+        f"learning from {of} documents takes about {_size(needed)}, more than "
+        f"{argument('memory', _size(memory))}: {remedy}"
+    )
+
+
+def within(memory: int | None, progress: Progress) -> Progress:
+    """Return ``progress`` that also ends learning when the process takes more than ``memory``.
+
+    Estimates can be exceeded, as by large vectors from a file. An error between two steps names the
+    remedy, the system's kill nothing.
+    """
+    if memory is None:
+        return progress
+
+    def checked(label: str, done: int, total: int) -> None:
+        taken = _taken()
+        if taken > memory:
+            raise TdvError(
+                f"learning took {_size(taken)} at '{label}', more than "
+                f"{argument('memory', _size(memory))}, and was ended; nothing was written: "
+                f"pass a smaller {argument('pool')}, or more {argument('memory')}"
+            )
+        progress(label, done, total)
+
+    return checked
+
+
+def _taken() -> int:
+    """Return the bytes of the process's own memory; 0 if the system does not report them."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    lines = (line.split() for line in status.splitlines() if line.startswith("RssAnon:"))
+    return next((int(kilobytes) * 1024 for _, kilobytes, _ in lines), 0)
+
+
+def _largest_pool(extent: Extent, memory: int) -> int:
+    """Return a round number of documents, 0 where not even the smallest pool fits."""
+    room = memory - learning_bytes(extent._replace(postings=0), 1)
+    each = _LONGER * _PER_POSTING * extent.postings / max(1, extent.documents)
+    found = int(room / max(each, 1e-9)) // 1000 * 1000
+    return found if found >= LEAST_POOL else 0
+
+
+def _size(size: float) -> str:
+    """Return a size for --memory, rounded up so that it is enough."""
+    return f"{math.ceil(size / 1e6)}MB" if size < 1e9 else f"{math.ceil(size / 1e8) / 10:.1f}GB"

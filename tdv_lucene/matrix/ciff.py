@@ -21,11 +21,9 @@ from ..indexes.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings, StrPath
-from .blocks import blocks
 from .config import ExportConfig
 from .extract import open_matrix
-from .norms import NormKind
-from .term_document_matrix import TermDocumentMatrix
+from .term_document_matrix import NormKind, TermDocumentMatrix, blocks
 
 KIND = "ciff"
 _POSTINGS_AT_ONCE = 1 << 16
@@ -47,10 +45,10 @@ def export_ciff(
     numbered densely in index order; their lengths are exact, the sums of their frequencies (where
     Lucene ranks with lengths rounded to a byte). Terms are in the order of their bytes.
 
-    A pruned index is to be ranked with the parameters that suit these lengths, which the file's
-    description tells. Other than norms, lengths cannot hold k1 for an engine with one of its own:
-    it divides them by their mean, so that BM25's length norm has the mean k1 whatever they are.
-    Of a field without norms it tells the parameters with which lengths do not count, as in Lucene.
+    The file's description names the parameters that suit these lengths, for ranking a pruned index.
+    Unlike norms, lengths cannot encode k1: engines divide them by their mean, so that BM25's length
+    norm has the mean k1 whatever they are. For a field without norms it names the parameters with
+    which lengths do not count, as in Lucene.
 
     Memory is that of the vocabulary's bounds and a few million postings; the matrix passes through
     a temporary folder.
@@ -58,14 +56,14 @@ def export_ciff(
     Parameters
     ----------
     config, options
-        An :class:`ExportConfig`, or its options by name. ``matrix`` is the field's, if it
-        has been extracted already.
+        An :class:`ExportConfig`, or its options by name. ``matrix`` is an extracted one of this
+        field.
 
     Returns
     -------
     dict
         ``field``, ``terms``, ``postings``, ``documents``, ``tokens``, ``description``, ``bytes``.
-        The manifest beside the file says the same.
+        The manifest beside the file has the same.
 
     Raises
     ------
@@ -153,7 +151,7 @@ def _describe(index: Index, matrix: TermDocumentMatrix) -> str:
 def _without_lengths(
     model: str | None, values: dict[str, float], matrix: TermDocumentMatrix
 ) -> tuple[dict[str, float], str]:
-    """The parameters that rank documents of these lengths as if all were 1; what else to say."""
+    """Return the parameters that rank as if all lengths were 1, and a remark on them."""
     if "b" in values:  # BM25's length norm is then the same for all
         k1, b = values["k1"], values["b"]
         average = float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
@@ -162,10 +160,10 @@ def _without_lengths(
 
 
 def _postings(matrix: TermDocumentMatrix, indptr: np.ndarray) -> tuple[bytes, list[int]]:
-    """The ``postings`` fields of terms in a row, and where each term's end in these bytes.
+    """Return the ``postings`` fields of consecutive terms, and the end of each term's bytes.
 
-    A document's number is its distance from the one before; the first of a term stands as it is. A
-    0 is left out, and its key with it.
+    A document's number is its distance from the one before, or from 0 for the first of a term. A 0
+    is left out, and its key with it.
     """
     block = slice(int(indptr[0]), int(indptr[-1]))
     documents = np.asarray(matrix.indices[block], np.int64)
@@ -187,7 +185,7 @@ def _postings(matrix: TermDocumentMatrix, indptr: np.ndarray) -> tuple[bytes, li
 
 
 def _varints(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(uint8[n, 5], bool[n, 5]): seven bits a byte, the lowest first, and which bytes count."""
+    """Return uint8[n, 5], seven bits a byte, lowest first, and bool[n, 5]: which bytes count."""
     shape = len(numbers), _MOST_VARINT_BYTES
     parts, counting, left = np.empty(shape, np.uint8), np.ones(shape, bool), numbers.astype("u4")
     for place in range(_MOST_VARINT_BYTES):
@@ -199,7 +197,7 @@ def _varints(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _strings(strings: ByteStrings, what: str) -> Iterator[bytes]:
-    """All of them, each checked to be UTF-8 as the format wants."""
+    """Yield all of them, each checked to be UTF-8 as the format requires."""
     for text in strings:
         try:
             text.decode()
@@ -215,7 +213,7 @@ def _key(field: int, wire_type: int) -> bytes:
 
 
 def _message(*values: float | bytes) -> bytes:
-    """The fields 1, 2 and so on; the default, 0 or nothing, is left out."""
+    """Return the fields 1, 2 and so on; the default, 0 or nothing, is left out."""
     out = b""
     for field, value in enumerate(values, start=1):
         if not value:

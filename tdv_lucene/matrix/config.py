@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..options import INPUT, Config, Effect, Named, OfField, Overwrite, Threads, option
 
 
+@dataclass(frozen=True, kw_only=True)
 class OfMatrix(Config):
-    """Of what reads a term-document matrix."""
+    """The term-document matrix."""
 
     matrix: Any = option(
         None, "Use a matrix from 'extract'.  [default: extract a temporary one]",
@@ -16,12 +18,12 @@ class OfMatrix(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class ExtractConfig(OfField, Threads, Named, Overwrite):
-    """What :func:`tdv_lucene.extract_matrix` writes."""
+    """Options of :func:`tdv_lucene.extract_matrix`."""
 
     positions: bool = option(
-        True,
-        "Also write each term's first position in each document, if the index has positions.",
+        True, "Also write each term's first position in each document, if the index has positions."
     )
     tokens: bool = option(
         False,
@@ -30,7 +32,8 @@ class ExtractConfig(OfField, Threads, Named, Overwrite):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
 class ExportConfig(OfField, OfMatrix, Named, Overwrite):
-    """What :func:`tdv_lucene.export_ciff` writes."""
+    """Options of :func:`tdv_lucene.export_ciff`."""
 
     EFFECTS = (Effect(("id_field",), "matrix", "the matrix has the ids", only=(None,)),)

@@ -9,16 +9,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from ..arguments import cores
 from ..errors import TdvError, argument
 from ..indexes.index import Index
 from ..output import Output
 from ..progress import Progress, silent
-from ..vocabulary import StrPath
+from ..store import save_array
+from ..vocabulary import StrPath, Vocabulary
 from .config import ExtractConfig
-from .stored_matrix import KIND, describe_matrix, load_matrix, open_arrays
-from .term_document_matrix import TermDocumentMatrix
-from .token_sequences import sequences_from_text
+from .term_document_matrix import (
+    KIND,
+    TermDocumentMatrix,
+    describe_matrix,
+    load_matrix,
+    open_arrays,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -40,12 +47,10 @@ def extract_matrix(
     Parameters
     ----------
     index
-        A folder, or a :class:`..source.Source` of shards: those are read as one index, with the
-        result that one index of their documents would have.
+        A folder, or a :class:`..source.Source` of shards, which are read as one index.
     config, options
-        What to write: an :class:`ExtractConfig`, or its options by name. ``positions``
-        about double the time; learning weights postings by them. ``tokens`` are read by neural
-        re-rankers (see :mod:`.token_sequences`).
+        An :class:`ExtractConfig`, or its options by name. ``positions`` about double the time;
+        learning weights postings by them. ``tokens`` are for neural re-rankers.
 
     Raises
     ------
@@ -57,21 +62,15 @@ def extract_matrix(
     config = ExtractConfig.of(config, options)
     place = Output(output, KIND, inputs=[index], overwrite=config.overwrite)
     with Index.open(index, config.id_field) as opened, place as folder:
-        manifest = _write_arrays(opened, folder, config, progress)
-        matrix = open_arrays(folder, manifest)
-        if not len(matrix.vocabulary):
-            _log.warning(
-                "no live document of %s has a term in '%s': the matrix is empty, and nothing can "
-                "be learned from it", matrix.source["path"], config.field,
-            )  # fmt: skip
+        matrix = _extract(opened, folder, config, progress)
         place.write_manifest(describe_matrix(matrix))
     return load_matrix(output)
 
 
-def _write_arrays(
+def _extract(
     index: Index, folder: Path, config: ExtractConfig, progress: Progress
-) -> dict[str, Any]:
-    """Write the arrays into ``folder`` and return what the manifest cannot tell from them."""
+) -> TermDocumentMatrix:
+    """Write the arrays into ``folder`` and map them."""
     from ..jvm.index import extract_arrays
 
     if index.source.is_sharded:
@@ -92,7 +91,13 @@ def _write_arrays(
         counted = open_arrays(folder, manifest)
         sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
         manifest["sequences"] = "text"
-    return manifest
+    matrix = open_arrays(folder, manifest)
+    if not len(matrix.vocabulary):
+        _log.warning(
+            "no live document of %s has a term in '%s': the matrix is empty, and nothing can be "
+            "learned from it", matrix.source["path"], config.field,
+        )  # fmt: skip
+    return matrix
 
 
 @contextmanager
@@ -105,20 +110,18 @@ def open_matrix(
     tokens: bool = False,
     progress: Progress = silent,
 ) -> Iterator[TermDocumentMatrix]:
-    """Yield the matrix in the folder ``matrix`` after checking whose it is, or a temporary one.
+    """Yield the matrix in the folder ``matrix`` after checking that it is of this index.
 
-    A temporary one has ``positions`` (of the first occurrences) and ``tokens`` where these are
-    asked for.
+    Without such a folder, yield a temporary one, with ``positions`` (of the first occurrences) and
+    ``tokens`` if asked for.
 
     Raises :class:`TdvError` when ``matrix`` is of another field or another state of the index, or
     lacks ``tokens``.
     """
     if matrix is None:
-        with TemporaryDirectory(prefix="tdv-lucene-") as folder:
-            yield extract_matrix(
-                index, Path(folder) / "matrix",
-                field=field, positions=positions, tokens=tokens, progress=progress,
-            )  # fmt: skip
+        config = ExtractConfig(field=field, positions=positions, tokens=tokens)
+        with TemporaryDirectory(prefix="tdv-lucene-") as folder, Index.open(index) as opened:
+            yield _extract(opened, Path(folder), config, progress)
         return
     found = load_matrix(matrix)
     with Index.open(index) as opened:
@@ -139,3 +142,53 @@ def open_matrix(
             f"{argument('tokens', True)}"
         )
     yield found
+
+
+_STORED = "contents"  # the field whose text Anserini stores
+
+
+def sequences_from_text(
+    index: Index,
+    vocabulary: Vocabulary,
+    doc_len: np.ndarray,
+    folder: Path,
+    progress: Progress = silent,
+) -> None:
+    """Analyse the stored text of every live document and write its tokens into ``folder``.
+
+    Tokens that are no terms of the index are left out. Memory: the tokens.
+
+    Raises :class:`TdvError` when the index stores no text of this field.
+    """
+    from ..indexes.analysis import analysis_of
+    from ..jvm.index import write_tokens
+
+    analysis = analysis_of(index, vocabulary.field).analysis
+
+    with TemporaryDirectory(prefix="tdv-lucene-") as home:
+        lines = Path(home) / "tokens.txt"
+        stored = vocabulary.field == _STORED and write_tokens(
+            index, lines, analysis, progress, number_lines=True
+        )
+        if not stored:
+            raise TdvError(
+                f"{index} knows neither positions nor stored text of '{vocabulary.field}', so the "
+                "order of its tokens is lost: index with Anserini's -storePositions, or (for "
+                "'contents') -storeContents or -storeRaw"
+            )
+        indptr = np.zeros(len(doc_len) + 1, np.int64)
+        parts = [np.zeros(0, np.int32)]
+        with open(lines, "rb") as file:
+            for number, line in enumerate(file):
+                found = vocabulary.find(line.split())
+                parts.append(found[found >= 0].astype(np.int32))
+                indptr[number + 1] = indptr[number] + len(parts[-1])
+    different = int(np.count_nonzero(np.diff(indptr) != doc_len))
+    if different:
+        _log.warning(
+            "the stored text of %d of %d documents, analysed as %s, has other tokens than the "
+            "index: it was made with another analyzer, or from other text", different,
+            len(doc_len), analysis.describe(),
+        )  # fmt: skip
+    save_array(folder / "tokens.npy", np.concatenate(parts))
+    save_array(folder / "tokens_indptr.npy", indptr)

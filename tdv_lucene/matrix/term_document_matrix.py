@@ -1,24 +1,224 @@
-"""The sparse term-document matrix of one field, with the statistics around it.
+"""The sparse term-document matrix of one field: its arrays, norms, blocks of postings, its folder.
 
 Shapes: ``V`` terms, ``D`` live documents, ``nnz`` postings.
 """
 
 from __future__ import annotations
 
+import itertools
+import logging
+import mmap
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from enum import Enum
+from pathlib import Path
+from types import NoneType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import TdvError
+from ..interruption import check
+from ..progress import Progress, silent
 from ..ranking import model_for
-from ..ranking.boosts import Boost
-from ..vocabulary import ByteStrings, Vocabulary
-from .norms import NormKind, kind_of_norms, lucene_length
-from .pool import Pool
-from .token_sequences import TokenSequences
+from ..ranking.postings import Boost
+from ..store import check_content, check_files, load_array, read_manifest
+from ..vocabulary import ByteStrings, StrPath, Vocabulary
 
-_AT_ONCE = 1 << 22  # postings
+_log = logging.getLogger(__name__)
+
+KIND = "matrix"
+ORIGINS = ("positions", "text")
+_MADE_BY = "tdv-lucene extract --index INDEX --output FOLDER"
+_DIGESTED = 1 << 26  # bytes: what takes no time
+_ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
+_POSITIONS = "first_positions"
+_BLOCK = 1 << 22
+"""Postings worked on at a time: bounds the working memory to tens of megabytes."""
+
+# Lucene's norms
+
+
+class NormKind(Enum):
+    """The form of document lengths in a field's norms, as in ``tdvlucene.common.NormKind``."""
+
+    NONE = "none: Lucene takes every document's length for 1"
+    BYTES = "Lucene's one byte a document"
+    EXACT = "the exact length: Anserini's -bm25.accurate"
+    ONES = "1 for all: Anserini's -impact, where frequencies are weights"
+
+
+_SAME = 40  # lengths up to this have themselves as their byte
+_FREE = 24  # lengths below this are stored as they are: 255 - longToInt4(Integer.MAX_VALUE)
+
+
+def _decode(code: int) -> int:
+    """``SmallFloat.byte4ToInt``: three bits after the leading one, and a shift."""
+    if code < _FREE:
+        return code
+    mantissa, shift = (code - _FREE) & 7, ((code - _FREE) >> 3) - 1
+    return _FREE + (mantissa if shift < 0 else (mantissa | 8) << shift)
+
+
+_LENGTHS = np.array([_decode(code) for code in range(256)], np.int64)
+
+
+def lucene_length(doc_len: np.ndarray) -> np.ndarray:
+    """Return int64[...] lengths as Lucene's similarities see them after ``intToByte4``.
+
+    Exact up to 40, then rounded down to four significant bits.
+    """
+    lengths: np.ndarray = _LENGTHS[norm_bytes(doc_len)]
+    return lengths
+
+
+def nearest_length(doc_len: np.ndarray) -> np.ndarray:
+    """Return float64[...]: the nearest of the lengths from 1 up that a byte can stand for."""
+    lengths = _LENGTHS[1:].astype(np.float64)
+    between = (lengths[1:] + lengths[:-1]) / 2
+    nearest: np.ndarray = lengths[np.searchsorted(between, doc_len, side="left")]
+    return nearest
+
+
+def norm_bytes(doc_len: np.ndarray) -> np.ndarray:
+    """Return uint8[...]: the byte that Lucene stores of a length, as a number up to 255."""
+    return (np.searchsorted(_LENGTHS, doc_len, side="right") - 1).astype(np.uint8)
+
+
+def kind_of_norms(norms: np.ndarray, doc_len: np.ndarray) -> NormKind:
+    """Return the kind of the ``norms`` int64[D] of a whole field with lengths ``doc_len`` int64[D].
+
+    Up to 40 a byte is the length itself. If no document is longer, bytes are assumed, as the
+    rewrite does: scaled lengths may well be longer.
+    """
+    ones = np.count_nonzero(norms)
+    if not ones and np.any(doc_len):
+        return NormKind.NONE
+    if np.max(norms, initial=0) == 1 and np.sum(doc_len) > ones:
+        return NormKind.ONES
+    longest = int(np.max(doc_len, initial=0))
+    exact = longest > _SAME and np.array_equal(norms, doc_len)
+    return NormKind.EXACT if exact else NormKind.BYTES
+
+
+# A matrix of some documents
+
+
+class ListSample(NamedTuple):
+    """``n`` posting lists of the whole collection, or stretches of long ones.
+
+    Attributes
+    ----------
+    among : int32[t]
+        The terms from whose lists they were drawn, and whose postings they represent.
+    terms : int64[n]
+    indptr : int64[n + 1]
+    docs : int32[m]
+        Document numbers of the collection, counted from the posting before a stretch.
+    data : int32[m]
+    first_positions : uint16[m] or None
+    doc_len : int64[m]
+        Length of each posting's document, as its norm holds it.
+    """
+
+    among: np.ndarray
+    terms: np.ndarray
+    indptr: np.ndarray
+    docs: np.ndarray
+    data: np.ndarray
+    first_positions: np.ndarray | None
+    doc_len: np.ndarray
+
+    def tf(self, boost: Boost | None) -> np.ndarray:
+        """Return int32[m] or float32[m]: the frequencies, with the boost if any."""
+        return self.data if boost is None else boost.weigh(self.data, self.first_positions)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """A sample of documents that represents a whole collection.
+
+    Some documents are certain: the judged ones, and those that searches found. The others were
+    drawn at random from the rest, and represent that rest.
+
+    Attributes
+    ----------
+    drawn : bool[D]
+        Whether the document was drawn at random.
+    doc_weight, posting_weight : float
+        Documents, and postings, that one of a drawn document represents.
+    doc_freq_drawn, total_drawn : int64[V]
+        A term's postings in drawn documents, and their frequencies.
+    total : int64[V]
+        A term's frequencies in all documents of the matrix.
+    kinds : int32[V]
+        Terms with the same number have about the same ``doc_freq`` and ``total_term_freq``.
+    stored_tokens : int
+        Sum of the collection's lengths, as norms hold them.
+    mean_log_len : float64[V]
+        Mean log length of the collection's documents with the term.
+    lists : tuple of ListSample
+        Sample from which the bytes of posting lists are estimated.
+    """
+
+    drawn: np.ndarray
+    doc_weight: float
+    posting_weight: float
+    doc_freq_drawn: np.ndarray
+    total_drawn: np.ndarray
+    total: np.ndarray
+    kinds: np.ndarray
+    stored_tokens: int
+    mean_log_len: np.ndarray
+    lists: tuple[ListSample, ...]
+
+
+def term_kinds(doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
+    """Return int32[V]: equal numbers for terms of about the same counts.
+
+    Pruning treats them alike: doc_freq to a half power of two, frequency in a document to a
+    quarter of one.
+    """
+    doc_freq = np.asarray(doc_freq, np.float64)
+    often = np.log2(np.asarray(total_term_freq) / doc_freq)
+    kinds: np.ndarray = 32 * np.rint(2 * np.log2(doc_freq)) + np.minimum(np.rint(4 * often), 31)
+    return kinds.astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class TokenSequences:
+    """The tokens of ``D`` documents in their order, which a matrix of frequencies lacks.
+
+    Attributes
+    ----------
+    terms : int32[tokens]
+        Term numbers, document by document.
+    indptr : int64[D + 1]
+        Document ``d`` is ``terms[indptr[d]:indptr[d + 1]]``.
+    origin : str
+        One of ``ORIGINS``: rebuilt from positions, or analysed again from the stored text.
+    """
+
+    terms: np.ndarray
+    indptr: np.ndarray
+    origin: str
+
+    def __post_init__(self) -> None:
+        if self.origin not in ORIGINS or int(self.indptr[-1]) != len(self.terms):
+            raise TdvError(
+                f"{len(self.terms):,} tokens from '{self.origin}' are not the sequences of "
+                f"{len(self.indptr) - 1:,} documents: the folder is damaged; extract it again"
+            )
+
+    def heads(self, documents: np.ndarray, most: int) -> np.ndarray:
+        """Return int32[n, most]: the first terms of ``documents`` int[n]; -1 is padding."""
+        starts = np.asarray(self.indptr[documents])
+        lengths = np.minimum(np.asarray(self.indptr[documents + 1]) - starts, most)
+        places = np.arange(most)
+        there = places < lengths[:, None]
+        found = np.full(there.shape, -1, np.int32)
+        found[there] = self.terms[(starts[:, None] + places)[there]]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +247,18 @@ class TermDocumentMatrix:
     source : dict
         Identity of the index: path, commit id, versions.
     collection : dict or None
-        Of some documents: ``documents`` and ``doc_count`` of all live ones.
+        Of a matrix of some documents: ``documents`` and ``doc_count`` of all live ones.
     first_positions : uint16[nnz] or None
-        Position of the term's first occurrence in the document; 65535 stands for that and
-        everything after it. None if the field has no positions, or they were not extracted.
-    position_boost : FirstPositionBoost, WeightPower or None
-        How frequencies are weighted: by these positions, or in an impact index by themselves; None
-        if they are not.
+        Position of the term's first occurrence in the document, at most 65535. None if the field
+        has no positions, or they were not extracted.
+    position_boost : Boost or None
+        How frequencies are weighted, see :mod:`..ranking.postings`.
     pool : Pool or None
-        If the documents stand for all of a collection: how they do.
+        How the documents represent a whole collection, if they do.
     sequences : TokenSequences or None
-        The documents' tokens in order, where they were extracted.
+        The documents' tokens in order, if they were extracted.
     norm_kind : NormKind
-        Told from norms and lengths where not given. A matrix with fewer documents or postings has
+        Derived from norms and lengths unless given. A matrix of fewer documents or postings keeps
         that of the one it was made of.
     """
 
@@ -81,23 +280,22 @@ class TermDocumentMatrix:
     norm_kind: NormKind | None = None
 
     def __post_init__(self) -> None:
+        (terms, documents), postings = self.shape, self.postings
         sizes = {
-            "indptr": (len(self.indptr), len(self.vocabulary) + 1),
-            "indices": (len(self.indices), int(self.indptr[-1])),
-            "data": (len(self.data), int(self.indptr[-1])),
-            "doc_freq": (len(self.doc_freq), len(self.vocabulary)),
-            "total_term_freq": (len(self.total_term_freq), len(self.vocabulary)),
-            "doc_ids": (len(self.doc_ids), len(self.doc_len)),
-            "norms": (len(self.norms), len(self.doc_len)),
-        }
+            "indptr": terms + 1, "indices": postings, "data": postings, "doc_freq": terms,
+            "total_term_freq": terms, "doc_ids": documents, "norms": documents,
+        }  # fmt: skip
+        actual = {name: len(getattr(self, name)) for name in sizes}
         if self.first_positions is not None:
-            sizes["first_positions"] = len(self.first_positions), int(self.indptr[-1])
+            sizes[_POSITIONS], actual[_POSITIONS] = postings, len(self.first_positions)
         if self.sequences is not None:
-            sizes["tokens_indptr"] = len(self.sequences.indptr), len(self.doc_len) + 1
-        for name, (actual, expected) in sizes.items():
-            if actual != expected:
+            sizes["tokens_indptr"], actual["tokens_indptr"] = (
+                documents + 1, len(self.sequences.indptr),
+            )  # fmt: skip
+        for name, expected in sizes.items():
+            if actual[name] != expected:
                 raise TdvError(
-                    f"matrix array '{name}' has length {actual}, expected {expected}: "
+                    f"matrix array '{name}' has length {actual[name]}, expected {expected}: "
                     "the folder is damaged; extract it again"
                 )
         if self.norm_kind is None:
@@ -112,12 +310,9 @@ class TermDocumentMatrix:
             )
 
     def searched_by(self, asked: str | None) -> str:
-        """Return the ranking function that was asked for, or else suits the field.
+        """Return the ranking function ``asked`` for, or else the one that suits the field.
 
-        Raises
-        ------
-        TdvError
-            When there is none, or it would rank the field wrongly.
+        Raises :class:`TdvError` when there is none, or it would rank the field wrongly.
         """
         weights = None if self.norm_kind is NormKind.NONE else self.norm_kind is NormKind.ONES
         return model_for(weights, asked, f"the field '{self.vocabulary.field}'")
@@ -134,8 +329,15 @@ class TermDocumentMatrix:
 
     @property
     def collection_postings(self) -> int:
-        """Number of postings of all documents, of those without a row too."""
+        """Number of postings of the whole collection."""
         return int(np.sum(self.doc_freq))
+
+    @property
+    def doc_count(self) -> int:
+        """Documents with at least one term: Lucene's N for idf and average length."""
+        if self.collection is not None:
+            return int(self.collection["doc_count"])
+        return int(np.count_nonzero(self.doc_len))
 
     def with_position_boost(self, boost: Boost | None) -> TermDocumentMatrix:
         """Return the matrix with this boost."""
@@ -149,20 +351,161 @@ class TermDocumentMatrix:
         return self.position_boost.weigh(self.data[postings], first)
 
     def stored_lengths(self) -> np.ndarray:
-        """Return int64[D] lengths as the norms tell them; exact where the field has none. Where
-        frequencies are weights, the largest of a document takes its length's place."""
+        """Return int64[D] lengths as the norms hold them; exact where the field has none.
+
+        If frequencies are weights, a document's largest takes its length's place.
+        """
         if self.norm_kind is not NormKind.ONES:
             is_exact = self.norm_kind in (NormKind.EXACT, NormKind.NONE)
             return np.asarray(self.doc_len) if is_exact else lucene_length(np.asarray(self.doc_len))
         largest = np.zeros(len(self.doc_len), np.int64)
-        for start in range(0, len(self.data), _AT_ONCE):
-            some = slice(start, start + _AT_ONCE)
-            np.maximum.at(largest, self.indices[some], self.data[some])
+        for start in range(0, len(self.data), _BLOCK):
+            here = slice(start, start + _BLOCK)
+            np.maximum.at(largest, self.indices[here], self.data[here])
         return largest
 
-    @property
-    def doc_count(self) -> int:
-        """Documents with at least one term: Lucene's N for idf and average length."""
-        if self.collection is not None:
-            return int(self.collection["doc_count"])
-        return int(np.count_nonzero(self.doc_len))
+
+# Passes over all postings, with the memory of one block
+
+
+class Block(NamedTuple):
+    """Consecutive terms.
+
+    Attributes
+    ----------
+    terms, postings : slice
+        Into arrays with an entry a term, and a posting.
+    sizes : int64[n]
+        Postings of each term.
+    """
+
+    terms: slice
+    postings: slice
+    sizes: np.ndarray
+
+
+def blocks(indptr: np.ndarray, size: int | None = None) -> Iterator[Block]:
+    """Yield all terms, about ``size`` postings at a time."""
+    edges = np.searchsorted(indptr, np.arange(0, indptr[-1], size or _BLOCK))
+    edges = np.unique(np.append(edges, len(indptr) - 1))
+    for first, last in itertools.pairwise(edges.tolist()):
+        postings = slice(int(indptr[first]), int(indptr[last]))
+        yield Block(slice(first, last), postings, np.diff(indptr[first : last + 1]))
+
+
+def row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return float64[n]: sums of consecutive rows, exact for whole numbers; a row may be empty."""
+    sums, held = np.zeros(len(sizes)), sizes > 0
+    starts = np.cumsum(sizes) - sizes
+    sums[held] = np.add.reduceat(values, starts[held], dtype=np.float64)
+    return sums
+
+
+def release(matrix: TermDocumentMatrix) -> None:
+    """Return the memory of what was read of a memory-mapped matrix.
+
+    The system would do so when memory is short, but until then a reader of the whole matrix looks
+    as if it held it.
+    """
+    for array in (matrix.indices, matrix.data, matrix.first_positions):
+        mapped = getattr(array, "_mmap", None)
+        if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def select_documents(
+    matrix: TermDocumentMatrix, documents: np.ndarray, progress: Progress = silent
+) -> tuple[TermDocumentMatrix, np.ndarray]:
+    """Return the matrix of ``documents``, and each term's mean log length over the collection.
+
+    One pass. Memory: 10 bytes a posting selected, a block, and 8 bytes for each document of the
+    whole. The second result is float64[V], over all documents with the term.
+
+    Parameters
+    ----------
+    documents : int[n]
+        Numbers, ascending.
+    """
+    numbers = np.full(matrix.shape[1], -1, np.int32)
+    numbers[documents] = np.arange(len(documents), dtype=np.int32)
+    log_len = np.log1p(np.asarray(matrix.doc_len, np.float32))
+    sizes, log_lens = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[0])
+    indices, data, first_positions = [], [], []
+    for terms, span, row_sizes in blocks(matrix.indptr):
+        check()
+        progress("read the pool's documents", span.start, matrix.postings)
+        docs = np.asarray(matrix.indices[span])
+        rows = numbers[docs]
+        kept = rows >= 0
+        sizes[terms] = row_sums(kept, row_sizes)
+        log_lens[terms] = row_sums(log_len[docs], row_sizes)
+        indices.append(rows[kept])
+        data.append(matrix.data[span][kept])
+        if matrix.first_positions is not None:
+            first_positions.append(matrix.first_positions[span][kept])
+        release(matrix)
+    selected = replace(
+        matrix,
+        doc_ids=ByteStrings.of(matrix.doc_ids[doc] for doc in documents.tolist()),
+        indptr=np.concatenate([[0], np.cumsum(sizes)]),
+        indices=np.concatenate(indices),
+        data=np.concatenate(data),
+        first_positions=np.concatenate(first_positions) if first_positions else None,
+        sequences=None,  # nothing reads those of some documents
+        doc_len=np.array(matrix.doc_len[documents]),
+        norms=np.array(matrix.norms[documents]),
+        collection={"documents": matrix.shape[1], "doc_count": matrix.doc_count},
+    )
+    return selected, log_lens / np.maximum(matrix.doc_freq, 1)
+
+
+# The folder of a matrix
+
+
+def load_matrix(path: StrPath) -> TermDocumentMatrix:
+    """Open a folder written by :func:`.extract.extract_matrix`, memory-mapped and read-only.
+
+    All files are compared with the sizes in the manifest, those of up to 64 MiB with the digests.
+    Raises :class:`TdvError` when ``path`` is not such a folder.
+    """
+    manifest = read_manifest(path, KIND, _MADE_BY)
+    check_files(path, manifest, _MADE_BY, digests_up_to=_DIGESTED)
+    spec = {"field": str, "source": {"commit": str}, "sequences?": (str, NoneType)}
+    check_content(path, manifest, _MADE_BY, spec)
+    return open_arrays(Path(path), manifest)
+
+
+def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
+    """Map the arrays in ``folder``, whose manifest need not be written yet."""
+
+    def array(name: str) -> np.ndarray:
+        return load_array(folder, name, _MADE_BY)
+
+    def strings(name: str) -> ByteStrings:
+        return ByteStrings(array(name), array(f"{name}_indptr"))
+
+    _log.info("opening the matrix %s of field '%s'", folder, manifest["field"])
+    arrays: dict[str, Any] = {name: array(name) for name in _ARRAYS}
+    if (folder / f"{_POSITIONS}.npy").exists():
+        arrays[_POSITIONS] = array(_POSITIONS)
+    if (origin := manifest.get("sequences")) is not None:
+        arrays["sequences"] = TokenSequences(array("tokens"), array("tokens_indptr"), origin)
+    vocabulary = Vocabulary(manifest["field"], strings("terms"))
+    return TermDocumentMatrix(vocabulary, strings("doc_ids"), source=manifest["source"], **arrays)
+
+
+def describe_matrix(matrix: TermDocumentMatrix) -> dict[str, Any]:
+    """Return the manifest of a matrix: sizes and identity."""
+    terms, documents = matrix.shape
+    return {
+        "field": matrix.vocabulary.field,
+        "source": matrix.source,
+        "vocabulary_sha256": matrix.vocabulary.sha256,
+        "terms": terms,
+        "documents": documents,
+        "doc_count": matrix.doc_count,
+        "postings": matrix.postings,
+        "tokens": int(matrix.doc_len.sum()),
+        "positions": matrix.first_positions is not None,
+        "sequences": None if matrix.sequences is None else matrix.sequences.origin,
+    }

@@ -1,4 +1,4 @@
-"""Statistics of terms: what networks, orders and the prior know of a term."""
+"""Statistics of terms, for networks, orders and the prior."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..vocabulary import ByteStrings
-from .blocks import blocks, row_sums
-from .term_document_matrix import TermDocumentMatrix
+from .term_document_matrix import TermDocumentMatrix, blocks, row_sums
 
 _NAMES = ("mean length", "spread of lengths", "tokens a posting", "mean RIDF")
 
@@ -16,7 +15,7 @@ _NAMES = ("mean length", "spread of lengths", "tokens a posting", "mean RIDF")
 def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
     """Return float64[V]: log(N / df) + log(1 - exp(-cf / N)).
 
-    How much rarer a term is, by documents, than a Poisson with its total frequency would have it
+    The number of documents with a term, against a Poisson distribution of its total frequency
     (Church and Gale 1995). Near 0 for terms that occur like noise.
     """
     documents = max(1, matrix.doc_count)
@@ -26,8 +25,7 @@ def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
 
 
 def standard_statistic(matrix: TermDocumentMatrix, name: str) -> np.ndarray:
-    """Return float64[V]: one of :data:`STATISTICS`, standardised as
-    :func:`..learning.training_task.term_features` has it.
+    """Return float64[V]: one of :data:`STATISTICS`, standardised, weighted by doc_freq.
 
     All but "log mean length" are O(V); that one is O(postings), in time and memory.
     """
@@ -41,14 +39,13 @@ def _characters(matrix: TermDocumentMatrix) -> np.ndarray:
 
 
 def count_digits(terms: ByteStrings) -> np.ndarray:
-    """Return int64[n]: how many ASCII digits each has; Lucene's analyzers make them of those of
-    other scripts."""
+    """Return int64[n]: ASCII digits, to which Lucene's analyzers convert those of other scripts."""
     data = np.asarray(terms.data)
     return _count_bytes(terms, (data >= ord("0")) & (data <= ord("9")))
 
 
 def _count_bytes(terms: ByteStrings, which: np.ndarray) -> np.ndarray:
-    """Return int64[n]: of the terms' bytes, how many each has of those."""
+    """Return int64[n]: how many of ``which`` bytes each term has."""
     return np.diff(np.concatenate([[0], np.cumsum(which)])[terms.indptr])
 
 
@@ -83,8 +80,10 @@ def standardise(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def spread_of_weights(matrix: TermDocumentMatrix) -> np.ndarray:
-    """Return float64[V]: the standard deviation of each term's frequencies, as a share of their
-    mean; one pass over the postings."""
+    """Return float64[V]: the standard deviation of each term's frequencies over their mean.
+
+    One pass over the postings.
+    """
     sizes = np.maximum(np.diff(matrix.indptr), 1)
     total, squares = np.zeros((2, matrix.shape[0]))
     for terms, postings, rows in blocks(matrix.indptr):
@@ -96,7 +95,7 @@ def spread_of_weights(matrix: TermDocumentMatrix) -> np.ndarray:
 
 
 def collection_statistics(matrix: TermDocumentMatrix) -> dict[str, float]:
-    """Return what tells kinds of collection apart, O(V + D)."""
+    """Return the statistics that distinguish kinds of collection, O(V + D)."""
     lengths = np.asarray(matrix.doc_len, np.float64)
     lengths = lengths[lengths > 0]
     tokens = np.asarray(matrix.total_term_freq, np.float64)

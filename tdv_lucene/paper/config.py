@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysed
@@ -23,8 +24,9 @@ from .published import MODELS
 _TRAINING = "Training and test"
 
 
+@dataclass(frozen=True, kw_only=True)
 class RerankDepth(Config):
-    """Of what re-ranks."""
+    """Number of documents to re-rank."""
 
     rerank_depth: int = option(
         1000, "Re-rank this many documents per query. The others follow in their order.",
@@ -32,8 +34,9 @@ class RerankDepth(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class TokensMatrix(Config):
-    """Of what reads the tokens of documents."""
+    """The matrix with tokens."""
 
     matrix: str | os.PathLike[str] | None = option(
         None, "Use a matrix from 'extract --tokens'.  [default: extract a temporary one]",
@@ -41,6 +44,7 @@ class TokensMatrix(Config):
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     """How :func:`.reproduce.reproduce_paper` runs the experiment."""
 
@@ -93,6 +97,7 @@ class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
 class RankerConfig(TokensMatrix, TopicField, Seed, Analysed, OfField, Overwrite):
     """How :func:`.neural.rerank.train_ranker` trains."""
 
@@ -103,6 +108,7 @@ class RankerConfig(TokensMatrix, TopicField, Seed, Analysed, OfField, Overwrite)
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class RerankConfig(RerankDepth, TokensMatrix, TopicField, Analysed, Overwrite):
     """How :func:`.neural.rerank.rerank_run` re-ranks."""
 

@@ -22,7 +22,7 @@ from ..evaluation.topics import (
     relevant_documents,
 )
 from ..indexes.index import Index
-from ..learning.recipes import DefaultRecipe
+from ..learning.config import Recipe
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress
 from .config import ReproduceConfig
@@ -35,7 +35,7 @@ ROUNDS = 5
 
 _Path = str | os.PathLike[str]
 
-Recipe = DefaultRecipe | PaperRecipe | TunedRecipe
+AnyRecipe = Recipe | PaperRecipe | TunedRecipe
 
 
 class Fold(NamedTuple):
@@ -73,7 +73,7 @@ class Experiment:
     tokens: Mapping[str, Sequence[str]]
     matrix: TermDocumentMatrix
     vectors: TermVectors
-    recipe: Recipe
+    recipe: AnyRecipe
     folder: Path
     progress: Progress
 
@@ -125,8 +125,9 @@ def restrict(
     """The collection's topics that have a relevant document in the index, and their judgements."""
     from ..jvm.searcher import known_documents
 
-    if known.topics is not None:
-        topics = {q: text for q, text in topics.items() if q.isdecimal() and int(q) in known.topics}
+    if known.topics is not None:  # TREC writes 051 in topics, and 51 in qrels
+        numbered = {int(q): text for q, text in topics.items() if q.isdecimal()}
+        topics = {str(n): text for n, text in numbered.items() if n in known.topics}
         if not topics:
             raise TdvError(
                 f"none of the topics is of {known.title}: {known.topics.start} to "

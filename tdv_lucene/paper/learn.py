@@ -7,19 +7,17 @@ from collections.abc import Mapping, Sequence
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import tdv
 from ..embedding.term_vectors import TermVectors
 from ..interruption import deferred
 from ..learning.learn import values_of
-from ..learning.points import validate_points
-from ..learning.tuning_before_learning import tuning_queries
+from ..learning.scale import faithful_scale
+from ..learning.tune import tuning_queries
+from ..learning.validate import measure_full, validate_points
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from ..simulation.choice_of_scale import faithful_scale
-from ..simulation.full_index import measure_full
-from ..simulation.problem import Problem, Tuned
-from ..simulation.reduced import Reduced, TermScores
+from ..simulation.problem import FoldProblems, Problem, PrunedByFold, TermScores
+from ..simulation.scoring import Features, term_values
 from ..values.losses import Recommended
 from ..values.term_values import TermValues
 from .pairwise import PaperRecipe, train
@@ -54,7 +52,7 @@ def learn_by_paper(
         everything = np.arange(len(problem.queries))
         none = jnp.zeros((matrix.shape[0], 0))
         known = jnp.asarray(vectors.terms), jnp.asarray(vectors.vectors)
-        features = tdv.Features(none, *known)
+        features = Features(none, *known)
         trainings, most = [*folds, everything[:0]], recipe.max_epochs
         trained = []
         for number, held_out in enumerate(trainings):
@@ -65,13 +63,13 @@ def learn_by_paper(
 
             queries = np.setdiff1d(everything, held_out)
             linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
-            values = np.asarray(tdv.term_values(linear, features))
+            values = np.asarray(term_values(linear, features))
             trained.append((TermScores(values, values), epoch, linear))
         *of_folds, (final, _, _) = trained
         scored = [scores for scores, *_ in of_folds]
         full = measure_full(problem, folds, tuning_queries(problem, seed), progress)
         learned = validate_points(
-            Reduced(Tuned.untuned(problem, folds), final, scored, folds, 0.0, "term"),
+            PrunedByFold(FoldProblems.same(problem, folds), final, scored, folds, 0.0, "term"),
             full, recipe.reductions, faithful_scale, progress,
         )  # fmt: skip
     for report, (_, epoch, linear) in zip(learned.folds, of_folds):

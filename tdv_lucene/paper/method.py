@@ -31,9 +31,16 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..core import tdv
-from ..core.scoring import Batch, doc_lengths, score_batch, weighted_statistics
 from ..ranking import Array, Similarity
+from ..simulation.scoring import (
+    Batch,
+    Features,
+    Linear,
+    doc_lengths,
+    score_batch,
+    weighted_statistics,
+)
+from ..simulation.scoring import term_values as tdv_of
 from .similarities import BatchStatistics, PaperBm25, PaperTfIdf
 
 LEVEL = 1.0
@@ -93,10 +100,10 @@ def whitened(vectors: np.ndarray) -> np.ndarray:
     return found.astype(np.float32)
 
 
-def term_values(w: Array, features: tdv.Features) -> jax.Array:
+def term_values(w: Array, features: Features) -> jax.Array:
     """Return float32[V]: ReLU(x . w + 1), eq. 7."""
     none = jnp.zeros(features.width[0])
-    return tdv.term_values(tdv.Linear(none, w, jnp.asarray(LEVEL)), features)
+    return tdv_of(Linear(none, w, jnp.asarray(LEVEL)), features)
 
 
 def unit_l1(values: Array, batch: Batch) -> jax.Array:
@@ -123,7 +130,7 @@ def scores(similarity: Any, values: Array, batch: Batch, collection: Collection)
 
 def objective(
     w: Array,
-    features: tdv.Features,
+    features: Features,
     similarity: Any,
     batch: Batch,
     collection: Collection,

@@ -14,13 +14,10 @@ import numpy as np
 
 from ..evaluation.topics import Qrels
 from ..interruption import check
-from ..matrix.blocks import blocks
-from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix, blocks
 from ..ranking import SearchParameters
-from ..simulation.measures import MEASURES as MEASURED
-from ..simulation.measures import evaluate
-from ..simulation.queries import make_queries
-from ..simulation.retrieval import QueryPostings
+from ..simulation.retrieval import MEASURES as MEASURED
+from ..simulation.retrieval import QueryPostings, evaluate, make_queries
 from .published import MEASURES
 
 

@@ -12,14 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..core import tdv
-from ..core.scoring import Batch
 from ..errors import TdvError
 from ..interruption import check
-from ..learning.candidates import padded_terms
+from ..learning.train import padded_terms
 from ..simulation.problem import Problem
-from ..simulation.queries import Queries
-from ..values.operating_point import REDUCTIONS
+from ..simulation.retrieval import Queries
+from ..simulation.scoring import Batch, Features, Linear, term_values
+from ..values.posting_rule import REDUCTIONS
 from .similarities import SIMILARITIES, PaperSimilarity, hinge_with_sparsity, score_half
 
 
@@ -57,12 +56,12 @@ class PaperRecipe:
 
 def train(
     problem: Problem,
-    features: tdv.Features,
+    features: Features,
     recipe: PaperRecipe,
     train_queries: np.ndarray,
     rng: np.random.Generator,
     epoch_done: Callable[[int], None],
-) -> tuple[tdv.Linear, int]:
+) -> tuple[Linear, int]:
     """Return the parameters after the epoch with the best training nDCG@5, and that epoch.
 
     Epoch 0 is the random start, so the best is at least as good as that on the training queries.
@@ -90,12 +89,12 @@ def train(
     return jax.tree.map(np.asarray, best), best_epoch
 
 
-def glorot_start(key: jax.Array, features: tdv.Features) -> tdv.Linear:
+def glorot_start(key: jax.Array, features: Features) -> Linear:
     """Return the paper's start: w Glorot-uniform over the features and one unit, b = 1."""
     statistics, vector = features.width
     bound = (6 / (statistics + vector + 1)) ** 0.5
     w = jax.random.uniform(key, (statistics + vector,), minval=-bound, maxval=bound)
-    return tdv.Linear(w[:statistics], w[statistics:], jnp.ones(()))
+    return Linear(w[:statistics], w[statistics:], jnp.ones(()))
 
 
 def relevant_pairs(queries: Queries) -> np.ndarray:
@@ -141,16 +140,16 @@ def _compiled(similarity: PaperSimilarity, recipe: PaperRecipe) -> tuple[Any, An
     optimizer = optax.adam(recipe.learning_rate)
 
     def objective(
-        linear: tdv.Linear, features: tdv.Features, positive: Batch, negative: Batch
+        linear: Linear, features: Features, positive: Batch, negative: Batch
     ) -> jax.Array:
-        values = tdv.term_values(linear, features)
+        values = term_values(linear, features)
         better, worse = (score_half(similarity, values, half) for half in (positive, negative))
         l1 = sum((half.entry_tf * values[half.entry_terms]).sum() for half in (positive, negative))
         return hinge_with_sparsity(better, worse, l1, recipe.sparsity)
 
     @jax.jit
     def update(
-        linear: tdv.Linear, state: Any, features: tdv.Features, positive: Batch, negative: Batch
+        linear: Linear, state: Any, features: Features, positive: Batch, negative: Batch
     ) -> tuple[Any, Any]:
         gradient = jax.grad(objective)(linear, features, positive, negative)
         change, state = optimizer.update(gradient, state, linear)
@@ -160,8 +159,8 @@ def _compiled(similarity: PaperSimilarity, recipe: PaperRecipe) -> tuple[Any, An
 
 
 def _training_ndcg(
-    problem: Problem, linear: tdv.Linear, features: tdv.Features, queries: np.ndarray
+    problem: Problem, linear: Linear, features: Features, queries: np.ndarray
 ) -> float:
     """Rank the whole collection with Lucene's formula, which is what searches will use."""
-    values = np.asarray(tdv.term_values(linear, features))
+    values = np.asarray(term_values(linear, features))
     return float(problem.measure(problem.rows.weighted(values), queries)[:, 0].mean())

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..embedding.embed import load_term_vectors
-from ..embedding.lsa import latent_semantic_vectors
+from ..embedding.term_vectors import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..indexes.analysis import analysis_of
 from ..indexes.index import Index
 from ..indexes.search_parameters import recorded_parameters
+from ..learning.config import Recipe
 from ..learning.learn import learn_term_values
-from ..learning.recipes import DefaultRecipe
 from ..matrix.extract import open_matrix
 from ..output import Output
 from ..progress import Progress, silent
@@ -29,7 +29,7 @@ from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
-from .experiment import ROUNDS, Experiment, Recipe, read_queries
+from .experiment import ROUNDS, AnyRecipe, Experiment, read_queries
 from .learn import learn_by_paper
 from .measures import measure
 from .own_formulas import measure_own
@@ -156,19 +156,19 @@ def _check_neural(config: ReproduceConfig) -> None:
             )
 
 
-def _affordable(recipe: str | Recipe, reduction: float | None) -> Recipe:
+def _affordable(recipe: str | AnyRecipe, reduction: float | None) -> AnyRecipe:
     """Return the recipe without operating points that nobody will look at.
 
     Each takes minutes to validate, so only the one that is used is validated. The paper's recipe
     trains a network per fold only for that, so the fewest folds will do.
     """
     if recipe == "default":
-        recipe = DefaultRecipe()
+        recipe = Recipe()
     elif recipe == "paper":
         recipe = PaperRecipe()
     elif isinstance(recipe, str):
         recipe = TunedRecipe()
-    if isinstance(recipe, DefaultRecipe):
+    if isinstance(recipe, Recipe):
         used = _REDUCTION if reduction is None else reduction
         # The prior may have been made from the very queries that are measured.
         return replace(recipe, reductions=(used,), prior=False)
@@ -197,7 +197,7 @@ def _run_fold(
     training, held_out = queries.folds[number]
     recipe = experiment.recipe
     learn: Callable[..., TermValues] = learn_term_values
-    if not isinstance(recipe, DefaultRecipe):
+    if not isinstance(recipe, Recipe):
         learn = learn_by_paper if isinstance(recipe, PaperRecipe) else learn_tuned
     values = learn(
         experiment.matrix, *experiment.judged(training), model=model, recipe=recipe,
@@ -229,7 +229,7 @@ def _run_fold(
             )
     before, after = (measure(one, asked, queries.qrels) for one in (baseline, run))
     found = {name: np.stack([before[name], after[name]]) for name in before}
-    if not isinstance(recipe, DefaultRecipe):  # that drops single postings
+    if not isinstance(recipe, Recipe):  # that drops single postings
         tdv = values.at_reduction(values.points[0]["reduction"]).tdv
         judged, chosen = (
             experiment.judged(held_out),

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import tdv
 from ..errors import TdvError, argument
 from ..progress import Progress, silent
-from ..simulation.measures import MEASURES
-from ..simulation.problem import Problem, Tuned
+from ..ranking import SearchParameters
+from ..simulation.problem import FoldProblems, Problem
+from ..simulation.retrieval import MEASURES
+from ..simulation.scoring import Features
 from .published import MEASURES as CLAIMED
 from .trajectory import Stop, Triples, train_to_zeros
 
@@ -48,6 +49,9 @@ class TunedRecipe:
         Standard errors that nDCG@5 must exceed the baseline's by.
     kept_recall : float
         The share of the baseline's R@1000 that must be left.
+    against : str
+        The baseline that both are compared with: the full index "tuned" on the training queries,
+        or with its "default" parameters.
     candidates : int
         Of the baseline's first documents, those that negatives are drawn from.
     pairs_per_step, max_steps : int
@@ -65,6 +69,7 @@ class TunedRecipe:
     measured: int = 400
     gain: float = 0.0
     kept_recall: float = 0.99
+    against: str = "tuned"
     candidates: int = 1000
     pairs_per_step: int = 128
     max_steps: int = 200
@@ -77,6 +82,8 @@ class TunedRecipe:
             raise TdvError(f"a sparsity (lambda) must lie within [0, 1], got {wrong[0]}")
         if list(self.targets) != sorted(self.targets) or not all(0 < t < 1 for t in self.targets):
             raise TdvError(f"targets must ascend within (0, 1), got {list(self.targets)}")
+        if self.against not in ("tuned", "default"):
+            raise TdvError(f"{argument('against')} is tuned or default, got {self.against!r}")
         if self.inner_folds < 2:
             raise TdvError(f"{argument('inner_folds')} must be at least 2, got {self.inner_folds}")
 
@@ -129,8 +136,8 @@ def to_power(values: np.ndarray, power: float) -> np.ndarray:
 
 
 def choose(
-    tuned: Tuned,
-    features: tdv.Features,
+    tuned: FoldProblems,
+    features: Features,
     triples: Triples,
     folds: Sequence[np.ndarray],
     recipe: TunedRecipe,
@@ -145,7 +152,8 @@ def choose(
     looked_at = _spread(folds, recipe.measured)
     some = np.concatenate(looked_at)
     plain = tuned.of_all.full
-    baseline = _measure(plain, np.ones(plain.matrix.shape[0], np.float32), some)
+    rival = plain if recipe.against == "tuned" else plain.with_parameters(SearchParameters())
+    baseline = _measure(rival, np.ones(plain.matrix.shape[0], np.float32), some)
     grid = list(itertools.product(recipe.statistics, recipe.sparsities))
     tried: list[Tried] = []
     values_of: dict[Setting, list[np.ndarray]] = {}
@@ -215,7 +223,7 @@ def keeps(measured: np.ndarray, baseline: np.ndarray, recipe: TunedRecipe) -> bo
 
 def train_final(
     problem: Problem,
-    features: tdv.Features,
+    features: Features,
     triples: Triples,
     setting: Setting,
     recipe: TunedRecipe,

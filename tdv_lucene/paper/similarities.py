@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from ..core.scoring import Batch, doc_lengths
 from ..ranking import Array
+from ..simulation.scoring import Batch, doc_lengths
 
 
 class BatchStatistics(NamedTuple):

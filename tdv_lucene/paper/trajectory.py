@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import tdv
-from ..core.scoring import Batch
 from ..interruption import check
-from ..learning.candidates import padded_terms
+from ..learning.train import padded_terms
 from ..ranking import SearchParameters, ranking_function
 from ..simulation.problem import Problem
+from ..simulation.scoring import Batch, Features
 from .method import OF_THE_PAPER, Collection, Weights, best_temperature, compiled, term_values
 from .pairwise import relevant_pairs
 
@@ -76,10 +75,10 @@ class Triples:
         return self._rows.batch(terms, self._terms[1][queries], docs, tf)
 
 
-def features_of(problem: Problem, vectors: np.ndarray) -> tdv.Features:
+def features_of(problem: Problem, vectors: np.ndarray) -> Features:
     """Return float32[R, K] ``vectors`` of the problem's terms that have one, as features."""
     none = jnp.zeros((problem.matrix.shape[0], 0))
-    return tdv.Features(none, jnp.asarray(problem.vectors.terms), jnp.asarray(vectors))
+    return Features(none, jnp.asarray(problem.vectors.terms), jnp.asarray(vectors))
 
 
 def similarity_of(model: str, parameters: SearchParameters, statistics: str) -> Any:
@@ -91,7 +90,7 @@ def similarity_of(model: str, parameters: SearchParameters, statistics: str) -> 
 
 def train_to_zeros(
     problem: Problem,
-    features: tdv.Features,
+    features: Features,
     triples: Triples,
     queries: np.ndarray,
     recipe: Any,

@@ -11,16 +11,15 @@ import numpy as np
 from ..embedding.term_vectors import TermVectors
 from ..interruption import deferred
 from ..learning.learn import values_of
-from ..learning.points import validate_points
-from ..learning.tuning_before_learning import choose_parameters, tuning_queries
+from ..learning.scale import best_ranking_scale, faithful_scale
+from ..learning.tune import choose_parameters, tuning_queries
+from ..learning.validate import measure_full, validate_points
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from ..ranking import SearchParameters, ranking_function
-from ..simulation.choice_of_scale import best_ranking_scale, faithful_scale
-from ..simulation.full_index import measure_full
-from ..simulation.problem import Problem
-from ..simulation.reduced import Reduced, TermScores
+from ..ranking import SearchParameters
+from ..simulation.problem import Problem, PrunedByFold, TermScores
 from ..values.losses import Recommended
+from ..values.posting_rule import constants_of
 from ..values.term_values import TermValues
 from .method import whitened
 from .selection import TunedRecipe, choose, train_final
@@ -66,11 +65,11 @@ def learn_tuned(
             )
         full = measure_full(problem, folds, some, progress)
         scale = faithful_scale
-        if ranking_function(model).scale_ranks:
+        if constants_of(model).scale_ranks:
             scale = partial(best_ranking_scale, first=1.0)
         scored = [TermScores(values, values) for values in chosen.of_folds]
         learned = validate_points(
-            Reduced(tuned, TermScores(final, final), scored, folds, 0.0, "term"),
+            PrunedByFold(tuned, TermScores(final, final), scored, folds, 0.0, "term"),
             full, recipe.reductions, scale, progress,
         )  # fmt: skip
     setting = None if chosen.setting is None else chosen.setting._asdict()

@@ -1,1 +1,1 @@
-"""What other judged collections say of an index, and how sure that is."""
+"""Predictions for an index from other judged collections."""

@@ -1,37 +1,45 @@
-"""The prior: what several judged collections say of one without judgements.
+"""The prior: TDVs and settings predicted by several judged collections for one without judgements.
 
 It is a readable file beside this module, made by ``scripts/bench/prior.py``. It holds the search's
 parameters, the first-position boost, and the paper's network over statistics that mean the same
-everywhere, standardised on each collection. It has no word vectors: on collections that it has not
-seen they gain nothing. :mod:`.alone` makes TDVs from nothing
-else; :mod:`..learning.default` lets learning begin at it.
+everywhere, standardised on each collection. It has no word vectors: on unknown collections they
+gain nothing. :func:`prior_values` makes TDVs from nothing else; :mod:`..learning.learn` starts
+from it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import TdvError
+from ..indexes.index import Index
+from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, collection_statistics, standard_statistic
-from ..ranking import MODELS, SearchParameters
-from ..ranking.boosts import FirstPositionBoost
+from ..progress import Progress, silent
+from ..ranking import DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
+from ..ranking.postings import FirstPositionBoost, describe_boost
+from ..simulation.collection import rule_of_order
+from ..values.posting_rule import CORRECTED_AT
+from ..values.term_values import TermValues, unvalidated_values
+from ..vocabulary import ByteStrings, Vocabulary
 
-if TYPE_CHECKING:  # JAX takes a second to import, and only who learns needs it
-    from ..core.tdv import Features, Linear
+if TYPE_CHECKING:
+    from ..simulation.scoring import Features, Linear
 
 ASKED, DETAILS = "asked", "details"
 KINDS = (ASKED, DETAILS)
-"""What queries may be: asked by people who do not see the text that answers them; or about its
-details, in its own words."""
+"""Kinds of queries: asked by people who do not see the answering text; or about its details, in its
+own words."""
 
 PRIOR_FILE = Path(__file__).with_name("prior.json")
 _FORMAT = 3
@@ -41,15 +49,15 @@ _GROWING = {"k1": (0.5, 4.5), "mu": (30.0, 4000.0)}
 """Parameters that may grow with a power of it, and their limits."""
 _MOST_DROPPED = 0.8
 _SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
-"""Scales at most, from which reduction on. Larger frequencies take more bytes than so few dropped
-postings save: of no collection known is an index without positions smaller than what is made."""
+"""The largest scales, by the least reduction. Larger frequencies take more bytes than few dropped
+postings save: no known collection's index without positions is smaller than the pruned one."""
 _COUNTED, MEASURED = ("query_sets", "collections"), ("nDCG@5", "R@100")
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the prior sets for one ranking function.
+    """Settings of the prior for one ranking function.
 
     Attributes
     ----------
@@ -59,12 +67,12 @@ class Settings:
     slope : float
         How far TDVs may differ from their mean, within [0, 1].
     scale : float
-        What TDVs are multiplied by before frequencies are rounded, where much is dropped (see
-        :meth:`scale_at`). TF-IDF counts every occurrence in full, so it ranks better with one far
-        below 1, which leaves most frequencies at 1.
+        The factor of TDVs before frequencies are rounded, where much is dropped (see
+        :meth:`scale_at`). TF-IDF ranks better with one far below 1, which leaves most frequencies
+        at 1, since it counts every occurrence in full.
     reduction : float or None
-        The share of the postings to drop unless told otherwise. None where some known query set
-        loses by these settings alone: without judgements the index is left ``AS_IT_IS``.
+        The share of the postings to drop by default. None if some known query set loses by these
+        settings alone: without judgements the index is left ``AS_IT_IS``.
     """
 
     parameters: SearchParameters
@@ -74,24 +82,25 @@ class Settings:
     reduction: float | None
 
     def scale_at(self, reduction: float) -> float:
-        """Return what TDVs are multiplied by in an index that drops this share of the postings."""
+        """Return the factor of TDVs in an index that drops this share of the postings."""
         return min(self.scale, next(most for least, most in _SCALES if reduction >= least))
 
 
 AS_IT_IS = Settings(SearchParameters(), None, 0.0, 1.0, 0.0)
-"""An index with nothing dropped, frequencies as they are and Anserini's parameters: it loses
-nothing."""
+"""Nothing dropped, frequencies as they are, Anserini's parameters: such an index loses nothing."""
 
 
 def reduction_for(at_mean_length: float, power: float, mean_length: float) -> float:
-    """Return what a collection of documents of ``mean_length`` bears, of what one bears whose
-    documents have 100 terms: the more a document has, the smaller a share of them is enough."""
+    """Convert the reduction for documents of 100 terms to that for documents of ``mean_length``.
+
+    The more terms a document has, the smaller a share of them is enough.
+    """
     kept: float = (1 - at_mean_length) ** _bearing(power, mean_length)
     return round(min(1 - kept, _MOST_DROPPED), 3)
 
 
 def _at_mean_length(reduction: float, power: float, mean_length: float) -> float:
-    """The other way round."""
+    """Convert a reduction for documents of ``mean_length`` to that for documents of 100 terms."""
     kept: float = (1 - reduction) ** (1 / _bearing(power, mean_length))
     return 1 - kept
 
@@ -103,7 +112,7 @@ def _bearing(power: float, mean_length: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """A prior as its file has it.
+    """The content of a prior's file.
 
     Attributes
     ----------
@@ -137,17 +146,19 @@ class Prior:
         return cls(content, hashlib.sha256(raw).hexdigest())
 
     def describe(self) -> dict[str, str]:
-        """Name and checksum, for a manifest; the plain rule of :meth:`of` is in no file."""
+        """Return name and checksum for a manifest; the plain rule of :meth:`of` has no checksum."""
         named = {"name": str(self.content["name"])}
         return {**named, "sha256": self.sha256} if self.sha256 else named
 
     def knows(self, model: str) -> bool:
-        """Whether it has settings for a ranking function."""
+        """Tell whether it has settings for a ranking function."""
         return model in self.content["settings"]
 
     def of(self, model: str) -> Prior:
-        """Return what serves a ranking function: this, or if it does not know it a plain rule, by
-        which all TDVs are 1, and 10 % of the postings are dropped."""
+        """Return this prior if it knows the ranking function, else a plain rule.
+
+        By that rule all TDVs are 1, and 10 % of the postings are dropped.
+        """
         if self.knows(model):
             return self
         plain = {"slope": 0.0, "scale": 1.0, "reduction": {ASKED: 0.1, DETAILS: 0.1, "power": 0.0}}
@@ -162,8 +173,7 @@ class Prior:
     def settings(
         self, model: str, positions: bool, mean_length: float, expect: str = ASKED
     ) -> Settings:
-        """Return the settings for ``model`` and a collection whose documents have ``mean_length``
-        tokens.
+        """Return the settings for ``model`` and documents of ``mean_length`` tokens.
 
         k1 and mu grow with a power of the mean length: in short documents a second occurrence says
         less. The reduction is the largest at which none of the known query sets of the kind
@@ -188,11 +198,11 @@ class Prior:
     def expected(
         self, model: str, positions: bool, mean_length: float, reduction: float
     ) -> list[dict[str, Any]]:
-        """Return what known query sets gained at ``reduction``, a line for each of ``KINDS``.
+        """Return the gains of known query sets at ``reduction``, a line for each of ``KINDS``.
 
-        Each has ``kind``, how many ``query_sets`` and ``collections``, and of nDCG@5 and R@100 the
-        lowest, mean and highest gain over the full index, as shares, with the collection left out.
-        Empty where the prior knows none, and nothing is dropped.
+        Each has ``kind``, the numbers of ``query_sets`` and ``collections``, and for nDCG@5 and
+        R@100 the lowest, mean and highest gain over the full index, as shares, by priors made
+        without the collection. Empty if the prior knows none.
         """
         found = self._found(model, positions)
         of_model = self.content["expected"].get(model, {})
@@ -228,7 +238,7 @@ class Prior:
 
         Where the ReLU is 0, those TDVs are 1 - slope, which a single ReLU cannot express.
         """
-        from ..core.tdv import Linear
+        from ..simulation.scoring import Linear
 
         network = self.content["network"]
         of_statistics = np.zeros(features.width[0], np.float32)
@@ -262,15 +272,11 @@ class Prior:
 
 
 def settings_for(
-    prior: Prior,
-    matrix: TermDocumentMatrix,
-    model: str,
-    *,
-    positions: bool,
-    expect: str = ASKED,
+    prior: Prior, matrix: TermDocumentMatrix, model: str, *, positions: bool, expect: str = ASKED
 ) -> tuple[Settings, list[str]]:
-    """Return the settings for a collection, and how it differs from those the prior knows; if it
-    does, no more is dropped than queries about details bear.
+    """Return the settings for a collection, and its differences from those the prior knows.
+
+    If there are any, no more is dropped than queries about details tolerate.
     """
     differences = prior.differences(matrix)
     expect = DETAILS if differences else expect
@@ -278,5 +284,160 @@ def settings_for(
 
 
 def mean_length(matrix: TermDocumentMatrix) -> float:
-    """Return how many tokens a document has on the mean, as k1, mu and the reduction take it."""
+    """Return the mean number of tokens of a document."""
     return float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
+
+
+_log = logging.getLogger(__name__)
+_WITH_POSITIONS = "Index with -storePositions, which lets it drop more for BM25. "
+
+
+def prior_values(
+    matrix: TermDocumentMatrix,
+    *,
+    model: str | None = None,
+    lead: bool = True,
+    expect: str = ASKED,
+    prior: Prior | None = None,
+    reductions: Sequence[float | None] | None = None,
+    quiet: bool = False,
+) -> TermValues:
+    """Return the prior's TDVs of every term of ``matrix``; no judgements are needed.
+
+    Nothing is validated: the points have no measures. Two passes over the postings, in blocks.
+
+    Parameters
+    ----------
+    model
+        The ranking function; None for the one that suits the field. ``"impact"`` has no prior, and
+        a plain rule drops postings.
+    lead
+        Use a first-position boost, if the matrix has ``first_positions``.
+    expect
+        ``"asked"``, or ``"details"`` for queries about details in the text's own words: then the
+        prior recommends to drop less, or nothing.
+    prior
+        None for the one that comes with the package.
+    reductions
+        The operating points; TDVs are corrected for what dropped postings add to idf at each.
+        An entry of None is the prior's recommendation; without one, no warning speaks of it. None
+        for ``CORRECTED_AT``.
+    quiet
+        Log no warning about the prior.
+
+    Raises
+    ------
+    TdvError
+        When there is no such model.
+    """
+    model = matrix.searched_by(model)
+    matrix.require_postings("a pruning")
+    prior = (prior or Prior.load()).of(model)
+    positions = lead and matrix.first_positions is not None
+    settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
+    recommends = reductions is None or None in reductions
+    if not quiet:
+        may_place = lead and model == DEFAULT_MODEL and matrix.first_positions is None
+        _warn(settings, differences, model, positions, recommends, may_place)
+    recommended = settings.reduction or 0.0
+    if settings.reduction is None:
+        settings = AS_IT_IS
+    # One out of range is refused where it is used.
+    asked = CORRECTED_AT if reductions is None else reductions
+    points = [r if r is not None and 0 <= r < 1 else recommended for r in asked]
+    counted = matrix.with_position_boost(settings.boost)
+    rule = rule_of_order(counted, model, settings.parameters, points)
+    about = {
+        **prior.describe(), "lead": lead, "unlike": differences,
+        "mean_length": mean_length(matrix),
+    }  # fmt: skip
+    return unvalidated_values(
+        matrix, prior.weights(matrix, settings.slope), rule.priority, rule,
+        reductions=points, scale=settings.scale_at, recommended=recommended,
+        model=model, parameters=settings.parameters, lead=describe_boost(settings.boost),
+        positions=matrix.first_positions is not None, recipe={"name": "prior"}, prior=about,
+    )  # fmt: skip
+
+
+def _warn(
+    settings: Settings,
+    differences: Sequence[str],
+    model: str,
+    positions: bool,
+    recommends: bool,
+    may_place: bool,
+) -> None:
+    """Log whatever speaks against the prior, since nothing was measured on this collection.
+
+    ``may_place``: an index with positions would get a first-position boost.
+    """
+    if differences:
+        _log.warning(
+            "this collection differs from all that the prior was made from, in %s. It may be of "
+            "another kind of text. %smeasure with 'tdv-lucene compare' before you serve it",
+            ", ".join(differences),
+            "No more is dropped than queries written from a passage tolerate: "
+            if recommends
+            else "So ",
+        )
+    if not settings.reduction:
+        _log.warning(
+            "for %s %s the prior %s nothing here: where a tenth of the postings or more was "
+            "dropped, some query set that it knows lost more than 1.5 %% of nDCG@5 or R@100. "
+            "Frequencies %s. %s",
+            ranking_function(model).title,
+            "with positions" if positions else "without positions",
+            "drops" if recommends else "would drop",
+            "and parameters stay as they are, too"
+            if settings.reduction is None
+            else "are still weighted",
+            f"{_WITH_POSITIONS if may_place else ''}Say how much to drop, pass a query log, or "
+            "learn from judged queries"
+            if recommends
+            else "Measure with 'tdv-lucene compare' before you serve it",
+        )
+
+
+def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]]:
+    """Return the gains of other collections where :func:`prior_values` dropped as much of them.
+
+    See :meth:`Prior.expected`. Empty if TDVs are learned, or of another version's prior.
+    """
+    about, prior = values.manifest.get("prior", {}), Prior.load()
+    if about.get("sha256") != prior.sha256 or "mean_length" not in about:
+        return []
+    positions = about["lead"] and values.manifest["positions"]
+    return prior.expected(values.manifest["model"], positions, about["mean_length"], reduction)
+
+
+def prior_values_of_index(
+    index: str | os.PathLike[str],
+    *,
+    matrix: str | os.PathLike[str] | None = None,
+    field: str = "contents",
+    lead: bool = True,
+    progress: Progress = silent,
+    **options: Any,
+) -> TermValues:
+    """Return :func:`prior_values` of a Lucene index, by the same ``options``.
+
+    Without a folder ``matrix`` from :func:`extract_matrix` of this index, a temporary one of about
+    ten bytes a posting is extracted.
+    """
+    with Index.open(index) as opened:
+        opened.require_prunable(field)
+        with open_matrix(opened, matrix, field=field, positions=lead, progress=progress) as counts:
+            progress("apply the prior", 0, 0)
+            return in_memory(prior_values(counts, lead=lead, **options))
+
+
+def in_memory(values: TermValues) -> TermValues:
+    """Return the TDVs with copies of arrays mapped from a folder that is about to be removed."""
+    terms = values.vocabulary.terms
+    held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
+    return replace(
+        values,
+        vocabulary=Vocabulary(values.vocabulary.field, held),
+        doc_freq=np.array(values.doc_freq),
+        total_term_freq=np.array(values.total_term_freq),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
@@ -28,6 +29,7 @@ def search_as_option(told: str) -> Any:
     return option(None, told, metavar="NAME|NUMBERS", check=_target)
 
 
+@dataclass(frozen=True, kw_only=True)
 class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     """How :func:`tdv_lucene.prune_index` prunes."""
 
@@ -135,10 +137,12 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         return number
 
 
+@dataclass(frozen=True, kw_only=True)
 class VerifyConfig(Threads):
     """How :func:`tdv_lucene.verify_pruned` verifies."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class UpdateConfig(Threads):
     """How :func:`tdv_lucene.update_index` updates."""
 

@@ -18,14 +18,12 @@ from ..indexes.searcher import Searcher
 from ..indexes.shards.record import SEARCHER, SOURCE_PATH, ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
 from ..plan import FieldPlan, Plan
-from ..ranking.boosts import describe_boost
+from ..ranking.postings import describe_boost
 from ..report.wording import counted
 from ..source import ID_FIELD
 from ..values.losses import loss_of, most_loss_of, point_within_loss
-from ..values.operating_point import OperatingPoint
-from ..values.term_values import TermValues
-from ..values.unseen_terms import tdvs_of_unseen
-from ..values.unvalidated import TUNE_RECIPE
+from ..values.posting_rule import OperatingPoint
+from ..values.term_values import TUNE_RECIPE, TermValues, tdvs_of_unseen
 from ..version import __version__
 from .config import PruneConfig
 from .targets import SearchTarget, baking_of, refuse_scale, scale_for, search_parameters

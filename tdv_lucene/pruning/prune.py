@@ -15,10 +15,10 @@ from ..indexes.index import Index
 from ..indexes.searcher import Searcher
 from ..learning.config import LearnConfig
 from ..plan import FieldPlan, Plan
-from ..prior.alone import gains_to_expect, in_memory, prior_values_of_index
+from ..prior.prior import gains_to_expect, in_memory, prior_values_of_index
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
-from ..values.operating_point import CORRECTED_AT, OperatingPoint
+from ..values.posting_rule import CORRECTED_AT, OperatingPoint
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .planning import Reduction, plan_field
@@ -180,11 +180,11 @@ def decide(
     share
         The reduction to plan for; None for the one asked for, found or recommended.
     """
-    plans, told, target = [], dict[str, Any](), target_of(searcher, config)
+    plans, told, target = [], dict[str, Any](), target_of(searcher, config.target)
     for values in fields:
         reduction = Reduction.of(values, config) if share is None else Reduction(share)
         known = None if index is None else index.fields.get(values.vocabulary.field)
-        has_norms = index is None or (known is not None and known.has_norms)
+        has_norms = known is None or known.has_norms  # what is not there is refused as that
         plan, point = plan_field(
             values, reduction.share, config, target, has_norms=has_norms, what=f"{index}"
         )
@@ -260,7 +260,7 @@ def _fields(
 
 def _values_without_judgements(index: Index, config: PruneConfig, progress: Progress) -> TermValues:
     """Return the prior's TDVs of a field, the same for the same index and options; those for a
-    query log have operating points measured by it (see :mod:`..learning.by_log`).
+    query log have operating points measured by it (see :mod:`..learning.log`).
 
     Only scaled frequencies can apply a first-position boost. The idf is corrected for the postings
     dropped at the reduction asked for, or at the prior's own; at many if a size is to be met.

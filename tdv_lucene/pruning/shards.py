@@ -282,4 +282,4 @@ def sent_to_workers(
 
 def loaded(plan: str | Plan) -> Plan:
     """In a worker: return the plan that was sent."""
-    return plan if isinstance(plan, Plan) else Plan.load(plan, {})
+    return plan if isinstance(plan, Plan) else Plan.load(plan)

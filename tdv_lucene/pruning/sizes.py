@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..values.dropped_terms import nearest
+from ..values.posting_rule import nearest
 
 LARGEST_REDUCTION = 0.95
 """The most that is tried to meet a size."""

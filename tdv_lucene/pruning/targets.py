@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +34,6 @@ from ..ranking import (
     ranking_function,
 )
 from ..values.term_values import TermValues
-
-if TYPE_CHECKING:  # which imports this
-    from .config import PruneConfig
 
 RECORDED = "recorded"
 """No target: norms are lengths, and the searcher must be told the parameters."""
@@ -128,9 +125,9 @@ class SearchTarget:
             )
 
 
-def target_of(searcher: Searcher, config: PruneConfig) -> SearchTarget:
+def target_of(searcher: Searcher, asked: SearchTarget) -> SearchTarget:
     """Return whose parameters an index is written for: those asked for, or the ``searcher``'s."""
-    return config.target if config.target.given else SearchTarget(searcher.name, False)
+    return asked if asked.given else SearchTarget(searcher.name, False)
 
 
 def _function(values: TermValues) -> RankingFunction:

@@ -18,7 +18,7 @@ from ..indexes.analysis import RECORD as ANALYSIS
 from ..indexes.index import Index
 from ..indexes.shards.record import PREFIX, SEGMENTS, SOURCE_PATH, SOURCE_VERSION, UPDATES
 from ..indexes.user_data import FieldRecord, read_records
-from ..interruption import check, deferred
+from ..interruption import deferred, waiting
 from ..jvm.following import FieldState, HeldIndex, field_state, follow
 from ..plan import FieldPlan, Plan
 from ..progress import Progress, silent
@@ -121,8 +121,8 @@ def watch_index(
                     report = {"updated": False, "exceeded": False, "refused": str(error)}
                 on_update(report)
                 seen = commits
-            check()  # a signal that came during a call of Java was only noted
-            time.sleep(POLLED_SECONDS)
+            with waiting():
+                time.sleep(POLLED_SECONDS)
 
 
 def _last_commit(source: str) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ def report_of(
         "fields": fields,
         "segments": counts["segments"],
         "deleted_left_out": counts.get("deleted_left_out", 0),
-        "bytes_before": counts["bytes_before"],
+        "bytes_before": index.bytes,
         "bytes": counts["bytes"],
         "lucene_version": written_lucene_version(),
         "analysis": analysed[first["field"]].describe(),

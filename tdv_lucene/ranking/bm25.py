@@ -48,18 +48,15 @@ class Bm25Function(RankingFunction):
     takes = (
         Parameter(
             "k1", "BM25's k1", 0.9, 1.2, "at least 0", lambda k1: k1 >= 0,
-            grid=(0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), scaled=True,
+            grid=(0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), scaled=True
         ),
         Parameter(
             "b", "BM25's b", 0.4, 0.75, "from 0 to 1", lambda b: 0 <= b <= 1,
-            grid=(0.2, 0.4, 0.6, 0.8), width=0.2, linear=True,
+            grid=(0.2, 0.4, 0.6, 0.8), width=0.2, linear=True
         ),
     )  # fmt: skip
-    pool_searches = ({"k1": 0.9, "b": 0.4}, {"k1": 3.0, "b": 0.4}, {"k1": 1.2, "b": 0.75})
     held_by = "norms"
     java_class = "org.apache.lucene.search.similarities.BM25Similarity"
-    boost_times = 2.0
-    worth_per_byte = True
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Bm25:
         return Bm25(parameters.k1 * (scale or 1), parameters.b)

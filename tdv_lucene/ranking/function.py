@@ -1,4 +1,4 @@
-"""What the package must know of a ranking function: all of it stands in one object."""
+"""The interface of ranking functions: formula, parameters, Java class."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Statistics(NamedTuple):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a ranking function takes. Options, checks, tuning and records are made of it.
+    """A parameter of a ranking function; options, checks, tuning and records derive from it.
 
     Attributes
     ----------
@@ -56,13 +56,13 @@ class Parameter:
     anserini, lucene
         Defaults of searchers: Anserini's and Pyserini's; Lucene's, and of what is built on it.
     legal, holds
-        What it may be, in words, and whether a finite number is that.
+        Its legal values in words, and whether a finite number is one.
     grid
-        Values that tuning tries; an index's own are tried as well.
+        Values that tuning tries, besides an index's own.
     scaled
         Whether it grows with the scale of frequencies, so that the ranking stays.
     width, linear
-        How much it differs between collections, about: as it is, or its logarithm.
+        Its typical difference between collections: as it is, or of its logarithm.
     help
         Of its option, verb first; by default to set it.
     """
@@ -81,12 +81,12 @@ class Parameter:
 
     @property
     def is_tuned(self) -> bool:
-        """Whether there is anything to choose."""
+        """True if there is anything to choose."""
         return len(self.grid) > 1
 
 
 class Parameters(Protocol):
-    """What a formula takes of :class:`.parameters.SearchParameters`, which knows all functions."""
+    """The parameters as attributes, as :class:`.parameters.SearchParameters` has them."""
 
     def __getattr__(self, name: str) -> float: ...
 
@@ -105,7 +105,9 @@ class Similarity(Protocol):
 
 
 class RankingFunction(ABC):
-    """One ranking function. A new one is a file here, and an entry in :mod:`.registry`.
+    """A ranking function. To add one, write its file and name it in :mod:`.registry`.
+
+    What learning and pruning choose differently for it is in :mod:`..values.posting_rule`.
 
     Attributes
     ----------
@@ -115,51 +117,24 @@ class RankingFunction(ABC):
         For people.
     takes : tuple of Parameter
         In the order of the Java constructor.
-    pool_searches : tuple of mappings
-        Parameters far enough apart that one of them finds what learning puts on top.
     held_by : "norms", "scale" or None
-        What of an index can hold the parameters for a searcher with its own (see
-        :mod:`..pruning.search_target`).
+        The part of an index that can hold the parameters for a searcher with other ones (see
+        :mod:`..pruning.targets`).
     java_class : str
         Lucene's ``Similarity``, or ours.
-    scale_ranks : bool
-        Whether the scale of frequencies does more than round, so that it is chosen by the ranking.
-    boost_times : float
-        How many times as large, and as far-reaching, the first-position boost is in the saturation
-        that decides what is dropped as in what is stored.
-    dropped_by : pair of float
-        k1 and b of the saturation that decides what is dropped. They are not those of the search:
-        what a posting is worth depends little on the search's parameters, and with a large b long
-        documents would lose most of what they have.
-    worth_per_byte : bool
-        Whether learning may choose how much a term's bytes count in the order of postings.
-    whole_terms : float
-        The share of the reduction that is made by dropping whole terms. It is larger for the
-        language model: what dropped postings do to a term's probability cannot be corrected.
     has_idf : bool
         Whether a term that loses postings counts for more.
     of_weights : bool
-        Whether it is for impact indexes, whose frequencies are weights. They have no other.
-    scales : tuple of float
-        What frequencies may be multiplied by before they are rounded.
+        Whether it is for impact indexes, whose frequencies are weights; no other is.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     takes: ClassVar[tuple[Parameter, ...]] = ()
-    pool_searches: ClassVar[tuple[Mapping[str, float], ...]] = ({},)
     held_by: ClassVar[str | None] = None
     java_class: ClassVar[str]
-    scale_ranks: ClassVar[bool] = False
-    boost_times: ClassVar[float] = 1.0
-    dropped_by: ClassVar[tuple[float, float]] = (4.0, 0.2)
-    worth_per_byte: ClassVar[bool] = False
-    whole_terms: ClassVar[float] = 0.0
     has_idf: ClassVar[bool] = True
     of_weights: ClassVar[bool] = False
-    scales: ClassVar[tuple[float, ...]] = (
-        0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16
-    )  # fmt: skip
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -171,13 +146,14 @@ class RankingFunction(ABC):
         """The formula on frequencies multiplied by ``scale``, which ranks as it did unscaled."""
 
     def corrected(self, share: Array, mean_tf: Array, k1: float) -> Array:
-        """float64[V], at most 1: what TDVs are multiplied by so that a posting of the mean
-        frequency scores what it scored before postings were dropped.
+        """Return float64[V], at most 1: the factors of TDVs that undo a larger idf.
+
+        A posting of the mean frequency then scores what it scored before postings were dropped.
 
         Parameters
         ----------
         share : float64[V]
-            idf before, as a share of that after.
+            idf before over idf after.
         mean_tf : float64[V]
             Of the postings left.
         """
@@ -188,5 +164,5 @@ class RankingFunction(ABC):
         return None
 
     def flags(self, values: Mapping[str, float]) -> tuple[str, str] | None:
-        """How to pass parameters to Pyserini and to Anserini; None where neither has it."""
+        """Return the flags for Pyserini and for Anserini; None if neither has the function."""
         return None

@@ -22,8 +22,7 @@ class Impact:
 
 
 class ImpactFunction(RankingFunction):
-    """See :class:`Impact`. Nothing saturates in such a score, so what is dropped goes by weights as
-    they are, in part as shares of their document's largest."""
+    """See :class:`Impact`."""
 
     name = "impact"
     title = "impact scoring"
@@ -32,14 +31,11 @@ class ImpactFunction(RankingFunction):
             "min_idf", "Pyserini's min_idf", 0.0, 0.0, "at least -1", lambda least: least >= -1,
             grid=(0.0,),
             help="Ignore query terms whose ln(N / df) is not above this, as Pyserini's impact "
-            "searcher does. -1 keeps all.",
+            "searcher does. -1 keeps all."
         ),
     )  # fmt: skip
-    pool_searches = ({"min_idf": 0.0},)
     java_class = "tdvlucene.search.ImpactSimilarity"
     of_weights = True
-    scales = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
-    dropped_by = (1e4, 0.5)
     has_idf = False
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Impact:

@@ -1,32 +1,42 @@
-"""The numbers that ranking functions take, and what is legal for them."""
+"""The parameters of ranking functions, their legal values, and their options."""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..errors import TdvError, argument
-from .registry import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, PARAMETERS, check_model
+from ..options import INPUT, Config, option
+from .function import Parameter
+from .registry import (
+    ANSERINI_DEFAULTS,
+    ANY_MODEL,
+    DEFAULT_MODEL,
+    MODELS,
+    PARAMETERS,
+    check_model,
+    ranking_function,
+)
 
 
 @dataclass(frozen=True)
 class Baking:
-    """BM25's parameters that a field's norms hold, and those they are written for.
+    """BM25's parameters in a field's norms, for a searcher with other ones.
 
     Attributes
     ----------
     held : (k1, b)
-        To rank as with, of the frequencies as stored.
+        The parameters to rank with, for frequencies as stored.
     searched : (k1, b)
         The searcher's.
     average_length : float or None
-        Tokens of a document of the whole, where the index is a shard or was written already; else
-        it is counted.
+        Tokens of a document of the whole, if the index is a shard or was written already; else it
+        is counted.
     """
 
     held: tuple[float, float]
@@ -34,7 +44,7 @@ class Baking:
     average_length: float | None = None
 
     def describe(self) -> dict[str, float]:
-        """As an index records it; the average length is added when it has been counted."""
+        """Return the record of an index; the average length is added when it has been counted."""
         return {"k1": self.held[0], "b": self.held[1]}
 
     def mean_off(self, lengths: np.ndarray) -> float:
@@ -55,15 +65,14 @@ class Baking:
 
 @dataclass(frozen=True, init=False)
 class SearchParameters:
-    """The numbers that ranking functions take, as attributes: of one ``model``, or without one of
-    any.
+    """The parameters of one ``model`` as attributes, or without a model those of all.
 
     Attributes
     ----------
     model : str or None
         The name of a ranking function.
     numbers : tuple of (name, value)
-        What ``model`` takes. Without a model all there are, Anserini's unless given.
+        Those that ``model`` takes. Without a model all there are, Anserini's unless given.
     defaults : str
         Whose defaults some of the numbers are, in words; empty where all were given or recorded.
     """
@@ -98,7 +107,7 @@ class SearchParameters:
         return found
 
     def with_values(self, values: Mapping[str, float]) -> SearchParameters:
-        """The same but for ``values``, by name."""
+        """Return the same with other ``values``, by name."""
         return SearchParameters(self.model, **{**self.values(), **values})
 
     def taken_from(self, defaults: str) -> SearchParameters:
@@ -108,19 +117,87 @@ class SearchParameters:
         return made
 
     def values(self) -> dict[str, float]:
-        """The parameters this model has, by name; all of them without a model."""
+        """Return the parameters by name."""
         return dict(self.numbers)
 
     def describe(self) -> dict[str, Any]:
-        """Model and parameters, as manifests and reports hold them."""
+        """Return model and parameters, as manifests and reports hold them."""
         return {"model": self.model, **self.values()}
 
 
 def _misfit(model: str | None, name: str, names: Collection[str], given: bool) -> str:
-    """Why the parameter ``name`` does not suit a ranking function that takes ``names``."""
+    """Return why the parameter ``name`` does not suit a ranking function that takes ``names``."""
     function = f"model {model or ANY_MODEL}"
     if not given:
         return f"{function} needs a value for '{argument(name)}'"
     own = " and ".join(map(argument, names))
     others = f"its own are {own}" if len(names) > 1 else f"its own is {own or 'none'}"
     return f"{function} has no parameter '{argument(name)}': leave it out ({others})"
+
+
+_MODEL = f"Rank by {', '.join(ranking_function(name).title for name in MODELS)}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForModel(Config):
+    """The ranking function that a result is made for."""
+
+    model: str | None = option(
+        None, f"{_MODEL}  [default: {DEFAULT_MODEL}, or impact for an impact index]",
+        choices=tuple(MODELS),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchedModel(Config):
+    """The ranking function to search with; an index may record one."""
+
+    model: str | None = option(
+        None, f"{_MODEL}  [default: the one the index was pruned for, else {DEFAULT_MODEL}, or "
+        "impact for an impact index]",
+        choices=tuple(MODELS),
+    )  # fmt: skip
+
+
+def _legal(value: float, name: str) -> None:
+    SearchParameters(None, **{name: value})
+
+
+def options_of(told: Callable[[Parameter], str], **more: Any) -> dict[str, Any]:
+    """Return the parameters of ranking functions as options, with help by ``told``."""
+    return {
+        name: option(None, told(each), check=_legal, **more) for name, each in PARAMETERS.items()
+    }
+
+
+def _set(each: Parameter) -> str:
+    told = each.help or f"Set {each.title}."
+    return f"{told}  [default: as recorded in the index, else {each.anserini:g}]"
+
+
+def _check_share(share: float, name: str) -> None:
+    if not 0 < share <= 1:
+        raise TdvError(f"{argument(name)} must be a share above 0, at most 1, got {share}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryTerms(Config):
+    """Share of each query to search with."""
+
+    query_terms: float | None = option(
+        None,
+        "Search with the heaviest terms of each query only: the fewest that hold this share of "
+        "its weight, such as 0.9. For impact indexes.  [default: all terms]",
+        metavar="SHARE", check=_check_share, group=INPUT,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(Config, numbers=options_of(_set, group="Parameters of the ranking function")):
+    """Parameters of the ranking function."""
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The given ones, by name."""
+        given = {name: getattr(self, name) for name in PARAMETERS}
+        return {name: x for name, x in given.items() if x is not None}

@@ -36,13 +36,11 @@ class QueryLikelihood(RankingFunction):
     takes = (
         Parameter(
             "mu", "QLD's mu", 1000.0, 2000.0, "above 0", lambda mu: mu > 0,
-            grid=(25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0), scaled=True,
+            grid=(25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0), scaled=True
         ),
     )  # fmt: skip
-    pool_searches = ({"mu": 1000.0}, {"mu": 250.0}, {"mu": 50.0})
     held_by = "scale"
     java_class = "org.apache.lucene.search.similarities.LMDirichletSimilarity"
-    whole_terms = 0.67
     has_idf = False
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Dirichlet:

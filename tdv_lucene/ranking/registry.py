@@ -20,13 +20,13 @@ MODELS = {name: function.parameters for name, function in _FUNCTIONS.items()}
 """Ranking functions and the parameters each of them has."""
 
 DEFAULT_MODEL = Bm25Function.name
-"""Of frequencies that count words, where nothing else is recorded or asked for."""
+"""Default for frequencies that count words."""
 
 ANY_MODEL = "any"
-"""In place of a model: values that were made without one."""
+"""The model of values that suit any."""
 
 PARAMETERS = {each.name: each for function in _FUNCTIONS.values() for each in function.takes}
-"""The numbers that ranking functions take, by name."""
+"""The parameters of ranking functions, by name."""
 
 ANSERINI_DEFAULTS = {name: each.anserini for name, each in PARAMETERS.items()}
 
@@ -37,7 +37,7 @@ NAMED_DEFAULTS: dict[str, dict[str, float]] = {
 """Defaults of searchers. Lucene's are also those of Solr, Elasticsearch and OpenSearch."""
 
 GRIDS = {name: {each.name: each.grid for each in of.takes} for name, of in _FUNCTIONS.items()}
-"""Values tried when parameters are tuned, by model; an index's own are tried as well."""
+"""Values that tuning tries besides an index's own, by model."""
 
 
 def at_scale(parameters: Mapping[str, float], scale: float) -> dict[str, float]:
@@ -52,23 +52,20 @@ def check_model(model: str) -> None:
 
 
 def ranking_function(model: str) -> RankingFunction:
-    """Return the one of this name.
-
-    Raises :class:`TdvError` when there is none.
-    """
+    """Return the ranking function ``model``; raise :class:`TdvError` when there is none."""
     check_model(model)
     return _FUNCTIONS[model]
 
 
 def model_for(weights: bool | None, asked: str | None, what: str) -> str:
-    """Return the ranking function that was ``asked`` for; by default the one that suits a field.
+    """Return the ranking function ``asked`` for, by default the one that suits a field.
 
     Raises :class:`TdvError` when there is no such function, or it would rank the field wrongly.
 
     Parameters
     ----------
     weights
-        Whether the field's frequencies are weights; None where that cannot be told.
+        Whether the field's frequencies are weights; None if unknown.
     what
         The field, in words.
     """

@@ -18,14 +18,11 @@ class TfIdf:
 
 
 class TfIdfFunction(RankingFunction):
-    """See :class:`TfIdf`. It counts every occurrence in full, so a scale below 1 ranks better, and
-    what is dropped goes less by how often a term occurs."""
+    """See :class:`TfIdf`."""
 
     name = "tfidf"
     title = "TF-IDF"
     java_class = "tdvlucene.search.TfIdfSimilarity"
-    scale_ranks = True
-    dropped_by = (0.9, 0.4)
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> TfIdf:
         return TfIdf()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..analysis import Analysed
 from ..arguments import MOST_HITS, MOST_THREADS
 from ..options import (
@@ -16,9 +18,10 @@ from ..options import (
     option,
 )
 from ..pruning.config import search_as_option
-from ..ranking.options import Parameters, QueryTerms, SearchedModel
+from ..ranking.parameters import Parameters, QueryTerms, SearchedModel
 
 
+@dataclass(frozen=True, kw_only=True)
 class SearchConfig(
     SearchedModel, QueryTerms, Parameters, TopicField, Analysed, OfField, Named, Overwrite
 ):
@@ -40,6 +43,7 @@ class SearchConfig(
     )  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
 class TuneConfig(TopicField, Analysed, OfField, Threads, Named, Overwrite):
     """How :func:`tdv_lucene.tune_index` tunes."""
 

@@ -21,13 +21,14 @@ from ..indexes.index import Index
 from ..indexes.queries import searchable_topics, shortened_topics
 from ..indexes.query_terms import check_query_terms, note_on_nothing_found, nothing_found
 from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
-from ..jvm.hits import Hits, append_run, open_searched, require_run_names
+from ..jvm.hits import Hits, open_searched
 from ..jvm.searcher import make_similarity, open_pyserini
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source
 from .config import SearchConfig
+from .run_lines import append_run, require_run_names
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
     from .far_shards import FarShards

@@ -27,8 +27,7 @@ from ..indexes.query_terms import check_query_terms
 from ..jvm.searcher import known_documents
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..prior.alone import in_memory
-from ..prior.prior import Prior, settings_for
+from ..prior.prior import Prior, in_memory, settings_for
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
@@ -36,8 +35,7 @@ from ..pruning.reports import PruneReport
 from ..pruning.targets import RECORDED, target_of
 from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
 from ..source import Source
-from ..values.term_values import TermValues
-from ..values.unvalidated import tuned_values
+from ..values.term_values import TermValues, tuned_values
 from .baseline_tuning import refuse_weights, tune_parameters
 from .config import TuneConfig
 
@@ -112,7 +110,7 @@ def tune_index(
                 f"{argument('field', field)} of {index} has no norms, which k1 and b are written "
                 "into: index it with norms, or search it with a k1 of its own and b 0"
             )
-        searched = target_of(opened.searcher, copied).parameters(DEFAULT_MODEL)
+        searched = target_of(opened.searcher, copied.target).parameters(DEFAULT_MODEL)
         assert searched is not None  # norms that are lengths were refused
         held_for = searched["k1"], searched["b"]
         values = _tuned_values(opened, topics, qrels, held_for, config, progress)

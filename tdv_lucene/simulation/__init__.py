@@ -1,1 +1,1 @@
-"""What a pruned index would answer, and how large it would be, without writing it."""
+"""The answers and the size of a pruned index that has not been written."""

@@ -1,32 +1,91 @@
-"""What is learned from: a matrix, its judged queries and a ranking function."""
+"""The learning problem: a matrix, its judged queries and a ranking function, also when pruned."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import SearchParameters, Similarity, ranking_function
-from ..ranking.boosts import Boost, WeightPower
-from ..values.dropped_postings import PostingRule
-from ..values.operating_point import OperatingPoint
-from .document_rows import Rows
-from .estimated_bytes import estimate_bytes
-from .measures import evaluate
-from .queries import Queries, make_queries
-from .retrieval import QueryPostings
-from .weighted_collection import WeightedCollection, apply_values, keep_postings, plain_collection
+from ..ranking.postings import Boost
+from ..values.posting_rule import OperatingPoint, PostingRule, drop_terms
+from .bytes import estimate_bytes
+from .collection import (
+    WeightedCollection,
+    apply_values,
+    keep_postings,
+    plain_collection,
+    term_totals,
+)
+from .retrieval import MEASURES, Queries, QueryPostings, evaluate, make_queries
+from .scoring import Batch, weighted_statistics
+
+
+class DocumentRows:
+    """The document-major copy of a matrix, of which batches are made. Memory: 8 bytes a posting."""
+
+    def __init__(self, matrix: TermDocumentMatrix) -> None:
+        tf = np.asarray(matrix.tf(slice(None)), np.float32)
+        by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
+        self._by_document = rows = by_term.T.tocsr()
+        # The same entries with an empty row at the end, which -1 names.
+        with_empty = rows.data, rows.indices, np.append(rows.indptr, rows.nnz)
+        self._with_empty_row = csr_array(with_empty, (len(rows.indptr), rows.shape[1]), copy=False)
+        self._statistics = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
+        self._padded_size: dict[tuple[int, ...], int] = {}
+
+    def weighted(self, term_values: np.ndarray) -> WeightedCollection:
+        """Return the real-valued collection that training models, in a fraction of a second.
+
+        Document frequencies and the number of documents are those of the whole index, as in
+        training; :func:`.collection.apply_values` recounts them.
+        """
+        term_values = np.asarray(term_values, np.float32)
+        statistics = weighted_statistics(term_values.astype(np.float64), *self._statistics)
+        doc_len = self._by_document @ term_values
+        return WeightedCollection(term_values, None, statistics, doc_len)
+
+    def batch(
+        self, query_terms: np.ndarray, query_tf: np.ndarray, docs: np.ndarray, tf: np.ndarray
+    ) -> Batch:
+        """Return the batch of documents ``docs`` int[B, C], -1 for an empty row.
+
+        Rows are padded to the most that a batch of this shape has needed so far: a new size
+        costs a compilation, which takes longer than many steps.
+        """
+        rows = self._with_empty_row[docs.ravel()]
+        entries = rows.nnz
+        size = self._padded_size.get(docs.shape, 0)
+        if size < entries:
+            size = self._padded_size[docs.shape] = _bucket(entries + entries // 20)
+        terms, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
+        places = np.full(size, docs.size - 1, np.int32)
+        terms[:entries], values[:entries] = rows.indices, rows.data
+        places[:entries] = np.repeat(np.arange(docs.size, dtype=np.int32), np.diff(rows.indptr))
+        return Batch(query_terms, query_tf, tf, terms, places, values)
+
+    def term_freqs(self, docs: np.ndarray, terms: np.ndarray) -> np.ndarray:
+        """Return float32[B, L]: frequency in document ``docs[b]`` of each of ``terms[b]``."""
+        found: np.ndarray = self._by_document[docs[:, None], terms].toarray()
+        return found
+
+
+def _bucket(size: int) -> int:
+    """Round up to a quarter of a power of two."""
+    quarter = 1 << max(0, size.bit_length() - 3)
+    return max(1, -(-size // quarter) * quarter)
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedMatrix:
-    """A matrix and its judged queries, with what is derived from them, once and on demand.
+    """A matrix and its judged queries; whatever derives from both is made once and on demand.
 
     Nothing here depends on the ranking function or its parameters, so problems that differ only in
     those share it.
@@ -40,8 +99,8 @@ class JudgedMatrix:
         return QueryPostings(self.matrix, self.queries)
 
     @cached_property
-    def rows(self) -> Rows:
-        return Rows(self.matrix)
+    def rows(self) -> DocumentRows:
+        return DocumentRows(self.matrix)
 
     @cached_property
     def plain(self) -> WeightedCollection:
@@ -50,24 +109,24 @@ class JudgedMatrix:
 
     @cached_property
     def plain_bytes(self) -> int:
-        """Those of the full index without positions, estimated."""
+        """Estimated bytes of the full index without positions."""
         return estimate_bytes(self.matrix, self.plain)
 
     @cached_property
     def start_values(self) -> np.ndarray:
-        """float32[V]: TDVs of 1; of a power of weights its factors of terms."""
+        """float32[V]: TDVs of 1, or the boost's factors of terms."""
         boost, matrix = self.matrix.position_boost, self.matrix
-        if isinstance(boost, WeightPower):
-            return boost.of_terms(matrix.doc_freq, matrix.total_term_freq)
-        return np.ones(matrix.shape[0], np.float32)
+        if boost is None:
+            return np.ones(matrix.shape[0], np.float32)
+        return boost.of_terms(matrix.doc_freq, matrix.total_term_freq)
 
     @cached_property
     def unboosted(self) -> JudgedMatrix:
-        """The same without a first-position boost."""
+        """The same without a boost."""
         return self.with_position_boost(None)
 
     def with_position_boost(self, boost: Boost | None) -> JudgedMatrix:
-        """Return the same with another first-position boost."""
+        """Return the same with another boost."""
         if boost == self.matrix.position_boost:
             return self
         return replace(self, matrix=self.matrix.with_position_boost(boost))
@@ -78,7 +137,8 @@ class Problem:
     """A matrix with its judged queries, and the ranking function to learn for.
 
     ``base`` float32[V] are the TDVs that learning starts from and shrinks towards; None is
-    :attr:`JudgedMatrix.start_values`.
+    :attr:`JudgedMatrix.start_values`. In its methods ``only`` int64[n] chooses queries; None is all
+    of them.
     """
 
     judged: JudgedMatrix
@@ -103,7 +163,7 @@ class Problem:
         return cls(judged, vectors, model, parameters)
 
     def require_queries(self) -> None:
-        """Refuse what is too little to hold anything out of."""
+        """Raise :class:`TdvError` when there are too few queries to hold any out."""
         if len(self.queries) < 2:
             raise TdvError(
                 "learning needs at least 2 judged queries with a relevant document in the index, "
@@ -115,12 +175,11 @@ class Problem:
         return replace(self, parameters=parameters)
 
     def with_position_boost(self, boost: Boost | None) -> Problem:
-        """Return the same problem with another first-position boost."""
+        """Return the same problem with another boost."""
         return replace(self, judged=self.judged.with_position_boost(boost))
 
     def apart(self) -> Problem:
-        """Return the same problem, which derives what it needs for itself and takes it along when
-        it goes."""
+        """Return a copy with its own caches, which are freed with it."""
         return replace(self, judged=replace(self.judged))
 
     @property
@@ -141,7 +200,7 @@ class Problem:
         return self.judged.postings
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> DocumentRows:
         return self.judged.rows
 
     @property
@@ -150,27 +209,26 @@ class Problem:
 
     @cached_property
     def start(self) -> WeightedCollection:
-        """All postings, with the TDVs of the base: without one the full index, but for the boost or
-        power."""
+        """All postings with the TDVs of the base: without base and boost the full index."""
         if self.base is None and self.matrix.position_boost is None:
             return self.plain
         return apply_values(self.matrix, self.base_values)
 
     @property
     def base_values(self) -> np.ndarray:
-        """Return float32[V]: the base, or what stands for it."""
+        """float32[V]: the base, or the start values."""
         return self.judged.start_values if self.base is None else self.base
 
     @cached_property
     def full(self) -> Problem:
-        """The index before pruning, without a first-position boost; parameters stay."""
+        """The index before pruning, without a boost; parameters stay."""
         return replace(self, judged=self.judged.unboosted)
 
     def left(self, rule: PostingRule, reduction: float) -> tuple[Problem, np.ndarray]:
-        """Return what is left after ``rule`` drops its postings at ``reduction``, and float32[V]:
-        what TDVs are multiplied by, 0 for a whole term that is dropped.
+        """Return what is left after ``rule`` drops its postings, and float32[V] factors of TDVs.
 
-        For TDVs none of which is 0. Takes a pass over the postings: make it once and pass it on.
+        Factors are 0 for whole terms that are dropped. For TDVs none of which is 0. Takes a pass
+        over the postings: make it once and pass it on.
         """
         ones = np.ones(len(rule.priority), np.float32)
         if reduction == 0:
@@ -188,22 +246,20 @@ class Problem:
         return left, apply_values(matrix, point.tdv, point.scale, held=held)
 
     def held(self, scale: float | None) -> tuple[float, float] | None:
-        """k1 and b that the norms of an index hold which is pruned at ``scale``; None where norms
-        are lengths: of other ranking functions, and in the real-valued model.
+        """Return k1 and b that the norms of an index pruned at ``scale`` hold.
+
+        None where norms are lengths: for other ranking functions, and in the real-valued model.
         """
         return None if scale is None else ranking_function(self.model).held(self.parameters, scale)
 
-    def impacts(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
-        """Return the impacts of the query terms' postings in ``collection``.
-
-        ``some`` chooses queries; None is all of them.
-        """
+    def impacts(self, collection: WeightedCollection, only: np.ndarray | None = None) -> np.ndarray:
+        """Return the impacts of the query terms' postings in ``collection``."""
         similarity = ranking_function(self.model).similarity(self.parameters, collection.scale)
-        return self.postings.impacts(similarity, collection, some)
+        return self.postings.impacts(similarity, collection, only)
 
-    def measure(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
-        """Return float64[n, measures]: the measures of ``some`` queries (None: all)."""
-        return evaluate(self.postings, self.impacts(collection, some), some)
+    def measure(self, collection: WeightedCollection, only: np.ndarray | None = None) -> np.ndarray:
+        """Return float64[n, measures]: the measures of the queries in ``collection``."""
+        return evaluate(self.postings, self.impacts(collection, only), only)
 
     def folds(self, number: int, rng: np.random.Generator) -> list[np.ndarray]:
         """Split the queries at random into at most ``number`` folds of query numbers."""
@@ -211,16 +267,16 @@ class Problem:
         return [np.sort(part) for part in np.array_split(order, min(number, len(order)))]
 
 
-class Tuned(NamedTuple):
-    """A problem with the parameters and the first-position boost that were chosen for it.
+class FoldProblems(NamedTuple):
+    """A problem with the parameters and the boost that were chosen for it, for all and by fold.
 
     Attributes
     ----------
     of_all : Problem
-        With those that all queries chose: what pruning writes and searches use.
+        With those that all queries chose: pruning writes and searches use them.
     of_folds : list of Problem
-        For each fold, with those that the *other* folds' queries chose: its own queries are
-        measured with nothing that they had a part in. Folds that chose the same share one object.
+        For each fold, with those that the *other* folds' queries chose. Folds that chose the same
+        share one object.
     """
 
     of_all: Problem
@@ -232,6 +288,116 @@ class Tuned(NamedTuple):
         return [self.of_all, *self.of_folds]
 
     @classmethod
-    def untuned(cls, problem: Problem, folds: Sequence[np.ndarray]) -> Tuned:
-        """Return the problem as it is, for all."""
+    def same(cls, problem: Problem, folds: Sequence[np.ndarray]) -> FoldProblems:
+        """Return the problem as it is, for all and every fold."""
         return cls(problem, [problem] * len(folds))
+
+
+class TermScores(NamedTuple):
+    """TDVs, and the order in which terms are dropped.
+
+    Attributes
+    ----------
+    weights : float32[V]
+        TDVs of the terms while they are kept.
+    priority : float32[V]
+        Terms with the smallest are dropped first.
+    rule : PostingRule or None
+        The rule for single postings, made for this ``priority``.
+    """
+
+    weights: np.ndarray
+    priority: np.ndarray
+    rule: PostingRule | None = None
+
+    @classmethod
+    def by_rule(cls, weights: np.ndarray, rule: PostingRule) -> TermScores:
+        """Return those that drop postings by a rule, and whole terms in its order."""
+        return cls(weights, rule.priority, rule)
+
+
+@dataclass(frozen=True, eq=False)
+class PrunedByFold:
+    """A problem pruned at one reduction, by the final scores and by those of each fold.
+
+    Attributes
+    ----------
+    problems : FoldProblems
+    final : TermScores
+    of_folds : list of TermScores
+        From each fold's training, in which its queries took no part.
+    folds : list of int64[n] query numbers
+    reduction : float
+    unit : str
+        ``"term"`` or ``"posting"``.
+    """
+
+    problems: FoldProblems
+    final: TermScores
+    of_folds: Sequence[TermScores]
+    folds: Sequence[np.ndarray]
+    reduction: float
+    unit: str
+    _left: dict[tuple[Problem, PostingRule], tuple[Problem, np.ndarray]] = field(
+        init=False, default_factory=dict, repr=False
+    )
+
+    @classmethod
+    def in_one_fold(cls, problem: Problem, scores: TermScores, reduction: float) -> PrunedByFold:
+        """Return single postings dropped by scores that no query chose: one fold of all queries."""
+        everyone = [np.arange(len(problem.queries))]
+        problems = FoldProblems.same(problem, everyone)
+        return cls(problems, scores, [scores], everyone, reduction, "posting")
+
+    def at(self, reduction: float) -> PrunedByFold:
+        """Return the same at another reduction."""
+        return replace(self, reduction=reduction)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of all queries."""
+        return self.problems.of_all
+
+    def prune(self, scale: float | None) -> tuple[Problem, WeightedCollection]:
+        """Return what the final scores leave, and the index they make of it at ``scale``.
+
+        A scale of None is the real-valued model.
+        """
+        return self._pruned(self.problem, self.final, scale)
+
+    def held_out(self, scales: Sequence[float | None]) -> np.ndarray:
+        """Measure each query on the index made without its fold: float64[Q, measures].
+
+        ``scales`` are those of the folds; None is the real-valued model.
+        """
+        measured = np.zeros((len(self.problem.queries), len(MEASURES)))
+        for problem, scores, fold, scale in zip(
+            self.problems.of_folds, self.of_folds, self.folds, scales
+        ):
+            left, collection = self._pruned(problem, scores, scale)
+            measured[fold] = left.measure(collection, fold)
+        return measured
+
+    def _pruned(
+        self, problem: Problem, scores: TermScores, scale: float | None
+    ) -> tuple[Problem, WeightedCollection]:
+        if self.unit == "posting":
+            assert scores.rule is not None  # nothing else drops single postings
+            left, factors = self._left_by(problem, scores.rule)
+            tdv = scores.weights * factors
+        else:
+            left, doc_freq = problem, problem.matrix.doc_freq
+            tdv, _ = drop_terms(scores.weights, scores.priority, doc_freq, self.reduction)
+        return left, apply_values(left.matrix, tdv, scale, held=left.held(scale))
+
+    def _left_by(self, problem: Problem, rule: PostingRule) -> tuple[Problem, np.ndarray]:
+        """Return what a rule leaves of a problem, see :meth:`Problem.left`.
+
+        What the final scores leave is kept, and one other: each is as large as the matrix.
+        """
+        if (problem, rule) not in self._left:
+            final = self.problem, self.final.rule
+            for other in [other for other in self._left if other != final]:
+                del self._left[other]
+            self._left[problem, rule] = problem.left(rule, self.reduction)
+        return self._left[problem, rule]

@@ -1,33 +1,204 @@
-"""Exact first retrieval in NumPy: what Lucene would rank, without Java.
+"""Queries, their exact first retrieval in NumPy, and its measures: what Lucene would rank.
 
-The postings of all terms that any query uses are copied once; a ranking function turns them into
-impacts in one pass, and each query sums the impacts of its terms over the documents.
+The postings of all query terms are copied once; a ranking function turns them into impacts in one
+pass, and each query sums the impacts of its terms over the documents. Learning measures tens of
+thousands of rankings of a whole collection, so the ranks of the few judged documents are found
+without sorting. Run files are measured by :func:`tdv_lucene.evaluate_run`, with the same nDCG.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
 
 import numpy as np
 
+from ..errors import TdvError, argument
+from ..evaluation.ndcg import ndcg
 from ..interruption import check
-from ..matrix.blocks import blocks
-from ..matrix.norms import NormKind
-from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_document_matrix import NormKind, TermDocumentMatrix, blocks
 from ..ranking import Similarity
-from .queries import Queries
-from .weighted_collection import WeightedCollection
+from ..vocabulary import ByteStrings
+from .collection import WeightedCollection
 
+MEASURES = ("nDCG@5", "R@1000", "nDCG@1000", "nDCG@10", "RR@10", "R@100")
 _BLOCK = 1 << 14
 """Postings; about the most that are scored at once."""
+_Record = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""One query: id, terms, tf, judged documents, grades, ideal grades."""
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """``Q`` judged queries with at least one relevant document in the index.
+
+    Attributes
+    ----------
+    ids : tuple of Q str
+    indptr : int64[Q + 1], terms : int32[indptr[-1]], tf : float32[indptr[-1]]
+        The distinct vocabulary terms of each query, and how often each occurs in it. A term that
+        the index lacks is left out, so a query may be empty.
+    judged_indptr : int64[Q + 1], judged_docs, grades : int32[judged_indptr[-1]]
+        Judged documents that the index holds, with their grades (0 is judged non-relevant).
+    ideal_grades : tuple of Q int32[*]
+        All positive grades of the qrels, largest first, whether the document is in the index or
+        not: trec_eval's perfect ranking.
+    """
+
+    ids: tuple[str, ...]
+    indptr: np.ndarray
+    terms: np.ndarray
+    tf: np.ndarray
+    judged_indptr: np.ndarray
+    judged_docs: np.ndarray
+    grades: np.ndarray
+    ideal_grades: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(cls, records: Iterable[_Record]) -> Queries:
+        """Put single queries together."""
+        ids, terms, tf, docs, grades, ideal = zip(*records)
+        return cls(
+            ids, _indptr(terms), np.concatenate(terms), np.concatenate(tf),
+            _indptr(docs), np.concatenate(docs), np.concatenate(grades), ideal,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def terms_of(self, query: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (terms, tf) of a query."""
+        here = slice(self.indptr[query], self.indptr[query + 1])
+        return self.terms[here], self.tf[here]
+
+    def judged_of(self, query: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (documents, grades) of a query."""
+        here = slice(self.judged_indptr[query], self.judged_indptr[query + 1])
+        return self.judged_docs[here], self.grades[here]
+
+    def answered_by(self, documents: np.ndarray) -> Queries:
+        """Return the queries with one relevant document each, int32[Q], without those with -1."""
+        one = np.ones(1, np.int32)
+        return Queries.of(
+            (self.ids[query], *self.terms_of(query), documents[[query]], one, one)
+            for query in np.flatnonzero(documents >= 0).tolist()
+        )
+
+    @property
+    def longest(self) -> int:
+        """Most distinct terms in a query, at least 1."""
+        return max(1, int(np.diff(self.indptr).max(initial=0)))
+
+
+def make_queries(
+    matrix: TermDocumentMatrix,
+    topics: Mapping[str, Sequence[str]],
+    qrels: Mapping[str, Mapping[str, int]],
+) -> Queries:
+    """Number the terms and documents of judged topics.
+
+    Raises :class:`TdvError` when the topics, the qrels and the index have nothing in common to
+    learn from.
+
+    Parameters
+    ----------
+    topics
+        Query id -> its index terms (analysed), repeated as often as the query has them.
+    qrels
+        Query id -> document id -> grade.
+    """
+    shared = [query_id for query_id in topics if query_id in qrels]
+    if not shared:
+        raise TdvError(
+            f"none of the {len(qrels)} query ids of the qrels (such as {_examples(qrels)}) is "
+            f"among the {len(topics)} topics (such as {_examples(topics)}): pass the qrels of "
+            "these topics"
+        )
+    if not any(grade > 0 for query_id in shared for grade in qrels[query_id].values()):
+        raise TdvError(
+            "no document is judged relevant to any of the topics: all grades "
+            "are 0 or below, and learning needs some above 0"
+        )
+    judged = {doc for query_id in shared for doc in qrels[query_id]}
+    documents = find_documents(matrix.doc_ids, judged)
+    records = [_number(matrix, documents, qid, topics[qid], qrels[qid]) for qid in shared]
+    records = [record for record in records if (record[4] > 0).any()]
+    if not records:
+        raise TdvError(
+            f"no relevant document of the qrels (such as {_examples(qrels[shared[0]])}) is in the "
+            f"index (which has ids such as {matrix.doc_ids[0].decode(errors='replace')!r}); "
+            f"documents that another field names need {argument('id_field')}"
+        )
+    if not any(len(record[1]) for record in records):
+        raise TdvError(
+            f"no judged topic has a term of the field '{matrix.vocabulary.field}': pass topics in "
+            "the index's language, analysed as the index was ('tdv-lucene inspect' shows how)"
+        )
+    return Queries.of(records)
+
+
+def unjudged_queries(matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[str]]) -> Queries:
+    """Number the terms of topics without judgements, leaving out those without an index term.
+
+    Raises :class:`TdvError` when none has one.
+    """
+    records = [(query_id, *_terms(matrix, tokens)) for query_id, tokens in topics.items()]
+    records = [record for record in records if len(record[1])]
+    if not records:
+        raise TdvError(
+            f"none of the {len(topics)} queries has a term of the field "
+            f"'{matrix.vocabulary.field}': pass queries that users ask of this index, in its "
+            "language"
+        )
+    nobody = np.zeros(0, np.int32)
+    return Queries.of((*record, nobody, nobody, nobody) for record in records)
+
+
+def find_documents(doc_ids: ByteStrings, wanted: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of the ``wanted`` documents that are there, in one pass over all ids.
+
+    Of an id that is there twice it is the last.
+    """
+    encoded = {doc.encode(): doc for doc in wanted}
+    return {encoded[doc]: number for number, doc in enumerate(doc_ids) if doc in encoded}
+
+
+def _number(
+    matrix: TermDocumentMatrix,
+    documents: Mapping[str, int],
+    query_id: str,
+    tokens: Sequence[str],
+    judged: Mapping[str, int],
+) -> _Record:
+    terms, tf = _terms(matrix, tokens)
+    held = sorted((documents[d], g) for d, g in judged.items() if d in documents)
+    docs, grades = np.array(held, np.int32).reshape(-1, 2).T
+    ideal = np.array(sorted((g for g in judged.values() if g > 0), reverse=True), np.int32)
+    return query_id, terms, tf, docs, grades, ideal
+
+
+def _terms(matrix: TermDocumentMatrix, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the distinct terms that the index has, and how often each is there."""
+    found = matrix.vocabulary.find(tokens)
+    terms, tf = np.unique(found[found >= 0], return_counts=True)
+    return terms.astype(np.int32), tf.astype(np.float32)
+
+
+def _indptr(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+
+
+def _examples(ids: Mapping[str, object]) -> str:
+    return ", ".join(repr(i) for i in list(ids)[:2]) or "none at all"
 
 
 class QueryPostings:
     """Postings of the terms of ``queries``.
 
-    Memory: 8 bytes a posting of a query term, and 4 more for a set of impacts.
+    Memory: 8 bytes a posting of a query term, and 4 more for a set of impacts. In its methods
+    ``only`` int64[n] chooses queries; None is all of them.
     """
 
     def __init__(self, matrix: TermDocumentMatrix, queries: Queries) -> None:
@@ -43,12 +214,12 @@ class QueryPostings:
 
     @cached_property
     def tie_order(self) -> np.ndarray | None:
-        """int64[D]: in which order documents of equal scores fall where measures are computed; None
-        for that of their numbers, which is Lucene's.
+        """int64[D]: the order of documents with equal scores where measures are computed; None for
+        that of their numbers, which is Lucene's.
 
         Whole weights make many equal scores, the more the coarser they are, and collections often
         begin with their judged documents: by number, coarse weights would seem to rank well. So on
-        impact indexes chance decides, the same for every ranking.
+        impact indexes the order is random, and the same for every ranking.
         """
         if self._doc_ids is None:
             return None
@@ -56,20 +227,14 @@ class QueryPostings:
         return np.asarray(np.argsort(np.argsort(drawn, kind="stable"), kind="stable"))
 
     def impacts(
-        self,
-        similarity: Similarity,
-        collection: WeightedCollection,
-        some: np.ndarray | None = None,
+        self, similarity: Similarity, collection: WeightedCollection, only: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return float32[postings]: each posting's score for a query that has the term once.
-
-        With ``some`` queries, only their terms' postings are scored.
-        """
+        """Return float32[postings]: each posting's score for a query that has the term once."""
         result = np.zeros(len(self.docs), np.float32)
         doc_len = np.asarray(collection.doc_len, np.float32)
         numbers = np.arange(len(self.terms))
-        if some is not None:
-            numbers = np.unique(self._position[np.isin(self._query, some)])
+        if only is not None:
+            numbers = np.unique(self._position[np.isin(self._query, only)])
         for terms, rows in self._blocks(numbers[collection.tdv[self.terms[numbers]] != 0]):
             check()
             tf = collection.stored_tf(terms, self.tf[rows]).astype(np.float32)
@@ -81,9 +246,8 @@ class QueryPostings:
     def _blocks(self, numbers: np.ndarray) -> Iterator[tuple[int | np.ndarray, slice | np.ndarray]]:
         """Yield (terms, rows): the postings of ``numbers`` of :attr:`terms`, each once.
 
-        A long list is alone, and ``terms`` its term; of short ones there are many in a block, and
-        ``terms`` has an entry a posting. Most lists are so short that to call NumPy for each would
-        take most of the time.
+        A long list is alone, and ``terms`` its term. A block has many short ones, and ``terms`` an
+        entry a posting: to call NumPy for each short list would take most of the time.
         """
         starts, sizes = self.indptr[numbers], np.diff(self.indptr)[numbers]
         is_long = sizes > _BLOCK
@@ -97,17 +261,17 @@ class QueryPostings:
             yield np.repeat(terms[block.terms], block.sizes), rows
 
     def spans_of(self, query: int) -> Iterator[slice]:
-        """Yield where the postings of each distinct term of ``query`` are, in its order."""
+        """Yield the postings of each distinct term of ``query``, in its order, as slices."""
         span = slice(self.queries.indptr[query], self.queries.indptr[query + 1])
         for i in self._position[span]:
             yield slice(self.indptr[i], self.indptr[i + 1])
 
     def scores(
-        self, impacts: np.ndarray, some: Iterable[int] | None = None
+        self, impacts: np.ndarray, only: Iterable[int] | None = None
     ) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield (query, float32[D] scores) of ``some`` queries; the array is used again."""
+        """Yield (query, float32[D] scores); the array is used again."""
         scores = np.empty(self.doc_number, np.float32)
-        for query in range(len(self.queries)) if some is None else some:
+        for query in range(len(self.queries)) if only is None else only:
             check()
             scores[:] = 0
             _, times = self.queries.terms_of(query)
@@ -116,11 +280,11 @@ class QueryPostings:
                 scores[self.docs[row]] += impacts[row] if tf == 1 else tf * impacts[row]
             yield query, scores
 
-    def top(self, impacts: np.ndarray, depth: int, some: np.ndarray | None = None) -> np.ndarray:
+    def top(self, impacts: np.ndarray, depth: int, only: np.ndarray | None = None) -> np.ndarray:
         """Return int32[n, depth] best documents, best first, ties by number; -1 is padding."""
-        some = np.arange(len(self.queries)) if some is None else some
-        result = np.full((len(some), depth), -1, np.int32)
-        for row, (_, scores) in enumerate(self.scores(impacts, some)):
+        only = np.arange(len(self.queries)) if only is None else only
+        result = np.full((len(only), depth), -1, np.int32)
+        for row, (_, scores) in enumerate(self.scores(impacts, only)):
             best = top_documents(scores, depth)
             result[row, : len(best)] = best
         return result
@@ -137,3 +301,77 @@ def top_documents(scores: np.ndarray, depth: int) -> np.ndarray:
         level = matching[found == threshold][: depth - len(above)]
         matching = np.sort(np.concatenate([above, level]))
     return matching[np.argsort(-scores[matching], kind="stable")].astype(np.int32)
+
+
+def evaluate(
+    postings: QueryPostings, impacts: np.ndarray, only: np.ndarray | None = None
+) -> np.ndarray:
+    """Return float64[n, measures]: the ``MEASURES`` of the full ranking of each query.
+
+    ``only`` int64[n] chooses queries; None is all of them. Ranks in a pool are estimated: a drawn
+    document above counts for as many as it represents. Ties: :attr:`QueryPostings.tie_order`.
+    """
+    queries = postings.queries
+    only = np.arange(len(queries)) if only is None else only
+    if not len(only):
+        return np.zeros((0, len(MEASURES)))
+    pool, order = postings.pool, postings.tie_order
+    drawn = np.zeros(0, np.int64) if pool is None else np.flatnonzero(pool.drawn)
+    ranks, grades = [], []
+    for query, scores in postings.scores(impacts, only):
+        docs, of_query = queries.judged_of(query)
+        relevant = docs[of_query > 0]
+        found = ranks_of(scores, relevant, order)
+        if pool is not None:
+            of_drawn = scores[drawn]
+            for i, doc in enumerate(relevant):
+                above = np.count_nonzero(of_drawn > scores[doc])
+                if order is not None:
+                    tied = of_drawn == scores[doc]
+                    above += np.count_nonzero(tied & (order[drawn] < order[doc]))
+                found[i] += (pool.doc_weight - 1) * above
+        ranks.append(found)
+        grades.append(of_query[of_query > 0])
+    return _measures(ranks, grades, [queries.ideal_grades[query] for query in only])
+
+
+def ranks_of(scores: np.ndarray, docs: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
+    """Return float64[n] ranks from 1, infinite if not retrieved.
+
+    Ties are broken by ``order`` int64[D], or by document number.
+    """
+    ranks = np.full(len(docs), np.inf)
+    for i, doc in enumerate(docs):
+        if scores[doc] > 0:
+            if order is None:
+                tied_before = np.count_nonzero(scores[:doc] == scores[doc])
+            else:
+                tied = np.flatnonzero(scores == scores[doc])
+                tied_before = np.count_nonzero(order[tied] < order[doc])
+            ranks[i] = 1 + np.count_nonzero(scores > scores[doc]) + tied_before
+    return ranks
+
+
+def _measures(
+    ranks: list[np.ndarray], grades: list[np.ndarray], ideal: list[np.ndarray]
+) -> np.ndarray:
+    """Return float64[n, measures], from each query's relevant documents and their ideal grades."""
+    numbers = np.arange(len(ideal))
+    query = np.repeat(numbers, [len(of_query) for of_query in ranks])
+    relevant = np.array([len(of_query) for of_query in ideal])
+    rank = np.concatenate(ranks)
+    all_of_them = (
+        query, rank, np.concatenate(grades).astype(np.float64),
+        np.repeat(numbers, relevant), np.concatenate(ideal).astype(np.float64),
+    )  # fmt: skip
+    found = {f"nDCG@{k}": ndcg(*all_of_them, depth=k, number=len(ideal)) for k in (5, 10, 1000)}
+    for depth in (100, 1000):
+        found[f"R@{depth}"] = np.bincount(query, rank <= depth, minlength=len(ideal)) / relevant
+    found["RR@10"] = np.zeros(len(ideal))
+    np.maximum.at(found["RR@10"], query, np.where(rank <= 10, 1 / rank, 0))
+    return np.stack([found[name] for name in MEASURES], axis=1)
+
+
+def mean_measures(per_query: np.ndarray) -> dict[str, float]:
+    """Return the means of float64[n, measures] by name."""
+    return dict(zip(MEASURES, map(float, per_query.mean(axis=0))))

@@ -25,7 +25,7 @@ DEPTH = 1000
 
 _LEAST_ROUNDS = 5
 MODES = ("top10", "top1000", "top10_exhaustive", "top1000_exhaustive")
-"""What is timed, in the order of ``TimedIndex.Mode``."""
+"""What is timed, in the order of ``LatencyJob.Mode``."""
 
 _TOLD = ("warmup_rounds", "warmup_stable", "gc_collections", "gc_ms")
 _COUNTED = ("top10", "top1000", "exhaustive")  # LatencyJob.COUNTED

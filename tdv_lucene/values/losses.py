@@ -44,7 +44,7 @@ def loss_of(point: Point, measure: str = MEASURE) -> float:
 
 def most_loss_of(point: Point, measure: str = MEASURE) -> float:
     """Return the largest :func:`loss_of` within the 95 % interval of the difference, or by a
-    query log the careful one (see :mod:`..learning.by_log`)."""
+    query log the careful one (see :mod:`..learning.log`)."""
     if "expected" in point:
         return float(point["expected"]["loss_at_most"])
     full = point["full"][measure]

@@ -1,13 +1,9 @@
-"""What learning found, on disk and at a chosen reduction.
-
-A :class:`TermValues` holds a TDV for every term and the order in which terms are dropped;
-``at_reduction`` turns the two into the TDVs that pruning applies.
-"""
+"""Term values: what learning found, its manifest, and the TDVs that pruning applies."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,28 +14,77 @@ from ..arguments import checked_share
 from ..errors import TdvError, argument
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
-from ..ranking import ANSERINI_DEFAULTS
-from ..ranking.boosts import Boost, read_boost
-from ..store import check_files, load_array, read_manifest, save_array
+from ..plan import LONGEST, kinds_of
+from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, SearchParameters
+from ..ranking.postings import Boost, kind_of_boost, read_boost
+from ..store import (
+    NUMBER,
+    cannot_be,
+    check_content,
+    check_files,
+    load_array,
+    read_manifest,
+    save_array,
+)
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
-from .dropped_postings import PostingRule
-from .dropped_terms import drop_terms, nearest
 from .losses import MEASURE
-from .manifest import LONG, check_arrays, check_manifest, describe
-from .operating_point import OperatingPoint
+from .posting_rule import OperatingPoint, PostingRule, drop_terms, nearest
 
 _log = logging.getLogger(__name__)
 
 KIND = "term-values"
 _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
-_ARRAYS = ("doc_freq", "total_term_freq", "weights", "priority")
+TUNE_RECIPE = "tune"
+"""The recipe of :func:`tuned_values`."""
+
+_LONG = ("folds", "points", "posting_rule", "files")
+"""Entries with tables, which are left out where a manifest is printed."""
+_MEASURES = {"*": NUMBER}
+_POINT = {
+    "reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": _MEASURES,
+    "scales": [{"scale": NUMBER, "index_bytes?": NUMBER}],
+    "removed?": NUMBER, "full?": _MEASURES, "posting_bytes?": NUMBER, "dictionary_bytes?": NUMBER,
+    "index_bytes?": NUMBER, "visited?": NUMBER,
+    "difference?": {"*": {"mean": NUMBER, "ci95": [NUMBER]}}, "expected?": dict,
+}  # fmt: skip
+_RULE = {
+    "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": [NUMBER],
+    "reductions": [NUMBER], "thresholds": [NUMBER],
+}  # fmt: skip
+_MANIFEST = {
+    "field": str, "vocabulary_sha256": str, "model": str, "points": [_POINT],
+    "parameters": {f"{name}?": NUMBER for name in ANSERINI_DEFAULTS},  # else as Anserini has it
+    "recommended_reduction": (*NUMBER, type(None)),
+    "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str, "folds?": list,
+    "queries?": int, "full?": dict, "pool?": dict, "analysis?": dict,
+    "prior?": dict, "seed?": int, "vectors?": dict, "tuned_on?": int, "measure?": str, "log?": dict,
+    "choice?": dict, "recommended_because?": str,
+}  # fmt: skip
+"""Types of the facts; :meth:`TermValues.of` gets them. An index's record has the same names."""
+
+
+def _finite_from_0(array: np.ndarray) -> bool:
+    return bool(np.isfinite(array).all() and np.all(array >= 0))
+
+
+_ARRAYS: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
+    "doc_freq": ("iu", "whole numbers from 0", _finite_from_0),
+    "total_term_freq": ("iu", "whole numbers from 0", _finite_from_0),
+    "weights": ("f", "finite and not negative", _finite_from_0),
+    "priority": ("f", "numbers, none of them NaN", lambda array: not bool(np.isnan(array).any())),
+    "posting_priority": (
+        "f", "finite and above 0", lambda array: _finite_from_0(array) and bool(np.all(array > 0))
+    ),
+    "posting_factors": ("f", "finite and not negative", _finite_from_0),
+}  # fmt: skip
+"""For each array: kinds of dtype, its legal numbers in words, and a test of them."""
 _OPTIONAL = ("posting_priority", "posting_factors")
 
 
 @dataclass(frozen=True, eq=False)
 class TermValues:
-    """The learned TDVs of one field of one index.
+    """The learned TDVs of one field of one index, and the order in which terms are dropped.
 
     Attributes
     ----------
@@ -51,7 +96,7 @@ class TermValues:
         Terms with the smallest are dropped first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
-        ``source``, ``folds``, ``measure`` (what points are chosen by), ``recommended_reduction``,
+        ``source``, ``folds``, ``measure`` (by which points are chosen), ``recommended_reduction``,
         ``recommended_because`` (see :class:`.losses.Recommended`), and ``points``. A point is a
         dict with its ``reduction``; the ``measures`` on held-out queries, beside those of the tuned
         ``full`` index, and the mean ``difference`` of each with its interval; the estimated
@@ -59,12 +104,10 @@ class TermValues:
         ``visited``, the postings in the lists of a query's terms, mean over the queries; the
         ``scale`` that keeps the ranking, and all ``scales`` that were tried.
         With a ``posting_priority`` there is also ``posting_rule`` (see
-        :meth:`.dropped_postings.PostingRule.describe`) and ``unit``, what is dropped by default.
-    posting_priority : float32[V] or None
-        For the unit "posting": finite, above 0; see :class:`.dropped_postings.PostingRule`. None
-        where there is no such rule.
-    posting_factors : float32[F, V] or None
-        The rule's ``factors``.
+        :meth:`.posting_rule.PostingRule.describe`) and ``unit``, which is dropped by default.
+    posting_priority, posting_factors : float32[V] or None, float32[F, V] or None
+        The ``priority`` and ``factors`` of a :class:`.posting_rule.PostingRule`, for the unit
+        "posting"; None without such a rule.
     """
 
     vocabulary: Vocabulary
@@ -77,9 +120,23 @@ class TermValues:
     posting_factors: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        arrays = {name: getattr(self, name) for name in (*_ARRAYS, *_OPTIONAL)}
+        terms = len(self.vocabulary)
         factors_at = self.manifest.get("posting_rule", {}).get("factors_at", ())
-        check_arrays(arrays, len(self.vocabulary), len(factors_at))
+        for name, (kind, legal, holds) in _ARRAYS.items():
+            found = getattr(self, name)
+            if found is None:
+                continue
+            expected = (len(factors_at), terms) if name == "posting_factors" else (terms,)
+            if found.shape != expected:
+                raise TdvError(
+                    f"term values: '{name}' has shape {found.shape}, expected {expected}: "
+                    "the folder is damaged: learn it again"
+                )
+            if found.dtype.kind not in kind or not holds(np.asarray(found)):
+                raise TdvError(
+                    f"term values: '{name}' must be {legal}; the folder is damaged or was edited: "
+                    "learn it again"
+                )
 
     @classmethod
     def of(
@@ -88,27 +145,49 @@ class TermValues:
         weights: np.ndarray,
         priority: np.ndarray,
         rule: PostingRule | None,
-        **facts: Any,
+        *,
+        model: str,
+        parameters: SearchParameters,
+        recipe: Mapping[str, Any],
+        points: Sequence[Mapping[str, Any]],
+        recommended_reduction: float | None,
+        queries: int,
+        folds: Sequence[Mapping[str, Any]] = (),
+        unit: str = "posting",
+        **further: Any,
     ) -> TermValues:
         """Return TDVs of the terms of ``matrix``.
 
         Parameters
         ----------
         rule
-            How single postings are dropped; None if only whole terms are.
-        facts
-            Of the manifest, see :func:`.manifest.describe`.
+            The rule for single postings; None if only whole terms are dropped.
+        unit
+            The unit that is dropped by default, if there is a rule.
+        further
+            Facts that not all TDVs have, by their names in the manifest; None for no such fact,
+            except for ``lead``.
         """
+        by_posting = {} if rule is None else {"unit": unit, "posting_rule": rule.describe()}
+        manifest = {
+            **by_posting,
+            "field": matrix.vocabulary.field,
+            "source": matrix.source,
+            "vocabulary_sha256": matrix.vocabulary.sha256,
+            "model": model,
+            "parameters": parameters.values(),
+            **{name: fact for name, fact in further.items() if name == "lead" or fact is not None},
+            "recipe": dict(recipe),
+            "queries": queries,
+            "folds": list(folds),
+            "points": list(points),
+            "recommended_reduction": recommended_reduction,
+        }
         return cls(
-            vocabulary=matrix.vocabulary,
-            doc_freq=np.asarray(matrix.doc_freq),
-            total_term_freq=np.asarray(matrix.total_term_freq),
-            weights=weights,
-            priority=priority,
-            manifest=describe(matrix, rule, **facts),
-            posting_priority=None if rule is None else rule.priority,
-            posting_factors=None if rule is None else rule.factors,
-        )
+            matrix.vocabulary, np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq),
+            weights, priority, manifest,
+            None if rule is None else rule.priority, None if rule is None else rule.factors,
+        )  # fmt: skip
 
     @property
     def model(self) -> str:
@@ -117,7 +196,7 @@ class TermValues:
 
     @property
     def measure(self) -> str:
-        """What points are chosen by."""
+        """The measure by which points are chosen."""
         return str(self.manifest.get("measure", MEASURE))
 
     @property
@@ -127,12 +206,9 @@ class TermValues:
 
     @property
     def recommended_reduction(self) -> float:
-        """What pruning takes unless told otherwise.
+        """The reduction that pruning takes by default.
 
-        Raises
-        ------
-        TdvError
-            When none is recommended: it names the choices there are.
+        Raises :class:`TdvError` when none is recommended; it names the choices there are.
         """
         recommended: float | None = self.manifest["recommended_reduction"]
         if recommended is None:
@@ -152,19 +228,17 @@ class TermValues:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Return k1, b and mu of training and search, Anserini's where none is named; at a scale,
-        multiply k1 and mu by it.
-        """
+        """k1, b and mu of training and search, Anserini's by default, for a scale of 1."""
         return {**ANSERINI_DEFAULTS, **self.manifest["parameters"]}
 
     @property
     def position_boost(self) -> Boost | None:
-        """How frequencies count, see :mod:`..ranking.boosts`; None if as they are."""
+        """The boost of frequencies (:mod:`..ranking.postings`); None if they count as they are."""
         return read_boost(self.manifest.get("lead"))
 
     @property
     def posting_rule(self) -> PostingRule | None:
-        """How single postings are dropped; None if only whole terms are."""
+        """The rule for single postings; None if only whole terms are dropped."""
         if self.posting_priority is None:
             return None
         return PostingRule.read(
@@ -173,13 +247,13 @@ class TermValues:
 
     @property
     def unit(self) -> str:
-        """``"term"`` or ``"posting"``: what is dropped by default."""
+        """``"term"`` or ``"posting"``: the unit that is dropped by default."""
         unit: str = self.manifest.get("unit", "term")
         return unit
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without its long tables (folds, scales, thresholds), for printing."""
-        shown = {k: v for k, v in self.manifest.items() if k not in LONG}
+        shown = {k: v for k, v in self.manifest.items() if k not in _LONG}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
 
@@ -194,38 +268,34 @@ class TermValues:
     def at_reduction(self, reduction: float, *, unit: str | None = None) -> OperatingPoint:
         """Return the TDVs that drop about ``reduction`` of the field's postings.
 
-        Terms are dropped in order of ``priority`` (see :func:`.dropped_terms.drop_terms`), single
-        postings by ``posting_priority`` as well (see :class:`.dropped_postings.PostingRule`). Terms
-        with a learned TDV of 0 are always dropped, so a small ``reduction`` may be exceeded: see
-        ``OperatingPoint.reduction``.
+        Terms with a learned TDV of 0 are always dropped, so a small ``reduction`` may be exceeded:
+        see ``OperatingPoint.reduction``.
 
         Parameters
         ----------
         reduction
             Within [0, 1).
         unit
-            What is dropped, ``"term"`` or ``"posting"``; None for what the recipe recommends.
+            ``"term"`` drops whole terms, in order of ``priority`` (see
+            :func:`.posting_rule.drop_terms`); ``"posting"`` single postings, by the
+            ``posting_rule``. None for the default of these TDVs.
         """
         checked_share(reduction)
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
-        rule, scale = self._rule_of(unit), float(point["scale"])
-        if rule is not None:
-            tdv, cut = rule.drop(self.weights, self.priority, self.doc_freq, reduction)
-            return OperatingPoint(tdv, scale, cut, reduction, point, self.position_boost)
-        tdv, dropped = drop_terms(self.weights, self.priority, self.doc_freq, reduction)
-        return OperatingPoint(tdv, scale, None, dropped, point, self.position_boost)
-
-    def _rule_of(self, unit: str | None) -> PostingRule | None:
-        """Return the rule for single postings, None for whole terms."""
-        unit = unit or self.unit
+        unit, scale = unit or self.unit, float(point["scale"])
         if unit not in UNITS:
             raise TdvError(f"no unit '{unit}': choose one of {', '.join(UNITS)}")
-        if unit == "posting" and self.posting_priority is None:
+        learned = self.weights, self.priority, self.doc_freq
+        if unit == "term":
+            tdv, dropped = drop_terms(*learned, reduction)
+            return OperatingPoint(tdv, scale, None, dropped, point, self.position_boost)
+        if (rule := self.posting_rule) is None:
             raise TdvError(
                 f"these TDVs have no rule for single postings: pass {argument('unit', 'term')}, or "
                 "learn them with 'tdv-lucene learn'"
             )
-        return self.posting_rule if unit == "posting" else None
+        tdv, cut = rule.drop(*learned, reduction)
+        return OperatingPoint(tdv, scale, cut, reduction, point, self.position_boost)
 
     def save(self, output: StrPath | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
@@ -237,7 +307,7 @@ class TermValues:
         with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
-            for name in (*_ARRAYS, *_OPTIONAL):
+            for name in _ARRAYS:
                 if getattr(self, name) is not None:
                     save_array(folder / f"{name}.npy", getattr(self, name))
             place.write_manifest(dict(self.manifest))
@@ -246,18 +316,17 @@ class TermValues:
     def load(cls, path: StrPath) -> TermValues:
         """Read a folder written by :meth:`save`, its arrays memory-mapped.
 
-        All files are compared with the sizes and digests in the manifest.
-
-        Raises
-        ------
-        TdvError
-            When it is not such a folder, or what it holds is damaged or not admissible.
+        All files are compared with the sizes and digests in the manifest. Raises :class:`TdvError`
+        when it is not such a folder, or its content is damaged or not admissible.
         """
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
-        names = ["terms", "terms_indptr", *_ARRAYS]
-        names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
-        check_manifest(path, manifest, _MADE_BY, by_posting="posting_priority" in names)
+        there = [
+            name for name in _ARRAYS
+            if name not in _OPTIONAL or (Path(path) / f"{name}.npy").exists()
+        ]  # fmt: skip
+        _check_manifest(path, manifest, by_posting="posting_priority" in there)
+        names = ["terms", "terms_indptr", *there]
         arrays = {name: load_array(path, name, _MADE_BY) for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
         vocabulary = Vocabulary(manifest["field"], terms)
@@ -267,3 +336,103 @@ class TermValues:
             "read values of %d terms of '%s' from %s", len(vocabulary), vocabulary.field, path
         )
         return cls(vocabulary, manifest=manifest, **arrays)
+
+
+def _check_manifest(folder: StrPath, manifest: Mapping[str, Any], *, by_posting: bool) -> None:
+    """Raise :class:`TdvError` when an entry that is used later is missing or of another type.
+
+    ``by_posting``: whether there is a ``posting_priority``, which needs its rule.
+    """
+    check_content(folder, manifest, _MADE_BY, {**_MANIFEST, **_boost_in(manifest)})
+    if not manifest["points"]:
+        raise cannot_be(folder, "points", [], _MADE_BY)
+    for point in manifest["points"]:
+        for of in point.get("difference", {}).values():
+            if len(of["ci95"]) != 2:
+                raise cannot_be(folder, "ci95", of["ci95"], _MADE_BY)
+    if by_posting:
+        rule = manifest.get("posting_rule", {})
+        check_content(folder, rule, _MADE_BY, {**_RULE, **_boost_in(rule)}, "posting_rule")
+        if not rule["thresholds"] or len(rule["reductions"]) != len(rule["thresholds"]):
+            raise cannot_be(folder, "reductions", rule["reductions"], _MADE_BY)
+
+
+def _boost_in(described: Any) -> dict[str, Any]:
+    """Return the type of the boost in a manifest or a posting rule."""
+    lead = described.get("lead") if isinstance(described, dict) else None
+    if not isinstance(lead, dict):
+        return {"lead?": type(None)}
+    kind = kind_of_boost(lead)
+    optional = kind._field_defaults
+    return {"lead?": {f"{n}?" if n in optional else n: NUMBER for n in kind._fields}}
+
+
+def unvalidated_values(
+    matrix: TermDocumentMatrix,
+    weights: np.ndarray,
+    priority: np.ndarray,
+    rule: PostingRule | None,
+    *,
+    reductions: Sequence[float],
+    scale: float | Callable[[float], float],
+    recommended: float,
+    **about: Any,
+) -> TermValues:
+    """Return TDVs with operating points that have no measures: of peers, the prior and tuning.
+
+    Parameters
+    ----------
+    weights, priority, rule
+        See :meth:`TermValues.of`.
+    scale
+        The scale of all points, or a function of the reduction.
+    recommended
+        The reduction that pruning takes by default.
+    about
+        Facts about their origin: ``model``, ``parameters``, ``recipe`` and more.
+    """
+    points = [
+        {"reduction": r, "removed": r, "measures": {}, "full": {},
+         "scale": scale(r) if callable(scale) else scale, "scales": []}
+        for r in reductions
+    ]  # fmt: skip
+    return TermValues.of(
+        matrix, weights, priority, rule,
+        **about, queries=0, points=points, recommended_reduction=recommended,
+    )  # fmt: skip
+
+
+def tuned_values(
+    matrix: TermDocumentMatrix, parameters: SearchParameters, about: Mapping[str, Any]
+) -> TermValues:
+    """Return TDVs of 1 for BM25 with these parameters; nothing is dropped.
+
+    ``about`` is for the manifest: where the parameters are from.
+    """
+    matrix.require_postings("tuning")
+    weights = np.ones(matrix.shape[0], np.float32)
+    return unvalidated_values(
+        matrix, weights, weights, None, reductions=(0.0,), scale=1.0, recommended=0.0,
+        model=DEFAULT_MODEL, parameters=parameters, lead=None, positions=False,
+        recipe={"name": TUNE_RECIPE}, **about,
+    )  # fmt: skip
+
+
+def tdvs_of_unseen(values: TermValues) -> np.ndarray:
+    """Return float32[2 (LONGEST + 1)]: TDVs of unseen terms, by :func:`..plan.kinds_of`.
+
+    An unseen term gets the mean TDV of the terms of its kind in a single document; if there is
+    none, of all in a single document, or of all. The network gave those a TDV by their length and
+    digits alone, since word vectors and the other statistics need more documents. So the TDV
+    depends on nothing but the learned TDVs and the term's bytes, which makes updates exact:
+    however an index grew, every posting gets the frequency that pruning it anew would give it.
+    """
+    once = np.flatnonzero(np.asarray(values.doc_freq) == 1)
+    if not len(once):
+        once = np.arange(len(values.vocabulary))
+    tdv = np.asarray(values.weights, np.float64)[once]
+    kinds, size = kinds_of(values.vocabulary.terms)[once], 2 * (LONGEST + 1)
+    counts = np.bincount(kinds, minlength=size)
+    usual = tdv.mean() if len(tdv) else 1.0
+    means = np.bincount(kinds, tdv, minlength=size) / np.maximum(counts, 1)
+    return np.where(counts > 0, means, usual).astype(np.float32)

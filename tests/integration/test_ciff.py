@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from ciff_reading import read_ciff
+from command_line import json_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lucene_indexes import Doc
@@ -20,7 +20,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix import ciff
 from tdv_lucene.matrix.ciff import export_ciff, write_ciff
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
@@ -78,15 +78,10 @@ def test_deleted_and_empty_documents_and_long_postings(make_index, tmp_path):
     assert postings_of(lists, documents) == expected(living)
 
 
-def test_a_pruned_index_has_its_quantised_frequencies(tiny_index, tmp_path, monkeypatch, capsys):
-    from tdv_lucene.cli import main
-
+def test_a_pruned_index_has_its_quantised_frequencies(tiny_index, tmp_path):
     make_peer_values(tiny_index, tmp_path / "values", "ridf")
     prune_index(tiny_index, tmp_path / "values", tmp_path / "pruned", reduction=0.3, scale=3.0)
-    words = ["export", "--index", tmp_path / "pruned", "--output", tmp_path / "p.ciff", "--json"]
-    monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
-    main()
-    told = json.loads(capsys.readouterr().out)
+    told = json_of("export", "--index", tmp_path / "pruned", "--output", tmp_path / "p.ciff")
     header, lists, documents = read_ciff(tmp_path / "p.ciff")
     matrix = extract_matrix(tmp_path / "pruned", tmp_path / "matrix")
     assert [message.term.encode() for message in lists] == list(matrix.vocabulary.terms)
@@ -106,34 +101,20 @@ def test_a_matrix_at_hand_gives_the_same_bytes(tiny_index, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "case, message",
+    "changes, named",
     [
-        ("no index", "no such index"),
-        ("no field", "no field 'title'"),
-        ("exists", "exists"),
-        ("inside", "overlaps the input"),
-        ("bytes", "is not UTF-8"),
+        ({"index": "/nowhere"}, "/nowhere"),
+        ({"field": "title"}, "'title'"),
+        ({"index": [b"\xff\xfe"]}, "UTF-8"),
     ],
 )
-def test_refusals_leave_nothing(case, message, tiny_index, make_index, tmp_path):
-    folder = tmp_path / "out"
-    folder.mkdir()
-    arguments = {"index": tiny_index, "output": folder / "x.ciff"}
-    if case == "no index":
-        arguments["index"] = tmp_path / "nowhere"
-    elif case == "no field":
-        arguments["field"] = "title"
-    elif case == "exists":
-        (folder / "x.ciff").write_text("mine")
-    elif case == "inside":
-        arguments["output"] = tiny_index / "x.ciff"
-    else:
-        arguments["index"] = make_index([[Doc("a", [b"\xff\xfe"])]])
-    with pytest.raises(TdvError, match=message):
-        export_ciff(**arguments)
-    left = {path.name: path.read_text() for path in folder.iterdir()}
-    assert left == ({"x.ciff": "mine"} if case == "exists" else {})
-    assert not (tiny_index / "x.ciff").exists()
+def test_refusals_leave_nothing(changes, named, tiny_index, make_index, tmp_path):
+    """Of outputs that are taken: see test_outputs.py."""
+    if isinstance(changes.get("index"), list):
+        changes = {"index": make_index([[Doc("a", changes["index"])]])}
+    with pytest.raises(TdvError, match=named):
+        export_ciff(**{"index": tiny_index, "output": tmp_path / "x.ciff", **changes})
+    assert not [*tmp_path.glob("x.ciff*")]
 
 
 @settings(deadline=None, max_examples=50)

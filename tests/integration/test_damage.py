@@ -9,21 +9,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
-from lucene_indexes import Doc
+from lucene_indexes import Doc, write_index
+from pruning_inputs import field_plan
 
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli.inspect import command as inspect_command
 from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
-from tdv_lucene.jvm.hits import append_run, open_searched
-from tdv_lucene.jvm.index import identify, read_user_data, write_tokens
+from tdv_lucene.jvm.hits import open_searched
+from tdv_lucene.jvm.index import write_tokens
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.searching.run_lines import append_run
 
 pytestmark = pytest.mark.jvm
 
@@ -32,8 +34,6 @@ BM25 = SearchParameters("bm25", k1=0.9, b=0.4)
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from lucene_indexes import write_index
-
     words = [f"word{i:03d}" for i in range(40)]
     docs = [Doc(f"d{i}", [words[(i * j) % 40] for j in range(1, 9)]) for i in range(300)]
     return write_index(tmp_path_factory.mktemp("damage") / "index", [docs])
@@ -57,7 +57,7 @@ def _flip(source: Path, to: Path, suffix: str, place: float) -> Path:
 @pytest.mark.parametrize("suffix", [".doc", ".tim"])
 def test_wrong_byte_is_told_with_its_place(suffix: str, source: Path, tmp_path: Path) -> None:
     vocabulary = extract_matrix(source, tmp_path / "matrix").vocabulary
-    ones = rewriter.FieldValues(vocabulary, np.ones(len(vocabulary), np.float32), 1.0)
+    ones = field_plan(vocabulary, 1, 1.0)
     named = 0
     for step in range(16):
         damaged = _flip(source, tmp_path / f"damaged-{step}", suffix, 0.02 + step * 0.06)
@@ -97,15 +97,20 @@ def _time(index: Path, scratch: Path, whole: Path) -> None:
 
 
 def _rewrite(index: Path, scratch: Path, vocabulary: Any) -> None:
-    ones = rewriter.FieldValues(vocabulary, np.ones(len(vocabulary), np.float32), 1.0)
+    ones = field_plan(vocabulary, 1, 1.0)
     (scratch / "pruned").mkdir()
     rewriter.rewrite_index(index, scratch / "pruned", [ones], threads=2, user_data={})
 
 
 def _verify(index: Path, other: Path, vocabulary: Any) -> None:
-    ones = rewriter.FieldValues(vocabulary, np.ones(len(vocabulary), np.float32), None)
+    ones = field_plan(vocabulary, 1, None)
     found = rewriter.prove_pruned(index, other, [ones], threads=2)
     assert "difference" not in found
+
+
+def _identify(index: Path) -> None:
+    with Index.open(index) as opened:
+        opened.holds_weights("contents")
 
 
 def _open(index: Path) -> None:
@@ -155,8 +160,7 @@ LOOSE: dict[str, Use] = {
     "postings": lambda i, s, w, v: _postings(i),
     "documents": lambda i, s, w, v: searcher.known_documents(i, ["d7", "d8", "none"]),
     "texts": lambda i, s, w, v: searcher.stored_texts(i, "contents", ["d7", "none"], 9),
-    "identity": lambda i, s, w, v: identify(i),
-    "user data": lambda i, s, w, v: read_user_data(i),
+    "identity": lambda i, s, w, v: _identify(i),
 }
 """What stops only where it fails: then for the damage, and with nothing else."""
 
@@ -266,4 +270,4 @@ def test_unknown_codec_is_named(source: Path, tmp_path: Path) -> None:
     content = content.replace(codec, b"Private" + codec[-(len(codec) - 7) :])[:-8]
     segments.write_bytes(content + zlib.crc32(content).to_bytes(8, "big"))
     with pytest.raises(TdvError, match=r"cannot be read by Lucene.*'Private\d*'"):
-        identify(copy)
+        _identify(copy)

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from lucene_indexes import Doc
+from lucene_indexes import Doc, write_index
 from oracle import ANSERINI, assert_baked, read_norms
 
 from tdv_lucene import TdvError
 from tdv_lucene.cli.prune import command as prune_command
 from tdv_lucene.cli.tune import command as tune_command
+from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.indexes.user_data import FieldRecord
 from tdv_lucene.jvm import java_class, rewriter
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
+from tdv_lucene.plan import FOLDER
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import Baking
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.searching.tune import tune_index
-from tdv_lucene.simulation.weighted_collection import apply_values
-from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.simulation.collection import apply_values
 
 pytestmark = pytest.mark.jvm
 
@@ -51,8 +52,6 @@ def _docs() -> list[Doc]:
 @pytest.fixture(scope="module")
 def case(tmp_path_factory):
     """A source, and TDVs learned with other parameters than any searcher's."""
-    from lucene_indexes import write_index
-
     folder = tmp_path_factory.mktemp("drop-in")
     docs = _docs()
     source = write_index(folder / "source", [docs[:35], docs[35:]])
@@ -93,6 +92,11 @@ def _plain(index: Path, k1: float | None = None, b: float | None = None) -> dict
         found[name] = [(stored.document(hit.doc).get("id"), hit.score) for hit in top.scoreDocs]
     reader.close()
     return found
+
+
+def _record(index: Path) -> FieldRecord:
+    with Index.open(index) as opened:
+        return opened.record()
 
 
 def _ours(index: Path, tmp_path: Path) -> dict:
@@ -137,8 +141,10 @@ def test_norms_hold_the_learned_parameters(case, tmp_path) -> None:
     assert_baked(np.asarray(norms.norms), np.asarray(norms.doc_len), "default", (held, ANSERINI))
     recorded = tmp_path / "R"
     prune_index(case[0], case[1], recorded, reduction=0.3, search_as="recorded")
-    assert recorded_parameters(recorded).values() == pytest.approx({"k1": held[0], "b": held[1]})
-    assert FieldRecord.read(recorded).baked is None
+    with Index.open(recorded) as opened:
+        parameters = recorded_parameters(opened).values()
+        assert opened.record().baked is None
+    assert parameters == pytest.approx({"k1": held[0], "b": held[1]})
     baked, told = _ours(pruned, tmp_path), _ours(recorded, tmp_path)
     for name, hits in told.items():
         scores = dict(baked[name])
@@ -149,24 +155,23 @@ def test_norms_hold_the_learned_parameters(case, tmp_path) -> None:
 def test_a_norm_that_is_one_step_off_is_found(case, tmp_path) -> None:
     source, values, _ = case
     pruned = _prune(case, tmp_path)
-    found = verify_pruned(source, pruned, values)
+    found = verify_pruned(source, pruned)
     assert found["equal"] and found["postings"] > 0
-    point = values.at_reduction(0.3)
-    right = Baking((HELD[0] * SCALE, HELD[1]), ANSERINI)
+    with Index.open(pruned) as opened:
+        (plan,), data = opened.plan.fields, opened.user_data
+    assert plan.norms == Baking((HELD[0] * SCALE, HELD[1]), ANSERINI)
     norms = {}
-    for name, baking in {
-        "right": right,
-        "off": replace(right, held=(HELD[0] * SCALE, 0.206)),
-    }.items():
+    for name, held in {"right": plan.norms.held, "off": (HELD[0] * SCALE, 0.206)}.items():
         (tmp_path / name).mkdir()
-        only = rewriter.FieldValues(values.vocabulary, point.tdv, point.scale, baking=baking)
-        data = {k: v for k, v in read_user_data(pruned).items() if "average" not in k}
-        rewriter.rewrite_index(source, tmp_path / name, [only], threads=1, user_data=data)
+        field = replace(plan, norms=replace(plan.norms, held=held))
+        said = {k: v for k, v in data.items() if "average" not in k}
+        rewriter.rewrite_index(source, tmp_path / name, [field], threads=1, user_data=said)
+        shutil.copytree(pruned / FOLDER, tmp_path / name / FOLDER)
         norms[name] = np.asarray(extract_matrix(tmp_path / name, tmp_path / f"{name}-M").norms)
     steps = np.abs(norms["off"] - norms["right"])
     assert steps.max() == 1 and 0 < np.count_nonzero(steps) < len(steps) / 2
-    assert verify_pruned(source, tmp_path / "right", values)["equal"]
-    difference = verify_pruned(source, tmp_path / "off", values)["difference"]
+    assert verify_pruned(source, tmp_path / "right")["equal"]
+    difference = verify_pruned(source, tmp_path / "off")["difference"]
     assert difference["what"] == "norm" and difference["expected"].startswith("one for K = ")
     assert difference["document"] == f"d{int(np.flatnonzero(steps)[0]):02}"
 
@@ -231,7 +236,7 @@ def test_what_no_norm_can_hold_is_told(case, tmp_path) -> None:
     report = prune_index(source, values, tmp_path / "P", reduction=0, scale=0.1)
     assert report["norms"]["beyond"] > 0
     assert 0 < report["norms"]["mean_off"] <= report["norms"]["largest_off"]
-    assert verify_pruned(source, tmp_path / "P", values)["equal"]
+    assert verify_pruned(source, tmp_path / "P")["equal"]
     values.save(tmp_path / "V")
     words = ["--index", source, "--tdv", tmp_path / "V", "--output", tmp_path / "Q"]
     shown = CliRunner().invoke(
@@ -263,10 +268,10 @@ def test_other_kinds_of_norms(norms, make_index, tmp_path, case) -> None:
     source = make_index([_docs()], norms=norms)
     pruned = tmp_path / "P"
     prune_index(source, case[1], pruned, reduction=0.3)
-    record = FieldRecord.read(pruned)
+    record = _record(pruned)
     assert (record.baked is None) == (norms == "none")
     assert record.parameters("bm25")["k1"] == (HELD[0] * SCALE if norms == "none" else 0.9)
-    assert verify_pruned(source, pruned, case[1])["equal"]
+    assert verify_pruned(source, pruned)["equal"]
     if norms == "none":
         with pytest.raises(TdvError, match="has no norms to write k1 and b into"):
             prune_index(source, case[1], tmp_path / "Q", reduction=0.3, search_as="lucene")
@@ -282,7 +287,7 @@ def test_query_likelihood_is_baked_by_its_scale(case, tmp_path) -> None:
     asked = prune_index(source, values, tmp_path / "Q", reduction=0.3, search_as="anserini")
     assert asked["scale"] == 4 and asked["search"]["mu"] == 1000
     assert asked["baked"] is None
-    assert verify_pruned(source, tmp_path / "Q", values)["equal"]
+    assert verify_pruned(source, tmp_path / "Q")["equal"]
     with pytest.raises(TdvError, match="does not fit these TDVs, learned for qld"):
         prune_index(source, values, tmp_path / "R", reduction=0.3, search_as="0.9,0.4")
 
@@ -306,7 +311,7 @@ def test_tuned_norms_alone(case, tmp_path) -> None:
         fields = [{f["name"]: (f.get("tokens"), f.get("postings")) for f in found["fields"]}
                   for found in (before, inspect_index(output))]  # fmt: skip
         assert fields[0] == fields[1]
-        assert verify_pruned(source, output, None)["equal"]
+        assert verify_pruned(source, output)["equal"]
         _same(_plain(output, *ANSERINI), _ours(output, tmp_path))
 
 
@@ -322,10 +327,3 @@ def test_tuning_says_what_it_needs(options, message, case, tmp_path) -> None:
 
     words = ["tune", "--index", str(case[0]), "--output", str(tmp_path / "P"), *options]
     assert message in str(CliRunner().invoke(_group, words).exception)
-
-
-def test_values_of_a_folder_serve_as_those_in_memory(case, tmp_path) -> None:
-    source, values, folder = case
-    prune_index(source, folder / "values", tmp_path / "P", reduction=0.3)
-    assert isinstance(values, TermValues)
-    assert verify_pruned(source, tmp_path / "P", folder / "values")["equal"]

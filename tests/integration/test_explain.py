@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
+from command_line import json_of, run_command
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm
@@ -47,7 +46,7 @@ def test_an_index_that_was_made_of_another_is_told(pair, tmp_path, caplog):
     explain_query(pair[0], tmp_path / "pruned", "cat")
     assert not caplog.records
     explain_query(pair[1], tmp_path / "pruned", "cat")
-    assert "not of the same source as '" in caplog.text
+    assert "the same source" in caplog.text
 
 
 def test_hits_side_by_side(pair):
@@ -80,10 +79,9 @@ def test_hits_tell_which_postings_they_lost(pair):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"query": "the of"}, "nothing is left of 'the of'"),
-        ({"hits": 0}, "hits must be from 1 to 1,000,000, got 0"),
-        ({"pruned": "/nowhere"}, "no such index"),
-        ({"values": "/nowhere"}, "/nowhere"),
+        ({"query": "the of"}, "'the of'"),
+        ({"hits": 0}, "hits .* 0"),
+        ({"pruned": "/nowhere"}, "/nowhere"),
     ],
 )
 def test_refusals(pair, changes, message):
@@ -92,16 +90,9 @@ def test_refusals(pair, changes, message):
         explain_query(**arguments)
 
 
-def test_command_line(pair, capsys, monkeypatch):
-    from tdv_lucene.cli import main
-
+def test_command_line(pair):
     words = ["explain", "--index", pair[0], "--pruned", pair[1], "--query", "fox dog"]
-    for more in ([], ["--json"]):
-        monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words), *more])
-        main()
-        shown = capsys.readouterr().out
-        if more:
-            assert json.loads(shown) == explain_query(*pair, "fox dog")
-        else:
-            assert "all postings" in shown and "d1" in shown
-            assert "3 documents held a term of the query, 1 still do." in shown
+    assert json_of(*words) == explain_query(*pair, "fox dog")
+    shown = run_command(*words).output
+    assert "all postings" in shown and "d1" in shown
+    assert "3 documents held a term of the query, 1 still do." in shown

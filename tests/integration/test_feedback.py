@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lucene_indexes import Doc
-from test_prune import _values
+from pruning_inputs import values_of
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.extract import extract_matrix
@@ -32,7 +32,7 @@ def pruned(docs, make_index, folder, tf: str, vectors: str):
     matrix = extract_matrix(source, folder / "matrix")
     weights = np.where(np.arange(matrix.shape[0]) % 3 == 0, 0, 1.3)
     weights[matrix.vocabulary.find([QUERY])] = 1
-    prune_index(source, _values(matrix, weights), folder / "pruned", reduction=0, tf=tf)
+    prune_index(source, values_of(matrix, weights), folder / "pruned", reduction=0, tf=tf)
     return folder / "pruned", {matrix.vocabulary.terms[i].decode() for i in np.flatnonzero(weights)}
 
 

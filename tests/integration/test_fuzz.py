@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from fuzz_cases import random_case
-from fuzz_check import byte4_to_int, run_case
-from oracle import int_to_byte4
+from fuzz_check import run_case
+from oracle import byte4_to_int, int_to_byte4
 
 pytestmark = pytest.mark.jvm
 
-BLOCKS = 8
+BLOCKS = 10
 CASES = 20  # a block
 
 

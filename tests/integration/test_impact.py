@@ -6,12 +6,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
+from command_line import hits_of, run_command, write_judged
 from impact_documents import LAYOUT, POWER, impact_documents
 from lucene_indexes import Doc, Layout, _document, open_writer, write_index
 
 from tdv_lucene.analysis import DEFAULT
-from tdv_lucene.cli.compare import command as compare_command
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
@@ -20,7 +19,7 @@ from tdv_lucene.indexes.queries import heaviest_terms, shortened_topics
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.prior.alone import prior_values_of_index
+from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
@@ -29,10 +28,6 @@ from tdv_lucene.searching.search import open_searcher, search_index
 from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
-
-
-def read_lines(path):
-    return [line.split() for line in path.read_text().splitlines()]
 
 
 @pytest.fixture
@@ -53,7 +48,7 @@ def test_impact_scores_are_those_of_pyserinis_searcher(impact_index, tmp_path, p
         values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
         report = prune_index(impact_index, values, index, reduction=0.4, scale=0.3)
         assert report["model"] == "impact" and report["reduction"] > 0.3
-        assert verify_pruned(impact_index, index, values)["equal"]
+        assert verify_pruned(impact_index, index)["equal"]
         with open_matrix(index) as left:
             assert {*left.data} <= {max(1, round(0.3 * w**1.5 / 3)) for w in (1, 2, 3, 9, 40, 250)}
     found = search_index(index, topics, tmp_path / "run", hits=20)
@@ -62,10 +57,10 @@ def test_impact_scores_are_those_of_pyserinis_searcher(impact_index, tmp_path, p
     from pyserini.search.lucene import LuceneImpactSearcher
 
     searcher = LuceneImpactSearcher(str(index), None)
-    ours = read_lines(tmp_path / "run")
+    ours = hits_of(tmp_path / "run")
     for qid, text in topics.items():
         theirs = [(hit.docid, f"{hit.score:.6f}") for hit in searcher.search(text, 20)]
-        assert theirs == [(line[2], line[4]) for line in ours if line[0] == qid]
+        assert theirs == ours[qid]
     if not pruned:
         hits = open_searcher(index).search("all a", 60)
         assert 0 < len(hits) < 60
@@ -82,8 +77,8 @@ def test_impact_indexes_are_followed_and_explained(impact_index, tmp_path):
     writer.addDocument(_document(Doc("n1", ["a"] * 300 + ["new"] * 40), 60, layout))
     writer.commit()
     writer.close()
-    assert update_index(pruned, values=[values])["segments_added"] == 1
-    assert verify_pruned(impact_index, pruned, values)["equal"]
+    assert update_index(pruned)["segments_added"] == 1
+    assert verify_pruned(impact_index, pruned)["equal"]
     told = explain_query(impact_index, pruned, "a a ##b all")
     assert [told["hits"][when][0]["document"] for when in ("before", "after")] == ["n1", "n1"]
 
@@ -92,15 +87,15 @@ def test_other_functions_do_not_rank_impact_indexes_nor_it_others(
     impact_index, tiny_index, tmp_path
 ):
     for model in ("bm25", "qld", "tfidf"):
-        with pytest.raises(TdvError, match="impact index .* would rank them wrongly: leave it"):
+        with pytest.raises(TdvError, match=f"impact index .*{model}|{model} .*impact index"):
             search_index(impact_index, {"q": "a"}, tmp_path / "run", model=model)
-    with pytest.raises(TdvError, match="no impact index .* leave it out"):
+    with pytest.raises(TdvError, match="impact"):
         search_index(tiny_index, {"q": "quick"}, tmp_path / "run", model="impact")
-    with pytest.raises(TdvError, match="no impact index"):
+    with pytest.raises(TdvError, match="impact"):
         learn_from_index(tiny_index, None, None, tmp_path / "v", model="impact", no_judgements=True)
-    with pytest.raises(TdvError, match="no k1 and b to tune: .* a power"):
+    with pytest.raises(TdvError, match="k1 and b"):
         tune_index(impact_index, None, None, tmp_path / "tuned")
-    with pytest.raises(TdvError, match="min_idf must be a finite number at least -1, got -2"):
+    with pytest.raises(TdvError, match="min_idf .* -2"):
         search_index(impact_index, {"q": "a"}, tmp_path / "run", min_idf=-2)
 
 
@@ -110,9 +105,7 @@ def test_weights_that_no_topic_can_have_are_refused(weight, tmp_path):
     topics.write_text(json.dumps({"id": "1", "vector": {"a": 2, "##b": 1.0, "c": 0}}) + "\n")
     assert read_topics(topics) == {"1": "a a ##b"}
     topics.write_text(json.dumps({"id": "1", "vector": {"a": weight}}) + "\n")
-    with pytest.raises(
-        TdvError, match="line 1: the weight .* of 'a' is out of range: write a whole"
-    ):
+    with pytest.raises(TdvError, match="line 1: .* 'a'"):
         read_topics(topics)
 
 
@@ -153,17 +146,15 @@ def test_search_with_the_heaviest_terms_is_a_search_for_them(impact_index, tmp_p
 def test_a_comparison_asks_every_index_for_the_same_terms(impact_index, tmp_path):
     pruned = tmp_path / "pruned"
     prune_index(impact_index, prior_values_of_index(impact_index), pruned, reduction=0.4)
-    texts = {"1": "a a a a ##b", "2": "c c c c c e"}
-    topics, kept, qrels = (tmp_path / name for name in ("topics.tsv", "kept.tsv", "qrels"))
-    topics.write_text("".join(f"{qid}\t{text}\n" for qid, text in texts.items()))
+    texts, relevant = {"1": "a a a a ##b", "2": "c c c c c e"}, {"1": "d3", "2": "d5"}
+    topics, qrels = write_judged(tmp_path, texts, relevant)
+    kept = tmp_path / "kept.tsv"
     kept.write_text("1\ta a a a\n2\tc c c c c\n")
-    qrels.write_text("1 0 d3 1\n2 0 d5 1\n")
-    arguments = [
-        "--index", impact_index, "--pruned", pruned, "--topics", topics, "--qrels", qrels,
-        "--output", tmp_path / "R", "--query-terms", "0.8", "--latency-budget", "0.2",
-    ]  # fmt: skip
-    done = CliRunner().invoke(compare_command, [*map(str, arguments)])
-    assert done.exit_code == 0, done.output
+    done = run_command(
+        "compare", "--index", impact_index, "--pruned", pruned, "--topics", topics,
+        "--qrels", qrels, "--output", tmp_path / "R", "--query-terms", "0.8",
+        "--latency-budget", "0.2",
+    )  # fmt: skip
     said = " ".join(done.output.split())
     assert "the queries of 'topics' ask for their heaviest terms only, which hold 80 % of" in said
     assert "of a query's weight: 1.0 of 2.0 terms on average." in said
@@ -181,15 +172,13 @@ def test_a_comparison_asks_every_index_for_the_same_terms(impact_index, tmp_path
 
 def test_queries_that_do_not_weigh_their_terms_are_not_shortened(tiny_index, tmp_path):
     for model in (None, "qld"):
-        with pytest.raises(TdvError, match="query_terms=0.5 has no effect without an impact index"):
+        with pytest.raises(TdvError, match="query_terms=0.5"):
             search_index(tiny_index, {"q": "fox"}, tmp_path / "R", model=model, query_terms=0.5)
-    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
-    topics.write_text("q1\tquick fox\n")
-    qrels.write_text("q1 0 d0 1\n")
-    with pytest.raises(TdvError, match="has no effect without an impact index"):
+    topics, qrels = write_judged(tmp_path, {"q1": "quick fox"}, {"q1": "d0"})
+    with pytest.raises(TdvError, match="query_terms=0.5"):
         compare_indexes(tiny_index, tiny_index, topics, qrels, tmp_path / "R", query_terms=0.5)
     for share in (0, -1, 1.5, float("nan")):
-        with pytest.raises(TdvError, match="query_terms must be a share above 0, at most 1, got"):
+        with pytest.raises(TdvError, match="query_terms"):
             search_index(tiny_index, {"q": "fox"}, tmp_path / "R", query_terms=share)
     assert not (tmp_path / "R").exists()
 
@@ -202,17 +191,14 @@ def test_a_query_log_chooses_how_much_of_an_impact_index_is_dropped(impact_index
     report = prune_index(impact_index, None, tmp_path / "P", queries=log, max_loss=0.99)
     assert report["model"] == "impact" and report["chosen"]["log"]["queries"] == len(texts)
     assert report["postings"] < report["postings_before"]
-    assert verify_pruned(impact_index, tmp_path / "P", None)["equal"]
+    assert verify_pruned(impact_index, tmp_path / "P")["equal"]
     values = learn_from_index(impact_index, log, None, tmp_path / "V")
     assert values.model == "impact"
-    assert verify_pruned(impact_index, tmp_path / "P", tmp_path / "V")["equal"]
 
 
 def test_a_comparison_says_that_an_impact_index_has_nothing_to_tune(impact_index, tmp_path):
-    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
-    topics.write_text("1\ta a c\n")
-    qrels.write_text("1 0 d3 1\n")
-    with pytest.raises(TdvError, match="no k1 and b to tune: .* a power"):
+    topics, qrels = write_judged(tmp_path, {"1": "a a c"}, {"1": "d3"})
+    with pytest.raises(TdvError, match="k1 and b"):
         compare_indexes(
             impact_index, impact_index, topics, qrels, tmp_path / "R", tune=(topics, qrels)
         )

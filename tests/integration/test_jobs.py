@@ -8,63 +8,57 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from lucene_indexes import Doc
 from lucene_reading import check_index
 
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm import java_class, rewriter, run_job, start
+from tdv_lucene.jvm import java_class, run_job, start
+from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.jvm.searcher import make_queries
-from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.peers.peers import make_peer_values
+from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm
 
 ROOT = Path(__file__).parents[2]
 
 
-def _run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def _run(program: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=cwd,
         env={**os.environ, **environment},
-    )
-
-
-def test_progress_reaches_the_end_of_each_phase(make_index, tmp_path) -> None:
-    docs = [Doc(f"d{i}", [f"t{i % 7}", "all"]) for i in range(50)]
-    index = make_index([docs])
-    calls: list[tuple[str, int, int]] = []
-    matrix = extract_matrix(index, tmp_path / "matrix")
-    (tmp_path / "out").mkdir()
-    rewriter.rewrite_index(
-        index, tmp_path / "out",
-        [rewriter.FieldValues(matrix.vocabulary, np.ones(8, np.float32), 1.0)],
-        threads=1, user_data={}, progress=lambda *call: calls.append(call),
     )  # fmt: skip
-    assert calls[-1] == ("writing postings", 100, 100)
+
+
+def test_progress_reaches_the_end(make_index, tmp_path) -> None:
+    index = make_index([[Doc(f"d{i}", [f"t{i % 7}", "all"]) for i in range(50)]])
+    calls: list[tuple[str, int, int]] = []
+    make_peer_values(index, tmp_path / "values", "ridf")
+    prune_index(
+        index, tmp_path / "values", tmp_path / "out", progress=lambda *call: calls.append(call)
+    )
     assert all(0 <= done <= total for _, done, total in calls)
+    assert calls[-1][0] == "writing postings" and calls[-1][1] == calls[-1][2] > 0
 
 
 def test_defects_keep_their_java_stack(tiny_index, tmp_path) -> None:
     extract = java_class("tdvlucene.extract.ExtractJob")
-    job = extract(str(tiny_index), "contents", "/nowhere/at/all", 1)
+    job = extract(java_index(tiny_index), "contents", "/nowhere/at/all", 1)
     with pytest.raises(RuntimeError, match=r"NoSuchFileException(.|\n)*ExtractJob.run"):
         run_job(job)
 
 
 def test_errors_of_the_user_are_told_plainly(tmp_path) -> None:
     extract = java_class("tdvlucene.extract.ExtractJob")
-    job = extract(str(tmp_path / "x"), "contents", str(tmp_path), 1)
+    job = extract(java_index(tmp_path / "x"), "contents", str(tmp_path), 1)
     with pytest.raises(TdvError, match="^no such index: .* is not a folder$"):
         run_job(job)
 
 
 def test_interrupt_ends_the_job_before_it_is_raised(tiny_index, tmp_path) -> None:
-    job = java_class("tdvlucene.inspect.InspectJob")(str(tiny_index))
+    job = java_class("tdvlucene.inspect.InspectJob")(java_index(tiny_index))
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -110,7 +104,9 @@ def test_cancelled_searches_end_before_their_reader_is_closed(tiny_index, tmp_pa
     inside: list[str] = []
     model, similarity = _slow_similarity(inside)
     queries = make_queries({f"q{i}": "fox" for i in range(20)}, "contents", DEFAULT)
-    index = java_class("tdvlucene.search.SearchedIndex")(str(tiny_index), similarity, queries)
+    index = java_class("tdvlucene.search.SearchedIndex")(
+        java_index(tiny_index), similarity, queries
+    )
     run_job(index)
     job = java_class("tdvlucene.search.SearchJob")(index, queries, 10, 2, str(tmp_path))
     job.start()
@@ -135,13 +131,8 @@ os.kill(os.getpid(), signal.SIGSEGV)
 """
     (tmp_path / "here").mkdir()
     (tmp_path / "100 % temporary").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path / "here",
-        env={**os.environ, "TMPDIR": str(tmp_path / "100 % temporary")},
-    )
+    temporary = str(tmp_path / "100 % temporary")
+    done = _run(program, cwd=tmp_path / "here", TMPDIR=temporary)
     assert done.returncode != 0
     assert list((tmp_path / "here").iterdir()) == []
     reports = [path.name for path in (tmp_path / "100 % temporary").iterdir()]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import json_of, run_command, write_judged
 from gensim.models import KeyedVectors
 from lucene_indexes import Doc, Layout, write_index
 
 from tdv_lucene.cli import learn as learn_command
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.tune import tune_index
@@ -26,7 +25,7 @@ from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 
-SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2, reductions=(0, 0.3))
+SHORT = Recipe(max_steps=4, check_every=2, folds=2, reductions=(0, 0.3))
 
 
 @pytest.fixture(scope="module")
@@ -97,27 +96,22 @@ def test_a_pool_holds_what_lucene_finds(few_judged, tmp_path, capsys, model):
 
 def test_too_little_memory_is_told_before_anything_is_extracted(case, tmp_path, monkeypatch):
     monkeypatch.setattr("tdv_lucene.learning.from_index.open_matrix", None)
-    with pytest.raises(
-        TdvError, match=r"learning from all 90 documents takes about 601MB, more than"
-    ):
+    with pytest.raises(TdvError, match="90 documents .*601MB"):
         learn(case, tmp_path / "V", memory="100MB")
     assert not (tmp_path / "V").exists()
 
 
 def _judgements_of_others(folder: Path) -> tuple[Path, Path]:
     """Topics and qrels that the index meets by chance only."""
-    topics, qrels = folder / "topics.tsv", folder / "others.qrels"
-    topics.write_text("".join(f"q{n}\tpruned\n" for n in range(36)))  # documents 1, 7, 13, ...
-    qrels.write_text("".join(f"q{n} 0 d{6 * (n % 15)} 1\n" for n in range(36)))
-    return topics, qrels
+    asked = {f"q{n}": "pruned" for n in range(36)}  # documents 1, 7, 13, ...
+    return write_judged(folder, asked, {f"q{n}": f"d{6 * (n % 15)}" for n in range(36)})
 
 
 def test_judgements_of_another_collection_are_asked_about(case, tmp_path, caplog):
     topics, qrels = _judgements_of_others(tmp_path)
     asked = SimpleNamespace(index=case.index, topics=topics, qrels=qrels)
     learn(asked, tmp_path / "V")
-    assert f"{case.index} ranks what is judged relevant in {qrels} for {topics}" in caplog.text
-    assert "no better than chance" in caplog.text
+    assert f"{qrels} for {topics}" in caplog.text and "no better than chance" in caplog.text
 
 
 def test_tuning_on_judgements_of_another_collection_is_asked_about(case, tmp_path, caplog):
@@ -126,11 +120,8 @@ def test_tuning_on_judgements_of_another_collection_is_asked_about(case, tmp_pat
         file.write("q0 0 elsewhere 1\n")
     tune_index(case.index, topics, qrels, tmp_path / "T")
     missing, chance = caplog.messages[-2:]
-    assert missing.startswith(
-        f"1 of the 16 relevant documents of the qrels are not in {case.index}"
-    )
-    ranks = f"{case.index} ranks what is judged relevant in {qrels} for {topics} no better than"
-    assert chance.startswith(ranks)
+    assert "1 of the 16 relevant documents" in missing and str(case.index) in missing
+    assert f"{qrels} for {topics}" in chance and "no better than" in chance
 
 
 def test_tuning_on_judgements_that_fit_warns_of_nothing(case, tmp_path, caplog):
@@ -139,9 +130,9 @@ def test_tuning_on_judgements_that_fit_warns_of_nothing(case, tmp_path, caplog):
 
 
 def test_relevant_documents_that_the_index_lacks_are_told(case, tmp_path, caplog):
-    lines = case.qrels.read_text().splitlines()
     qrels = tmp_path / "more.qrels"
-    qrels.write_text("\n".join([*lines, *(f"q{n} 0 elsewhere{n} 1" for n in range(3))]) + "\n")
+    elsewhere = "".join(f"q{n} 0 elsewhere{n} 1\n" for n in range(3))
+    qrels.write_text(case.qrels.read_text() + elsewhere)
     learn(SimpleNamespace(index=case.index, topics=case.topics, qrels=qrels), tmp_path / "V")
     assert f"3 of the 93 relevant documents of the qrels are not in {case.index}" in caplog.text
     caplog.clear()
@@ -158,25 +149,16 @@ def test_an_index_without_positions_is_said_to_have_none(case, learned, tmp_path
 
 def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(learned, capsys):
     unsure, worse = ({"mean": m, "ci95": [m - 0.1, m + 0.1]} for m in (0.0, -0.2))
-    for difference, said in (
-        (
-            unsure,
-            "drop nothing, which ranks best. No index has nDCG",
-        ),
-        (worse, "drop nothing. At every reduction R@1000 is significantly below that of the tuned"),
-    ):
+    for difference, said in ((unsure, "drop nothing, which ranks best"), (worse, "R@1000")):
         points = [
             {**p, "difference": dict.fromkeys(p["difference"], difference)} for p in learned.points
         ]
         reduction, because = recommend(points)
-        rest = {
-            "points": points,
-            "recommended_reduction": reduction,
-            "recommended_because": because,
-        }
+        told = {"recommended_reduction": reduction, "recommended_because": because}
+        rest = {"points": points, **told}
         learn_command.print_points(replace(learned, manifest={**learned.manifest, **rest}))
         shown = " ".join(capsys.readouterr().out.split())
-        assert "0% *" in shown and f"recommended: {said}" in shown
+        assert "0% *" in shown and said in shown.split("recommended: ")[1]
         beyond = "drop more than the prior's 0%, and may lose over 2% of nDCG@5"
         assert (beyond in shown) is (because == BEST)
 
@@ -193,12 +175,6 @@ def test_a_matrix_of_another_index_is_refused(case, tmp_path):
     with pytest.raises(TdvError, match="another state of the index"):
         learn(case, tmp_path / "V", matrix=tmp_path / "S")
     assert not (tmp_path / "V").exists()
-
-
-def test_an_existing_output_is_refused_before_any_work(case, tmp_path):
-    (tmp_path / "V").mkdir()
-    with pytest.raises(TdvError, match="exists"):
-        learn_from_index("no index", "no topics", "no qrels", tmp_path / "V")
 
 
 def test_vectors_from_the_matrix_and_from_stored_text_serve_learning(case, tmp_path):
@@ -238,15 +214,12 @@ def test_words_of_a_file_meet_stems_through_the_analyzer(case, tmp_path):
 
 
 def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
-    monkeypatch.setattr("tdv_lucene.learning.from_index.DefaultRecipe", lambda: SHORT)
-    common = ["--index", case.index, "--topics", case.topics, "--qrels", case.qrels]
-    arguments = [str(x) for x in (*common, "--output", tmp_path / "V")]
-    shown = CliRunner().invoke(learn_command.command, arguments, catch_exceptions=False)
+    monkeypatch.setattr("tdv_lucene.learning.from_index.Recipe", lambda: SHORT)
+    words = ["learn", "--index", case.index, "--topics", case.topics, "--qrels", case.qrels,
+             "--output", tmp_path / "V"]  # fmt: skip
+    shown = run_command(*words).output
     removed = TermValues.load(tmp_path / "V").points[1]["removed"]
-    assert 0.2 < removed <= 0.3 and f"{removed:.0%} " in shown.output
-    assert "nDCG@5" in shown.output and "MB:" in shown.output
-    again = CliRunner().invoke(
-        learn_command.command, [*arguments, "--overwrite", "--json"], catch_exceptions=False
-    )
-    summary = json.loads(again.stdout)
+    assert 0.2 < removed <= 0.3 and f"{removed:.0%} " in shown
+    assert "nDCG@5" in shown and "MB:" in shown
+    summary = json_of(*words, "--overwrite")
     assert [point["reduction"] for point in summary["points"]] == [0, 0.3]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+from command_line import json_of, write_judged
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import read_qrels
@@ -47,38 +47,28 @@ def prebuilt(tiny_index, tmp_path, cache, monkeypatch):
     return about
 
 
-def run(monkeypatch, capsys, *words):
-    from tdv_lucene.cli import main
-
-    monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
-    main()
-    return json.loads(capsys.readouterr().out)
-
-
-def test_a_prebuilt_index_is_fetched_once_and_used(prebuilt, cache, monkeypatch, capsys, tmp_path):
+def test_a_prebuilt_index_is_fetched_once_and_used(prebuilt, cache, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    found = run(monkeypatch, capsys, "inspect", "--index", NAME, "--json")
+    found = json_of("inspect", "--index", NAME)
     assert found["documents"] == 10
     assert found["path"].startswith(str(cache / "indexes"))
     prebuilt["urls"] = ["file:///nowhere.tar.gz"]
-    again = run(monkeypatch, capsys, "inspect", "--index", NAME, "--json")
-    assert again["path"] == found["path"]
+    assert json_of("inspect", "--index", NAME)["path"] == found["path"]
 
 
-def test_commands_that_name_several_indexes(prebuilt, monkeypatch, capsys, tmp_path, tiny_index):
+def test_commands_that_name_several_indexes(prebuilt, monkeypatch, tmp_path, tiny_index):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.tsv").write_text("1\tfox\n")
-    (tmp_path / "q").write_text("1 0 d0 1\n")
-    queries = ["--topics", "t.tsv", "--qrels", "q", "--latency-budget", "0.2"]
+    topics, qrels = write_judged(tmp_path, {"1": "fox"}, {"1": "d0"})
     for number, words in enumerate(
         (
             ["--index", NAME, "--pruned", tiny_index],
             ["--index", f"full={NAME}", "--index", f"b={tiny_index}"],
         )
     ):
-        report = run(
-            monkeypatch, capsys, "compare", *words, *queries, "--output", f"out{number}", "--json"
-        )
+        report = json_of(
+            "compare", *words, "--topics", topics, "--qrels", qrels, "--latency-budget", "0.2",
+            "--output", f"out{number}",
+        )  # fmt: skip
         assert report["indexes"]["full"]["documents"] == 10
 
 
@@ -95,20 +85,20 @@ def test_without_network_the_error_says_so(prebuilt, monkeypatch, tmp_path):
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(urllib.request, "urlopen", refuse)
-    with pytest.raises(TdvError, match=f"'{NAME}' is not in Pyserini's cache and could not be"):
+    with pytest.raises(TdvError, match=NAME):
         find_index(NAME)
 
 
 def test_a_damaged_download_is_refused(prebuilt, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     prebuilt["md5"] = "0" * 32
-    with pytest.raises(TdvError, match="does not match checksum"):
+    with pytest.raises(TdvError, match="checksum"):
         find_index(NAME)
 
 
 def test_unknown_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(TdvError, match=r"no such index: .*did you mean.*msmarco-v1-passage"):
+    with pytest.raises(TdvError, match="did you mean.*msmarco-v1-passage"):
         find_index("msmarco-v1-pasage")
     assert find_index("/nowhere/index") == "/nowhere/index", "a path is told by who opens it"
 
@@ -117,7 +107,7 @@ def test_a_list_that_anserini_cannot_fetch_is_told():
     """Anserini 2 fetches it when Pyserini is imported; here Java fails as without a network."""
     from jnius import autoclass
 
-    with pytest.raises(TdvError, match=r"list of indexes .*could not fetch it .*connect, or use"):
+    with pytest.raises(TdvError, match="list of indexes"):
         with importing_pyserini():
             autoclass("java.net.URI").create("https://no host").toURL()
 
@@ -136,7 +126,7 @@ def test_qrels_by_name(cache, tmp_path, monkeypatch):
 
     monkeypatch.setattr(_base, "get_qrels_file", stored)
     assert read_qrels("robust04") == {"301": {"d1": 1}}
-    with pytest.raises(TdvError, match="'robust044' is neither a file nor a name.*robust04"):
+    with pytest.raises(TdvError, match="'robust044' .*robust04"):
         read_qrels("robust044")
 
 
@@ -159,6 +149,4 @@ except TdvError as error:
         env={**os.environ, "HOME": str(tmp_path), "PYSERINI_CACHE": str(tmp_path),
              "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path}"},
     )  # fmt: skip
-    assert "the qrels 'core17' are not stored on this machine and could not be fetched" in (
-        done.stdout
-    ), done.stderr
+    assert "the qrels 'core17' are not stored" in done.stdout, done.stderr

@@ -34,8 +34,8 @@ def some(output):
     return files
 collection.unpack_wikipedia = some
 
-from tdv_lucene.learning.recipes import DefaultRecipe
-recipe = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.45))
+from tdv_lucene.learning.config import Recipe
+recipe = Recipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.45))
 tdv_lucene.learn_from_index = functools.partial(tdv_lucene.learn_from_index, recipe=recipe)
 """
 """A reader's whole way takes minutes: ``tdv-lucene demo`` goes it, in test_demo_run.py."""

@@ -25,7 +25,7 @@ from lucene_indexes import Doc, Layout, write_index
 from tdv_lucene.cli import _group, _options
 from tdv_lucene.cli._groups import leaves
 from tdv_lucene.errors import TdvError
-from tdv_lucene.prior.alone import prior_values_of_index
+from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.progress import ProgressBar
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.ranking import PARAMETERS
@@ -47,7 +47,7 @@ BASES = [
     "prune --index {index} --output {output} --tdv {values}",
     "prune --index {index} --output {output} --tdv {values} --tf original",
     "tune --index {index} --output {output}",
-    "verify --index {index} --pruned {pruned} --tdv {values}",
+    "verify --index {index} --pruned {pruned}",
     "search --index {index} --topics {topics} --output {output}",
     "search --index {index} --topics {topics} --output {output} --model qld",
     "search --index {index} --topics {topics} --output -",
@@ -89,7 +89,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "mu": ("70",), "neural": ("drmm",), "output": ("O",),
     "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
     "queries": ("{log}",), "query_terms": ("0.9",),
-    "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
+    "reduction": ("0.7",), "rerank_depth": ("7",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
     "stopwords": ("none",), "tag": ("x",), "threads": ("2",),
     "topic_reader": ("TsvInt",), "topics": ("{topics}",),
@@ -110,7 +110,6 @@ SAME = {
     "search stopwords": "no topic has a stop word",
     "compare stopwords": "no topic has a stop word",
     "inspect check": "small indexes are compared with their checksums in any case",
-    "verify values": "given in the base",
     "qld lead": "without judgements the prior changes nothing for query likelihood",
     "prune expect": "this collection is unlike the prior's: no more is dropped than details bear",
 }
@@ -131,18 +130,9 @@ _REFUSED = re.compile(
     r"ranks by weights|TopicReader cannot read"
 )
 _TOLD = (
-    "postings",
-    "tokens",
-    "terms",
-    "scale",
-    "search",
-    "requested_reduction",
-    "documents",
-    "baked",
-    "analysis",
-    "chosen",
-    "measure",
-)
+    "postings", "tokens", "terms", "scale", "search", "requested_reduction", "documents", "baked",
+    "analysis", "chosen", "measure",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -172,14 +162,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     prune_index(index, home / "values", home / "pruned", reduction=0.3)
     words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
     topics = [
-        {
-            "id": f"q{n}",
-            "title": f"{word} t{n}",
-            "desc": f"{word} t{n + 9} t{n + 2}",
-            "narr": f"t{n + 3}",
-        }
+        {"id": f"q{n}", "title": f"{word} t{n}", "desc": f"{word} t{n + 9} t{n + 2}",
+         "narr": f"{word} t{n + 3} t{n + 12} t{n + 20}"}
         for n, word in enumerate(words)
-    ]
+    ]  # fmt: skip
     (home / "topics.jsonl").write_text("".join(f"{json.dumps(topic)}\n" for topic in topics))
     log = [f"{topic['id']}-{n}\t{topic['title']} t{n}\n" for topic in topics for n in range(3)]
     (home / "log.tsv").write_text("".join(log))
@@ -238,13 +224,9 @@ def _content(path: Path, work: Path) -> dict[str, Any]:
     if path.name in ("manifest.json", "tdv-manifest.json"):
         told = json.loads(path.read_text())
         points = [{**point, "scales": ()} for point in told.get("points", ())]
-        return {
-            name: [
-                points,
-                [told.get(key) for key in (*_TOLD, "parameters", "lead", "field", "origin")],
-                (told.get("source") or {}).get("id_field"),
-            ]
-        }
+        keys = (*_TOLD, "parameters", "lead", "field", "origin")
+        id_field = (told.get("source") or {}).get("id_field")
+        return {name: [points, [told.get(key) for key in keys], id_field]}
     return {} if path.suffix == ".html" else {name: None}
 
 
@@ -318,17 +300,10 @@ def _has_default(option: click.Option, base: str) -> bool:
     return isinstance(option.type, click.Choice) and option.default not in option.type.choices
 
 
-@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize(
+    "base", [*BASES, *(pytest.param(base, marks=pytest.mark.slow) for base in SLOW)]
+)
 def test_an_option_has_an_effect_or_is_refused(base: str, files: dict[str, Any]) -> None:
-    wrong = _check(base, files)
-    assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("base", SLOW)
-def test_an_option_of_what_takes_longer_has_an_effect_or_is_refused(
-    base: str, files: dict[str, Any]
-) -> None:
     wrong = _check(base, files)
     assert not wrong, "\n".join(wrong)
 

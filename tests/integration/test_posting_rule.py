@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc
 from lucene_reading import check_index, read_positions
+from pruning_inputs import field_plan
+from python_rules import make_rule
 
-from tdv_lucene.jvm import java_class, run_job, start
+from tdv_lucene.jvm import java_class, run_job
+from tdv_lucene.jvm._jobs import java_index
+from tdv_lucene.jvm.rewriter import open_table
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.store import save_array
 
 pytestmark = pytest.mark.jvm
 
@@ -20,39 +23,6 @@ pytestmark = pytest.mark.jvm
 def _decide(term: int, tf: int, first: int, length: int) -> int:
     """A new frequency that depends on everything; 0 for a third of the postings."""
     return (term * 5 + tf * 7 + first * 4 + length) % 3
-
-
-def _java_rule(keeps_frequencies: bool):
-    """The rule as a Java object: jnius starts the JVM when imported, hence not above."""
-    start()
-    from jnius import PythonJavaClass, java_method
-
-    class Rule(PythonJavaClass):
-        __javainterfaces__ = ["tdvlucene/rules/PostingRule"]
-        __javacontext__ = "app"
-
-        @java_method("(I)Z")
-        def drops(self, term):
-            return term % 4 == 3
-
-        @java_method("(IIII)I")
-        def freq(self, term, tf, first, length):
-            new = _decide(term, tf, first, length)
-            return min(new, 1) * tf if keeps_frequencies else new
-
-        @java_method("()Z")
-        def keepsFrequencies(self):
-            return keeps_frequencies
-
-        @java_method("()Z")
-        def readsLengths(self):
-            return True
-
-        @java_method("()Z")
-        def readsPositions(self):
-            return True
-
-    return Rule()
 
 
 @pytest.mark.parametrize("keeps_frequencies", [False, True])
@@ -64,20 +34,20 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
     ]
     source = make_index([docs[:7], docs[7:]], options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
     matrix = extract_matrix(source, tmp_path / "matrix")
-    table = tmp_path / "table"
-    table.mkdir()
-    save_array(table / "terms.npy", matrix.vocabulary.terms.data)
-    save_array(table / "terms_indptr.npy", matrix.vocabulary.terms.indptr)
-    save_array(table / "tdv.npy", np.ones(matrix.shape[0], np.float32))
     pruned = tmp_path / "pruned"
     pruned.mkdir()
-    values = java_class("tdvlucene.rules.TermTable")(str(table))
-    rule = _java_rule(keeps_frequencies)
-    new_job = java_class("tdvlucene.prune.PruneJob")
-    job = new_job(str(source), str(pruned), 2)
-    job.addField("contents", values, rule)
-    run_job(job)
-    values.close()
+
+    def freq(term: int, tf: int, first: int, length: int) -> int:
+        new = _decide(term, tf, first, length)
+        return min(new, 1) * tf if keeps_frequencies else new
+
+    rule = make_rule(
+        lambda term: term % 4 == 3, freq, keeps_frequencies=keeps_frequencies, reads=True
+    )
+    with open_table(field_plan(matrix.vocabulary, 1, None)) as table:
+        job = java_class("tdvlucene.prune.PruneJob")(java_index(source), str(pruned), 2)
+        job.addField("contents", table, rule)
+        run_job(job)
 
     check_index(pruned)
     found = extract_matrix(pruned, tmp_path / "found")

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lucene_indexes import Doc, Layout, delete_document, open_writer, write_index
-from tdv_lucene.pruning.reduction_choice import foreseen_bytes
+from pruning_inputs import bytes_of
 
-from tdv_lucene.indexes.inspection import bytes_of
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.pruning import writing
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.sizes import foreseen_bytes
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
@@ -42,7 +42,7 @@ def _learned(folder: Path, segments: int, deleted: int) -> tuple[Path, TermValue
     lines = [f"q{i}\t{' '.join(texts[i][:3])}" for i in asked]
     (folder / "topics.tsv").write_text("\n".join(lines) + "\n")
     (folder / "qrels").write_text("".join(f"q{i} 0 d{i} 1\n" for i in asked))
-    recipe = DefaultRecipe(values=False, folds=2, reductions=REDUCTIONS)
+    recipe = Recipe(values=False, folds=2, reductions=REDUCTIONS)
     values = learn_from_index(
         index, folder / "topics.tsv", folder / "qrels", folder / "values", recipe=recipe
     )
@@ -73,9 +73,9 @@ def test_a_limit_is_met_in_two_indexes_at_most(learned, tmp_path, monkeypatch, s
     written: list[float] = []
     write = writing.write_index
 
-    def counted(rewriting, folder: Path, progress):
-        written.append(rewriting.config.reduction)
-        return write(rewriting, folder, progress)
+    def counted(index, plan, *rest):
+        written.append(plan.fields[0].facts["requested_reduction"])
+        return write(index, plan, *rest)
 
     monkeypatch.setattr(writing, "write_index", counted)
     limit = round(np.mean([values.points[place]["index_bytes"] for place in (1, 2)]))

@@ -20,48 +20,23 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, write_index
 from lucene_reading import check_index
 from oracle import ANSERINI, assert_pruned
-from tdv_lucene.pruning.field_rule import point_at
+from pruning_inputs import bytes_of, read_user_data, values_of
+from snapshots import snapshot
 from tiny_collection import tiny_segments
 
-from tdv_lucene.cli.peers import command as peers_command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import bytes_of, inspect_index
+from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import lucene_version, pyserini_jar
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.values.posting_thresholds import make_posting_rule
+from tdv_lucene.values.posting_rule import make_posting_rule
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 pytestmark = pytest.mark.jvm
-
-
-def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale: int = 4):
-    """Term values with one operating point and no preference which terms go first."""
-    terms = len(matrix.vocabulary)
-    if weights is None:
-        weights = np.linspace(0.5, 1.5, terms, dtype=np.float32)
-    manifest = {
-        "model": "bm25",
-        "field": matrix.vocabulary.field,
-        "vocabulary_sha256": matrix.vocabulary.sha256,
-        "parameters": {"k1": 0.9, "b": 0.4},
-        "source": matrix.source,
-        "points": [{"reduction": 0.45, "scale": scale, "measures": {}, "scales": []}],
-        "recommended_reduction": 0.45,
-    }
-    return TermValues(
-        matrix.vocabulary,
-        np.asarray(matrix.doc_freq),
-        np.asarray(matrix.total_term_freq),
-        np.asarray(weights, np.float32),
-        np.linspace(0, 1, terms, dtype=np.float32),
-        manifest,
-    )
 
 
 @pytest.fixture
@@ -71,7 +46,7 @@ def tiny_matrix(tiny_index: Path, tmp_path: Path) -> TermDocumentMatrix:
 
 @pytest.fixture
 def tiny_values(tiny_matrix: TermDocumentMatrix) -> TermValues:
-    return _values(tiny_matrix)
+    return values_of(tiny_matrix)
 
 
 def _leftovers(folder: Path, *expected: str) -> list[str]:
@@ -84,7 +59,7 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
     report = prune_index(tiny_index, tiny_values, output, reduction=0.3, tf=tf)
 
     scale = 4 if tf == "scaled" else None
-    point = tiny_values.at_reduction(0.3, original_tf=tf == "original")
+    point = tiny_values.at_reduction(0.3)
     baked = (0.9 * (scale or 1), 0.4), ANSERINI
     found = assert_pruned(tiny_matrix, output, point.tdv, scale, tmp_path / "found", baked=baked)
     check_index(output)
@@ -92,15 +67,13 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
     assert report["reduction"] == pytest.approx(1 - found.postings / tiny_matrix.postings)
     assert report["reduction"] == pytest.approx(point.reduction)
     manifest = json.loads((output / "tdv-manifest.json").read_text())
-    assert {key: manifest[key] for key in report if key != "output"} == {
-        key: value for key, value in report.items() if key != "output"
-    }
+    assert {**manifest, **report} == {**manifest, "output": str(output), "shards": []}
     data = read_user_data(output)
     expected = (*ANSERINI, 4000 if tf == "scaled" else 1000)
     found_parameters = [float(data[f"tdv.search.{name}"]) for name in ("k1", "b", "mu")]
     assert found_parameters == pytest.approx(expected)
     assert float(data["tdv.reduction"]) == pytest.approx(report["reduction"])
-    for name in ("version", "field", "model", "tf", "values_sha256", "vocabulary_sha256"):
+    for name in ("version", "field", "model", "tf", "unit", "plan_sha256"):
         assert data[f"tdv.{name}"] == str(report[name])
     assert data["tdv.source_commit"] == tiny_matrix.source["commit"]
 
@@ -115,7 +88,7 @@ def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_value
     values.save(tmp_path / "values")
     output = tmp_path / "pruned"
     report = prune_index(tiny_index, tmp_path / "values", output, reduction=0.5, tf=tf)
-    point = values.at_reduction(0.5, original_tf=tf == "original")
+    point = values.at_reduction(0.5)
     scale = 4 if tf == "scaled" else None
     baked = (0.9 * (scale or 1), 0.4), ANSERINI
     assert_pruned(
@@ -126,24 +99,23 @@ def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_value
     assert report["reduction"] == pytest.approx(0.5, abs=0.02)
 
 
+def test_source_is_not_touched(tiny_index, tiny_values, tmp_path):
+    before = snapshot(tiny_index)
+    prune_index(tiny_index, tiny_values, tmp_path / "pruned")
+    prune_index(tiny_index, None, tmp_path / "by-prior")
+    assert snapshot(tiny_index) == before
+
+
 @pytest.mark.parametrize("tf", ["scaled", "original"])
 def test_terms_of_too_few_documents_go_as_well(tf, tiny_index, tiny_matrix, tiny_values, tmp_path):
-    asked = {"reduction": 0.3, "tf": tf}
-    before = prune_index(tiny_index, tiny_values, tmp_path / "all", **asked)
-    report = prune_index(tiny_index, tiny_values, tmp_path / "pruned", min_doc_freq=2, **asked)
-    kept = point_at(tiny_values, 0.3, tf=tf, scale=None, unit=None).tdv > 0
+    pruned = tmp_path / "pruned"
+    prune_index(tiny_index, tiny_values, pruned, min_doc_freq=2, reduction=0.3, tf=tf)
+    kept = tiny_values.at_reduction(0.3).tdv > 0
     rare = np.asarray(tiny_matrix.doc_freq) < 2
-    assert 0 < report["terms"] == before["terms"] - np.count_nonzero(kept & rare) < before["terms"]
-    left = extract_matrix(tmp_path / "pruned", tmp_path / "found").vocabulary.terms
+    assert (kept & rare).any() and (kept & ~rare).any()
+    left = extract_matrix(pruned, tmp_path / "found").vocabulary.terms
     assert list(left) == [t for t, k in zip(tiny_matrix.vocabulary.terms, kept & ~rare) if k]
-    assert read_user_data(tmp_path / "pruned")["tdv.min_doc_freq"] == "2"
-    assert verify_pruned(tiny_index, tmp_path / "pruned", tiny_values)["equal"]
-
-
-def test_source_is_not_touched(tiny_index, tiny_values, tmp_path):
-    before = {path.name: path.read_bytes() for path in tiny_index.iterdir()}
-    prune_index(tiny_index, tiny_values, tmp_path / "pruned")
-    assert {path.name: path.read_bytes() for path in tiny_index.iterdir()} == before
+    assert verify_pruned(tiny_index, pruned)["equal"]
 
 
 def test_values_of_an_equal_vocabulary_serve_another_index(tiny_index, tiny_values, tmp_path):
@@ -158,7 +130,7 @@ def test_values_of_an_equal_vocabulary_serve_another_index(tiny_index, tiny_valu
 def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
     output = tmp_path / "pruned"
     first = prune_index(tiny_index, tiny_values, output, reduction=0)
-    with pytest.raises(TdvError, match="exists.*overwrite=True"):
+    with pytest.raises(TdvError, match="overwrite=True"):
         prune_index(tiny_index, tiny_values, output)
     second = prune_index(tiny_index, tiny_values, output, reduction=0.5, overwrite=True)
     assert second["postings"] < first["postings"]
@@ -166,21 +138,35 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "named"),
     [
-        ({"tf": "squared"}, "tf must be one of scaled, original, got 'squared'"),
-        ({"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0"),
-        ({"threads": 0}, "threads must be from 1 to 1,024, got 0"),
-        ({"scale": "big"}, "scale must be 'auto' or a number above 0, got 'big'"),
-        ({"scale": float("nan")}, "scale must be .* got 'nan'"),
-        ({"scale": -1}, "scale must be .* got '-1'"),
-        ({"scale": 1e12}, "exceeds Lucene's largest frequency.*smaller scale"),
-        ({"reduction": 1.5}, "reduction must be a share of at least 0 and below 1, got 1.5"),
+        ({"tf": "squared"}, "tf .*'squared'"),
+        ({"min_doc_freq": 0}, "min_doc_freq .* 0"),
+        ({"min_doc_freq": 5}, "min_doc_freq=5 .*'contents'.* 4 "),
+        ({"min_doc_freq": 5, "reduction": 0.0}, "min_doc_freq=5 .*'contents'.* 4 "),
+        ({"threads": 0}, "threads .* 0"),
+        ({"scale": "big"}, "scale .*'big'"),
+        ({"scale": float("nan")}, "scale .*'nan'"),
+        ({"scale": -1}, "scale .*'-1'"),
+        ({"scale": 1e12}, "smaller scale"),
+        ({"reduction": 1.5}, "reduction .* 1.5"),
+        ({"reduction": float("nan")}, "reduction .*nan"),
+        ({"reduction": 0.3, "max_loss": 0.01}, "reduction and max_loss"),
+        ({"max_loss": 0.01}, "max_loss"),
+        ({"max_bytes": 10}, "10 .*max_bytes"),
+        ({"queries": "log.tsv"}, "queries .*values"),
     ],
 )
-def test_bad_parameters_leave_nothing(options, message, tiny_index, tiny_values, tmp_path):
-    with pytest.raises(TdvError, match=message):
+def test_bad_parameters_leave_nothing(options, named, tiny_index, tiny_values, tmp_path):
+    with pytest.raises(TdvError, match=named):
         prune_index(tiny_index, tiny_values, tmp_path / "pruned", **options)
+    assert _leftovers(tmp_path) == []
+
+
+def test_values_of_nothing_but_zeros_are_refused(tiny_index, tiny_matrix, tmp_path):
+    values = values_of(tiny_matrix, np.zeros(tiny_matrix.shape[0]))
+    with pytest.raises(TdvError, match="0.3 .*'contents'.*reduction.*min_doc_freq"):
+        prune_index(tiny_index, values, tmp_path / "P", reduction=0.3)
     assert _leftovers(tmp_path) == []
 
 
@@ -189,7 +175,7 @@ def test_output_may_not_overlap_the_source(tiny_values, make_index, tmp_path):
     link = tmp_path / "link"
     link.symlink_to(source)
     for output in (source, link, source / "inside", source.parent):
-        with pytest.raises(TdvError, match="overlaps the input"):
+        with pytest.raises(TdvError, match="overlap"):
             prune_index(source, tiny_values, output, overwrite=True)
 
 
@@ -201,14 +187,6 @@ def _write_newer_format(path: Path) -> None:
     content[version_at + 3] += 100
     content[-8:] = zlib.crc32(content[:-8]).to_bytes(8, "big")
     segments.write_bytes(content)
-
-
-def _empty_folder(path: Path) -> None:
-    path.mkdir()
-
-
-def _nothing(path: Path) -> None:
-    pass
 
 
 def _damaged(path: Path) -> None:
@@ -232,12 +210,12 @@ def _layout(**layout: object) -> Callable[[Path], object]:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (_nothing, "no such index"),
-        (_empty_folder, "not a Lucene index.*segments_N"),
-        (_newer, "written by a newer Lucene.*install"),
-        (_damaged, "damaged.*checksum"),
-        (_layout(field="body"), r"no field 'contents'.*\(fields with frequencies: body\)"),
-        (_layout(options="DOCS"), "'contents'.*index options DOCS.*no term frequencies"),
+        (lambda path: None, "no such index"),
+        (Path.mkdir, "not a Lucene index"),
+        (_newer, "newer Lucene"),
+        (_damaged, "damaged.*_0.doc"),
+        (_layout(field="body"), "'contents'.*body"),
+        (_layout(options="DOCS"), "'contents'.*DOCS"),
     ],
     ids=["missing", "empty", "newer", "damaged", "no-field", "no-frequencies"],
 )
@@ -251,7 +229,7 @@ def test_unfit_index_is_refused_and_nothing_left(make, message, tmp_path):
         counts, counts, np.array([2]), np.array([2]), {},
     )  # fmt: skip
     with pytest.raises(TdvError, match=message):
-        prune_index(index, _values(matrix), tmp_path / "pruned")
+        prune_index(index, values_of(matrix), tmp_path / "pruned")
     assert _leftovers(tmp_path, "index") == []
 
 
@@ -260,7 +238,7 @@ def test_locked_index_is_refused(make_index, tmp_path):
     make_peer_values(source, tmp_path / "values", name="df")
     writer = open_writer(source)
     try:
-        with pytest.raises(TdvError, match="locked: a writer has it open.*close it"):
+        with pytest.raises(TdvError, match="locked"):
             prune_index(source, tmp_path / "values", tmp_path / "pruned")
     finally:
         writer.close()
@@ -270,20 +248,20 @@ def test_locked_index_is_refused(make_index, tmp_path):
 @pytest.mark.parametrize(
     ("docs", "message"),
     [
-        ([Doc("a", ["x", "y", "z"])], "has the term 'z', for which they have none"),
-        ([Doc("a", ["x", "ya", "y"])], "has the term 'ya', for which they have none"),
-        ([Doc("a", ["x", b"\xff\xfe"])], r"has the term \[ff fe\]"),
-        ([Doc("a", ["x"])], "they have one for 'y', which it lacks"),
-        ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "one for 'y', which it lacks"),
-        ([Doc("a", [])], "they have one for 'x', which it lacks"),
+        ([Doc("a", ["x", "y", "z"])], "'z'"),
+        ([Doc("a", ["x", "ya", "y"])], "'ya'"),
+        ([Doc("a", ["x", b"\xff\xfe"])], r"\[ff fe\]"),
+        ([Doc("a", ["x"])], "'y'"),
+        ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "'y'"),
+        ([Doc("a", [])], "'x'"),
     ],
 )
 def test_values_of_another_vocabulary_are_refused(docs, message, make_index, tmp_path):
     learned_on = make_index([[Doc("a", ["x", "y"])]], name="learned-on")
-    values = _values(extract_matrix(learned_on, tmp_path / "matrix"))
+    values = values_of(extract_matrix(learned_on, tmp_path / "matrix"))
     unknown = replace(values, manifest={**values.manifest, "source": {}})  # may not have changed
     index = make_index([[Doc("first", ["x"] if docs[0].tokens else [])], docs])
-    with pytest.raises(TdvError, match="TDVs of another vocabulary.*" + message):
+    with pytest.raises(TdvError, match="another vocabulary.*" + message):
         prune_index(index, unknown, tmp_path / "pruned")
     assert _leftovers(tmp_path, "index", "learned-on") == []
 
@@ -294,7 +272,7 @@ def test_values_of_another_index_of_like_words_are_asked_about(
 ):
     """Where it is another, and much moved: a copy that grew is no stranger."""
     docs = [Doc(f"d{i}", ["x", "y", "z"]) for i in range(9)]
-    values = _values(extract_matrix(make_index([docs], name="learned-on"), tmp_path / "matrix"))
+    values = values_of(extract_matrix(make_index([docs], name="learned-on"), tmp_path / "matrix"))
     changed = [*docs[:5], *(Doc(f"e{i}", [last[i % 3]]) for i in range(9))]
     prune_index(make_index([changed]), values, tmp_path / "pruned", reduction=0)
     assert "were learned on another commit" in caplog.text
@@ -309,11 +287,11 @@ def test_soft_deleted_documents_are_left_out_and_said(make_index, tmp_path):
     assert list(matrix.doc_ids) == [b"d1", b"d3"]
     assert list(matrix.vocabulary.terms) == [b"x", b"y"]
     pruned = tmp_path / "pruned"
-    report = prune_index(index, _values(matrix), pruned, reduction=0.3)
+    report = prune_index(index, values_of(matrix), pruned, reduction=0.3)
     assert report["deleted_left_out"] == 1
     (segment,) = inspect_index(pruned)["segments"]
     assert (segment["documents"], segment["deleted"], segment["soft_deleted"]) == (2, 0, 0)
-    verify_pruned(index, pruned, _values(matrix))
+    assert verify_pruned(index, pruned)["equal"]
 
 
 def test_nested_documents_of_lucene_10_stay_nested(make_index, tmp_path):
@@ -328,26 +306,11 @@ def test_nested_documents_of_lucene_10_stay_nested(make_index, tmp_path):
         index = make_index(blocks, name=f"sorted-{sort}", parent="is_parent", sort=sort)
         matrix = extract_matrix(index, tmp_path / f"matrix-{sort}")
         pruned = tmp_path / f"pruned-{sort}"
-        prune_index(index, _values(matrix), pruned, reduction=0.3)
+        prune_index(index, values_of(matrix), pruned, reduction=0.3)
         check_index(pruned)
-        verify_pruned(index, pruned, _values(matrix))
+        assert verify_pruned(index, pruned)["equal"]
         marks = [field for field in inspect_index(pruned)["fields"] if field["name"] == "is_parent"]
         assert [mark["doc_values"] for mark in marks] == ["NUMERIC"]
-
-
-def test_term_of_a_deleted_document_needs_no_value(make_index, tmp_path):
-    index = make_index([[Doc("a", ["x", "y"]), Doc("gone", ["only-here", "x"], deleted=True)]])
-    matrix = extract_matrix(index, tmp_path / "matrix")
-    assert list(matrix.vocabulary.terms) == [b"x", b"y"]
-    report = prune_index(index, _values(matrix), tmp_path / "pruned", reduction=0)
-    assert (report["postings_before"], report["postings"]) == (2, 2)
-
-
-def test_non_finite_values_are_refused(tiny_matrix, tmp_path):
-    weights = np.ones(tiny_matrix.shape[0], np.float32)
-    weights[3] = np.nan
-    with pytest.raises(TdvError, match="finite and not negative"):
-        _values(tiny_matrix, weights)
 
 
 def test_cancelled_job_leaves_nothing(tiny_index, tiny_values, tmp_path):
@@ -365,7 +328,7 @@ def test_full_disk_is_told_and_nothing_left(limit, make_index, tmp_path):
     """A limit on the size of files stands in for a full disk."""
     words = random.Random(0).choices([f"word{i}" for i in range(40)], k=3_000)
     source = make_index([[Doc("long", words)]])  # its stored text exceeds the limits
-    _values(extract_matrix(source, tmp_path / "matrix")).save(tmp_path / "values")
+    values_of(extract_matrix(source, tmp_path / "matrix")).save(tmp_path / "values")
     program = (
         "import resource, signal, sys\n"
         "from tdv_lucene.cli import main\n"
@@ -381,104 +344,8 @@ def test_full_disk_is_told_and_nothing_left(limit, make_index, tmp_path):
     command += ["--tdv", str(tmp_path / "values"), "--output", str(tmp_path / "pruned")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert done.returncode == 2, done.stderr
-    assert "cannot write" in done.stderr and "Traceback" not in done.stderr
+    assert str(tmp_path / "pruned") in done.stderr and "Traceback" not in done.stderr
     assert _leftovers(tmp_path, "index", "values") == []
-
-
-def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, tmp_path):
-    from tdv_lucene.cli.prune import command
-
-    tiny_values.save(tmp_path / "values")
-    arguments = ["--index", str(tiny_index), "--tdv", str(tmp_path / "values")]
-    shown = CliRunner().invoke(command, [*arguments, "--output", str(tmp_path / "pruned")])
-    assert shown.exit_code == 0, shown.output
-    assert "BM25 with Anserini's default parameters (k1 0.9, b 0.4)" in shown.output
-    assert "qld" not in shown.output, "nothing is known of these values under another model"
-    assert "bytes_before" in shown.output and re.search(r"reduction +4\d\.\d %", shown.output)
-    assert "Used the recommended reduction: 45.0 %" in shown.output
-    arguments += ["--output", str(tmp_path / "again"), "--json", "--scale", "2"]
-    report = json.loads(CliRunner().invoke(command, arguments).output)
-    assert report["search"] == {"k1": 0.9, "b": 0.4, "mu": 2000, "min_idf": 0}
-    assert report["baked"] == {"k1": 1.8, "b": 0.4}
-    assert report["norms"]["beyond"] == 0
-
-
-@pytest.mark.parametrize(
-    ("model", "told", "not_told"),
-    [
-        ("qld", ["--qld --mu 4000", "set_qld(4000)", "-qld.mu 4000"], ["k1", "bm25"]),
-        ("tfidf", ["open_searcher"], ["k1", "bm25", "qld"]),
-        ("any", ["--k1 3.6", "-qld.mu 4000"], []),
-    ],
-)
-def test_only_validated_parameters_are_told(
-    model, told, not_told, tiny_index, tiny_values, tmp_path
-):
-    from tdv_lucene.cli.prune import command
-
-    replace(tiny_values, manifest={**tiny_values.manifest, "model": model}).save(tmp_path / "V")
-    arguments = ["--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]
-    shown = CliRunner().invoke(command, [str(a) for a in [*arguments, "--reduction", "0.3"]]).output
-    advice = shown.partition("documents_without_terms")[2]
-    assert all(text in advice for text in told) and not any(text in advice for text in not_told)
-    assert "recommended" not in shown
-
-
-def test_numbers_are_written_as_people_write_them(tiny_index, tiny_values, tmp_path):
-    from tdv_lucene.cli.prune import command
-    from tdv_lucene.cli.search import command as search_command
-
-    manifest = {**tiny_values.manifest, "parameters": {"k1": 1.6, "b": 0.4}}
-    replace(tiny_values, manifest=manifest).save(tmp_path / "V")
-    arguments = ["--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]
-    given = [*arguments, "--reduction", "0.3", "--scale", "3", "--search-as", "recorded"]
-    shown = CliRunner().invoke(command, [str(a) for a in given]).output
-    assert 1.6 * 3 != 4.8 and "--k1 4.8 " in shown
-    report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text())
-    assert f"{100 * report['reduction']:.1f} %" in shown
-    assert report["bytes"] == bytes_of(tmp_path / "P")
-    assert report["bytes_before"] == bytes_of(tiny_index) and f"{bytes_of(tiny_index):,}" in shown
-    (tmp_path / "topics.tsv").write_text("q1\tquick fox\n")
-    searched = ["--index", tmp_path / "P", "--topics", tmp_path / "topics.tsv"]
-    shown = CliRunner().invoke(
-        search_command, [str(a) for a in [*searched, "--output", tmp_path / "run"]]
-    )
-    assert "4.8\n" in shown.output and "4.80" not in shown.output
-
-
-def test_values_without_a_recommendation_ask_for_a_reduction(tiny_index, tiny_matrix, tmp_path):
-    values = _path(_values(tiny_matrix), (0.3, 0.45), (0.6, 0.2))
-    values = replace(values, manifest={**values.manifest, "recommended_reduction": None})
-    message = r"no reduction is recommended.*0.3 \(0.4500\), 0.6 \(0.2000\), 0.5000 of the full"
-    with pytest.raises(TdvError, match=message + ".*reduction, max_loss or max_bytes"):
-        prune_index(tiny_index, values, tmp_path / "P")
-    assert _leftovers(tmp_path) == []
-    prune_index(tiny_index, values, tmp_path / "P", reduction=0.3)
-    assert verify_pruned(tiny_index, tmp_path / "P", values)["equal"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"min_doc_freq": 100_000}, "min_doc_freq=100000 leaves no posting .*: 4 is the largest"),
-        ({"min_doc_freq": 5, "reduction": 0.0}, "min_doc_freq=5 leaves no posting .*: 4 is the"),
-    ],
-)
-def test_a_pruning_that_leaves_nothing_is_refused(
-    options, message, tiny_index, tiny_values, tmp_path
-):
-    with pytest.raises(TdvError, match=message):
-        prune_index(tiny_index, tiny_values, tmp_path / "P", **options)
-    assert _leftovers(tmp_path) == []
-    assert prune_index(tiny_index, tiny_values, tmp_path / "P", reduction=0, min_doc_freq=4)
-
-
-def test_values_of_nothing_but_zeros_are_refused(tiny_index, tiny_matrix, tmp_path):
-    values = _values(tiny_matrix, np.zeros(tiny_matrix.shape[0]))
-    message = "a reduction of 0.3 leaves no posting of 'contents': pass a smaller reduction, or a "
-    with pytest.raises(TdvError, match=f"^{message}smaller min_doc_freq$"):
-        prune_index(tiny_index, values, tmp_path / "P", reduction=0.3)
-    assert _leftovers(tmp_path) == []
 
 
 def test_fidelity_is_told_of_what_was_measured_only(tiny_index, tiny_values, tmp_path):
@@ -492,21 +359,6 @@ def test_fidelity_is_told_of_what_was_measured_only(tiny_index, tiny_values, tmp
         asked = {"reduction": 0.45, **options}
         report = prune_index(tiny_index, values, tmp_path / f"{number}", **asked)
         assert report["fidelity"] is None
-
-
-def test_an_unlearned_pruning_keeps_frequencies(tiny_index: Path, tmp_path: Path) -> None:
-    made = CliRunner().invoke(
-        peers_command,
-        ["--index", str(tiny_index), "--name", "df", "--output", str(tmp_path / "V"), "--json"],
-    )
-    assert made.exit_code == 0, made.output
-    report = prune_index(tiny_index, tmp_path / "V", tmp_path / "P", reduction=0.3)
-    before = extract_matrix(tiny_index, tmp_path / "before")
-    after = extract_matrix(tmp_path / "P", tmp_path / "after")
-    kept = before.vocabulary.find(list(after.vocabulary.terms))
-    assert len(kept) < len(before.vocabulary) and report["search"]["k1"] == 0.9
-    np.testing.assert_array_equal(after.total_term_freq, before.total_term_freq[kept])
-    assert report["reduction"] == pytest.approx(0.3, abs=0.1) and report["model"] == "any"
 
 
 def _path(values: TermValues, *shape: tuple[float, float]) -> TermValues:
@@ -525,20 +377,25 @@ def _path(values: TermValues, *shape: tuple[float, float]) -> TermValues:
 
 
 def test_a_tolerated_loss_chooses_the_point(tiny_index, tiny_matrix, tmp_path) -> None:
-    values = _path(_values(tiny_matrix), (0.0, 0.6), (0.3, 0.5), (0.6, 0.2))
+    values = _path(values_of(tiny_matrix), (0.0, 0.6), (0.3, 0.5), (0.6, 0.2))
     report = prune_index(tiny_index, values, tmp_path / "P", max_loss=0.01)
     assert report["chosen"]["reduction"] == 0.3 and report["chosen"]["loss"] == 0
     assert report["chosen"]["measures"]["nDCG@5"] == 0.5
     assert report["reduction"] == pytest.approx(0.3, abs=0.1)
     assert json.loads((tmp_path / "P" / "tdv-manifest.json").read_text())["chosen"]
-    with pytest.raises(TdvError, match="no measured reduction"):
-        harmful = _path(_values(tiny_matrix), (0.3, 0.4))
-        prune_index(tiny_index, harmful, tmp_path / "Q", max_loss=0.01)
+    harmful = _path(values, (0.3, 0.4), (0.6, 0.2))
+    aimless = replace(harmful, manifest={**harmful.manifest, "recommended_reduction": None})
+    for refused, options, named in (
+        (harmful, {"max_loss": 0.01}, "max_loss"),
+        (aimless, {}, r"0.3 \(0.4000\), 0.6 \(0.2000\).*reduction, max_loss or max_bytes"),
+    ):
+        with pytest.raises(TdvError, match=named):
+            prune_index(tiny_index, refused, tmp_path / "Q", **options)
     assert not (tmp_path / "Q").exists()
 
 
 def test_a_number_of_bytes_is_met(tiny_index, tiny_matrix, tmp_path) -> None:
-    values = _values(tiny_matrix)
+    values = values_of(tiny_matrix)
     sizes = {
         r: bytes_of(prune_index(tiny_index, values, tmp_path / f"{r}", reduction=r)["output"])
         for r in (0.0, 0.8)
@@ -548,12 +405,50 @@ def test_a_number_of_bytes_is_met(tiny_index, tiny_matrix, tmp_path) -> None:
     assert bytes_of(tmp_path / "P") == report["bytes"] <= limit
     assert 0 < report["chosen"]["reduction"] < 0.8
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
-    with pytest.raises(
-        TdvError, match="not the 10 asked for: pass a larger max_bytes, or a reduction"
-    ):
-        prune_index(tiny_index, values, tmp_path / "Q", max_bytes=10)
+    assert verify_pruned(tiny_index, tmp_path / "P")["equal"]
 
 
-def test_one_way_of_saying_how_much_goes(tiny_index, tiny_matrix, tmp_path) -> None:
-    with pytest.raises(TdvError, match="reduction and max_loss exclude each other"):
-        prune_index(tiny_index, _values(tiny_matrix), tmp_path / "P", reduction=0.3, max_loss=0.01)
+def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, tmp_path):
+    from tdv_lucene.cli.prune import command
+
+    tiny_values.save(tmp_path / "values")
+    arguments = ["--index", str(tiny_index), "--tdv", str(tmp_path / "values")]
+    shown = CliRunner().invoke(command, [*arguments, "--output", str(tmp_path / "pruned")])
+    assert shown.exit_code == 0, shown.output
+    assert "(k1 0.9, b 0.4)" in shown.output
+    assert "qld" not in shown.output, "nothing is known of these values under another model"
+    assert re.search(r"reduction +4\d\.\d %", shown.output) and "45.0 %" in shown.output
+    report = json.loads((tmp_path / "pruned" / "tdv-manifest.json").read_text())
+    assert report["bytes"] == bytes_of(tmp_path / "pruned")
+    assert report["bytes_before"] == bytes_of(tiny_index)
+    assert f"{report['bytes_before']:,}" in shown.output
+    arguments += ["--output", str(tmp_path / "again"), "--json", "--scale", "2"]
+    report = json.loads(CliRunner().invoke(command, arguments).output)
+    assert report["search"] == {"k1": 0.9, "b": 0.4, "mu": 2000, "min_idf": 0}
+    assert report["baked"] == {"k1": 1.8, "b": 0.4}
+    assert report["norms"]["beyond"] == 0
+
+
+@pytest.mark.parametrize(
+    ("about", "options", "told", "not_told"),
+    [
+        ({"model": "qld"}, [], ["--qld --mu 4000", "set_qld(4000)", "-qld.mu 4000"], ["k1", "bm"]),
+        ({"model": "tfidf"}, [], ["open_searcher"], ["k1", "bm25", "qld"]),
+        ({"model": "any"}, [], ["--k1 3.6", "-qld.mu 4000"], []),
+        # 1.6 * 3 is not 4.8
+        ({"parameters": {"k1": 1.6, "b": 0.4}}, ["--scale", "3", "--search-as", "recorded"],
+         ["--k1 4.8 "], ["qld"]),
+    ],
+)  # fmt: skip
+def test_only_validated_parameters_are_told_and_as_people_write_them(
+    about, options, told, not_told, tiny_index, tiny_values, tmp_path
+):
+    from tdv_lucene.cli.prune import command
+
+    replace(tiny_values, manifest={**tiny_values.manifest, **about}).save(tmp_path / "V")
+    arguments = ["--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]
+    given = [str(a) for a in [*arguments, "--reduction", "0.3", *options]]
+    shown = CliRunner().invoke(command, given).output
+    advice = shown.partition("documents_without_terms")[2]
+    assert all(text in advice for text in told) and not any(text in advice for text in not_told)
+    assert "recommended" not in shown

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from tdv_lucene.evaluation.evaluate import read_run
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 

@@ -16,10 +16,10 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.term_changes import trade_off
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes import search_parameters
+from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.baseline_tuning import tune_parameters
 from tdv_lucene.searching.search import open_searcher, search_index
@@ -34,7 +34,8 @@ def values_of(matrix, model="any", weights=None, scale=4):
     made = unlearned_values(matrix, "df")
     if weights is None:
         weights = np.linspace(0.5, 1.5, matrix.shape[0], dtype=np.float32)
-    points = [{**point, "scale": scale} for point in made.points]
+    measured = {"scale": scale, "measures": {"nDCG@5": 0.4}, "full": {"nDCG@5": 0.5}}
+    points = [{**point, **measured} for point in made.points]
     manifest = {**made.manifest, "model": model, "points": points, "recommended_reduction": 0.3}
     return replace(made, weights=weights, manifest=manifest)
 
@@ -62,6 +63,11 @@ def case(tmp_path_factory):
     )
 
 
+def parameters_of(index, field=None):
+    with Index.open(index) as opened:
+        return recorded_parameters(opened, field=field)
+
+
 def pruned_for(case, model, tmp_path, **options):
     output = tmp_path / f"pruned-{model}"
     prune_index(case.index, values_of(case.matrices["contents"], model), output, **options)
@@ -73,11 +79,10 @@ def test_norms_are_looked_at_only_where_no_ranking_function_is_recorded(
 ):
     """They are as many as documents."""
     pruned, looks = pruned_for(case, "qld", tmp_path), []
-    monkeypatch.setattr(search_parameters, "holds_weights", lambda *given: looks.append(given))
-    assert recorded_parameters(pruned).model == "qld"
-    assert not looks
-    recorded_parameters(case.index)
-    assert looks == [(case.index, "contents")]
+    monkeypatch.setattr(Index, "holds_weights", lambda *given: looks.append(given[1:]))
+    assert parameters_of(pruned).model == "qld" and not looks
+    parameters_of(case.index)
+    assert looks == [("contents",)]
 
 
 def test_search_takes_the_recorded_model_and_warns_of_another(case, tmp_path, caplog):
@@ -103,7 +108,7 @@ def test_tuning_keeps_the_recorded_model(case, tmp_path):
     qrels = {"q1": {"d0": 1}, "q2": {"d1": 1}}
     kept = pruned_for(case, "qld", tmp_path)
     assert tune_parameters(kept, TOPICS, qrels)[0].model == "qld"
-    with pytest.raises(TdvError, match="model='tfidf' has no parameter to tune: pass bm25 or qld"):
+    with pytest.raises(TdvError, match="'tfidf'"):
         tune_parameters(kept, TOPICS, qrels, "tfidf")
 
 
@@ -130,7 +135,7 @@ def test_explain_and_compare_take_the_recorded_model(case, tmp_path, caplog):
     assert report["parameters"]["model"] == "qld"
     assert not [note for note in report["notes"] if "learned for" in note]
     another = pruned_for(case, "bm25", tmp_path)
-    with pytest.raises(TdvError, match="different models .'pruned' for qld, 'b' for bm25"):
+    with pytest.raises(TdvError, match="'pruned' for qld, 'b' for bm25"):
         compare_indexes(
             case.index, pruned, case.topics, case.qrels, tmp_path / "out",
             further_indexes={"b": another}, **fast,
@@ -139,9 +144,9 @@ def test_explain_and_compare_take_the_recorded_model(case, tmp_path, caplog):
 
 def test_a_field_that_was_not_pruned_is_searched_as_it_was_indexed(case, tmp_path):
     pruned = pruned_for(case, "bm25", tmp_path, search_as="recorded")
-    assert recorded_parameters(pruned).k1 == pytest.approx(3.6)
-    assert recorded_parameters(pruned, field="contents").k1 == pytest.approx(3.6)
-    assert recorded_parameters(pruned, field="title").k1 == 0.9
+    assert parameters_of(pruned).k1 == pytest.approx(3.6)
+    assert parameters_of(pruned, field="contents").k1 == pytest.approx(3.6)
+    assert parameters_of(pruned, field="title").k1 == 0.9
 
 
 def test_pruning_another_field_keeps_what_is_recorded_of_the_first(case, tmp_path):
@@ -151,75 +156,41 @@ def test_pruning_another_field_keeps_what_is_recorded_of_the_first(case, tmp_pat
         pruned, values_of(titles, "bm25", scale=2), tmp_path / "both", reduction=0.1,
         search_as="recorded",
     )  # fmt: skip
-    assert recorded_parameters(tmp_path / "both", field="title").k1 == pytest.approx(1.8)
-    of_contents = recorded_parameters(tmp_path / "both", field="contents")
+    assert parameters_of(tmp_path / "both", field="title").k1 == pytest.approx(1.8)
+    of_contents = parameters_of(tmp_path / "both", field="contents")
     assert (of_contents.model, of_contents.mu) == ("qld", 4000.0)
 
 
 @pytest.fixture
-def saved(case, tmp_path):
-    """Values of each field in folders, others of the contents, and an index of both fields."""
-    folders = {}
-    for name, matrix in case.matrices.items():
-        folders[name] = tmp_path / f"{name}-values"
-        values_of(matrix).save(folders[name])
-    folders["others"] = tmp_path / "other-values"
-    ones = np.ones(case.matrices["contents"].shape[0], np.float32)
-    values_of(case.matrices["contents"], weights=ones).save(folders["others"])
-    pruned = tmp_path / "pruned"
-    prune_index(
-        case.index, folders["contents"], pruned, others=[folders["title"]],
-        reduction=0.45, min_doc_freq=2,
-    )  # fmt: skip
-    return SimpleNamespace(pruned=pruned, **folders)
+def pruned_fields(case, tmp_path):
+    """Both fields pruned, each by its own values; more went than was asked for."""
+    values, others = values_of(case.matrices["contents"]), [values_of(case.matrices["title"])]
+    asked = {"reduction": 0.45, "min_doc_freq": 2}
+    prune_index(case.index, values, tmp_path / "pruned", others=others, **asked)
+    return tmp_path / "pruned"
 
 
-def test_values_of_another_pruning_are_refused(case, saved, tmp_path):
-    with pytest.raises(TdvError, match="was not pruned with the TDVs in .*other-values"):
-        explain_query(case.index, saved.pruned, "alpha", values=saved.others)
-    with pytest.raises(TdvError, match="was not pruned with the TDVs in .*other-values"):
-        compare_indexes(
-            case.index, saved.pruned, case.topics, case.qrels, tmp_path / "out",
-            values=saved.others,
-        )  # fmt: skip
-    with pytest.raises(TdvError, match="does not record that its field 'contents' was pruned"):
-        explain_query(case.index, case.index, "alpha", values=saved.contents)
-
-
-def test_a_field_has_its_own_values(case, saved):
-    words = case.matrices["title"].vocabulary
-    terms = [term.decode() for term in words.terms]
-    found = explain_query(
-        case.index, saved.pruned, " ".join(terms), field="title", values=saved.title
-    )
-    point = values_of(case.matrices["title"]).at_reduction(0.45)
-    expected = {term: float(point.tdv[i]) for i, term in enumerate(terms)}
+@pytest.mark.parametrize("field", ["contents", "title"])
+def test_a_field_has_its_own_values(field, case, pruned_fields):
+    matrix = case.matrices[field]
+    terms = [term.decode() for term in matrix.vocabulary.terms]
+    found = explain_query(case.index, pruned_fields, " ".join(terms), field=field)
+    tdv = values_of(matrix).at_reduction(0.45).tdv * (matrix.doc_freq >= 2)
     shown = {term["term"]: term["tdv"] for term in found["terms"]}
     assert found["tdv_kind"] == "learned" and any(shown.values())
-    assert shown == {term: value if value else 0.0 for term, value in expected.items()}
-    with pytest.raises(TdvError, match="holds TDVs of the field 'contents', not of 'title'"):
-        explain_query(case.index, saved.pruned, "alpha", field="title", values=saved.contents)
+    assert shown == dict(zip(terms, tdv.tolist()))
 
 
-def test_values_are_shown_at_the_reduction_that_was_asked_for(case, saved):
-    """Terms that stayed have a value, although more went than was asked for."""
-    words = [f"w{i}" for i in range(20)]
-    found = explain_query(case.index, saved.pruned, " ".join(words), values=saved.contents)
-    kept = [term for term in found["terms"] if term["df_after"]]
-    assert kept and all(term["tdv"] > 0 for term in kept)
+def test_the_curve_marks_what_was_asked_for(pruned_fields):
+    with Index.open(pruned_fields) as opened:
+        for field in ("contents", "title"):
+            found = trade_off(opened, field)
+            assert found["chosen"] == 0.45 and len(found["points"]) > 3
 
 
-def test_the_curve_marks_what_was_asked_for(saved):
-    found = trade_off(saved.pruned, "contents", saved.contents)
-    assert found["chosen"] == 0.45 and len(found["points"]) > 3
-    with pytest.raises(TdvError, match="holds TDVs of the field 'title'"):
-        trade_off(saved.pruned, "contents", saved.title)
-
-
-def test_a_ratio_of_frequencies_is_not_called_a_value(case, saved):
-    arguments = ["--index", case.index, "--pruned", saved.pruned, "--query", "alpha w1"]
-    shown = CliRunner().invoke(explain_command, [str(a) for a in arguments]).output
-    assert "tf ratio" in shown and " TDV " not in shown
-    given = [*arguments, "--tdv", saved.contents]
-    shown = CliRunner().invoke(explain_command, [str(a) for a in given]).output
+def test_a_ratio_of_frequencies_is_not_called_a_value(case, pruned_fields, tmp_path):
+    arguments = ["--index", str(case.index), "--query", "alpha w1", "--pruned"]
+    shown = CliRunner().invoke(explain_command, [*arguments, str(pruned_fields)]).output
     assert "TDV" in shown and "ratio" not in shown
+    shown = CliRunner().invoke(explain_command, [*arguments, str(case.index)]).output
+    assert "tf ratio" in shown and " TDV " not in shown

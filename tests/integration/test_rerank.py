@@ -8,10 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import json_of
 from lucene_indexes import Doc, Layout, write_index
 
-from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import evaluate_run, read_run
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
@@ -51,16 +50,10 @@ def case(tmp_path_factory) -> SimpleNamespace:
     )  # fmt: skip
 
 
-def _command(*words: object) -> dict:
-    done = CliRunner().invoke(_group, [*map(str, words), "--json"], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
 @pytest.fixture(scope="module")
 def trained(case) -> SimpleNamespace:
     """By the command line, with the matrix made on the way."""
-    summary = _command(
+    summary = json_of(
         "paper", "ranker", "--index", case.index, "--topics", case.topics, "--qrels", case.qrels,
         "--output", case.home / "ranker",
     )  # fmt: skip
@@ -78,7 +71,7 @@ def test_what_training_tells(trained) -> None:
 
 def test_a_run_is_ranked_better_and_keeps_its_documents(case, trained) -> None:
     output = case.home / "better"
-    summary = _command(
+    summary = json_of(
         "paper", "rerank", "--index", case.index, "--ranker", trained.folder,
         "--topics", case.topics, "--run", case.run, "--matrix", case.matrix, "--output", output,
     )  # fmt: skip

@@ -11,12 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_indexes import Doc, write_index
+from click.testing import CliRunner
+from command_line import hits_of
+from index_facts import analysis_of, recorded_parameters
+from lucene_indexes import Doc, open_writer, say, write_index
 
+from tdv_lucene.cli.search import command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
-from tdv_lucene.indexes.analysis import analysis_of
-from tdv_lucene.indexes.search_parameters import recorded_parameters
+from tdv_lucene.indexes.index import Index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.output import Output
 from tdv_lucene.ranking import SearchParameters
@@ -122,21 +125,11 @@ def test_ids_without_doc_values(make_index, tmp_path):
     assert [line[2] for line in read_lines(tmp_path / "run")] == ["m", "z", "a"]
 
 
-def record_search(index, **parameters: float) -> None:
-    record(index, **{f"search.{name}": str(value) for name, value in parameters.items()})
-
-
-def record(index, **user_data: str) -> None:
+def record(index, **user_data: object) -> None:
     """Commit user data as the prune stage does."""
-    lucene = "org.apache.lucene."
-    folder = java_class("java.nio.file.Paths").get(str(index))
-    config = java_class(lucene + "index.IndexWriterConfig")()
-    directory = java_class(lucene + "store.FSDirectory").open(folder)
-    writer = java_class(lucene + "index.IndexWriter")(directory, config)
-    entries = java_class("java.util.HashMap")()
-    for name, value in user_data.items():
-        entries.put(f"tdv.{name}", value)
-    writer.setLiveCommitData(entries.entrySet())
+    writer = open_writer(index)
+    say(writer, {f"tdv.{name.replace('__', '.')}": str(value) for name, value in user_data.items()})
+    writer.commit()
     writer.close()
 
 
@@ -144,12 +137,12 @@ def test_other_parameters_than_the_recorded_ones_are_told(make_index, tmp_path, 
     """As another model is; a value copied from what prune printed is no other."""
     index = make_index([[Doc("a", ["t1"]), Doc("b", ["t1", "t1"])]])
     search_index(index, {"q": "t1"}, tmp_path / "plain", k1=1.2)  # it records none
-    record_search(index, k1=3.6000001, b=0.4, mu=4000.0)
+    record(index, search__k1=3.6000001, search__b=0.4, search__mu=4000.0)
     search_index(index, {"q": "t1"}, tmp_path / "copied", k1=3.6, b=0.4)
     assert not caplog.messages
     search_index(index, {"q": "t1"}, tmp_path / "other", k1=0.9)
     (warning,) = caplog.messages
-    assert "learned for k1 3.6 and is searched with k1 0.9" in warning
+    assert "k1 3.6" in warning and "k1 0.9" in warning
 
 
 def test_a_query_of_too_many_terms_is_cut_and_told(make_index, tmp_path, caplog):
@@ -159,8 +152,7 @@ def test_a_query_of_too_many_terms_is_cut_and_told(make_index, tmp_path, caplog)
     index = make_index([docs])
     topics = {"long": " ".join(["w0", *words]), "exact": " ".join(words[:1024]), "other": "w1400"}
     search_index(index, topics, tmp_path / "run")
-    told = "more than 1,024 different terms, the most that Lucene takes: 'long' (1,500)"
-    assert told in caplog.messages[0]
+    assert "'long' (1,500)" in caplog.messages[0]
     found = {}
     for query, _, document, _, score, _ in read_lines(tmp_path / "run"):
         found.setdefault(query, {})[document] = score
@@ -171,17 +163,17 @@ def test_a_query_of_too_many_terms_is_cut_and_told(make_index, tmp_path, caplog)
 @pytest.mark.parametrize(
     ("topics", "why"),
     [
-        ({"a": "the", "b": "of and"}, "nothing is left of them, analysed as English (Porter"),
-        ({"a": "planets", "b": "comet"}, "the field 'title' has 2 of them: search that"),
-        ({"a": "zyzzy"}, "is the index of their collection and language"),
-        ({"a": "gone"}, "only deleted documents hold their terms"),
+        ({"a": "the", "b": "of and"}, "English (Porter"),
+        ({"a": "planets", "b": "comet"}, "the field 'title' has 2"),
+        ({"a": "zyzzy"}, "collection and language"),
+        ({"a": "gone"}, "only deleted documents"),
     ],
 )
 def test_that_nothing_is_found_is_told_with_the_reason(topics, why, make_index, tmp_path, caplog):
     docs = [Doc("a", ["t1"], ["planet", "comet"]), Doc("b", ["gone"], deleted=True)]
     search_index(make_index([docs]), topics, tmp_path / "run")
     (warning,) = caplog.messages
-    assert "no query finds a document in the field 'contents'" in warning and why in warning
+    assert "the field 'contents'" in warning and why in warning
 
 
 @pytest.mark.parametrize("queries", ["NFC", "NFD"])
@@ -205,21 +197,20 @@ def test_another_unicode_form_is_told(queries, make_index, tmp_path, caplog):
 def test_recorded_parameters_are_used(make_index, tmp_path):
     index = make_index([[Doc("a", ["t1"]), Doc("b", ["t1", "t1"])]])
     assert recorded_parameters(index) == SearchParameters("bm25", k1=0.9, b=0.4)
-    record_search(index, k1=3.6, b=0.4, mu=4000.0)
+    record(index, search__k1=3.6, search__b=0.4, search__mu=4000.0)
     assert recorded_parameters(index) == SearchParameters("bm25", k1=3.6, b=0.4)
     assert recorded_parameters(index, "qld") == SearchParameters("qld", mu=4000.0)
     assert recorded_parameters(index, k1=1.2) == SearchParameters("bm25", k1=1.2, b=0.4)
     assert recorded_parameters(index, "tfidf") == SearchParameters("tfidf")
     assert search_index(index, {"q": "t1"}, tmp_path / "run")["k1"] == 3.6
-    similarity = open_searcher(index).get_similarity()
-    assert str(similarity.toString()) == "BM25(k1=3.6,b=0.4)"
+    hits = [(hit.docid, f"{hit.score:.6f}") for hit in open_searcher(index).search("t1")]
+    assert {"q": hits} == hits_of(tmp_path / "run")
 
 
 def test_a_ranking_function_of_another_version_is_refused_by_name(make_index):
     index = make_index([[Doc("a", ["t1"])]])
-    record(index, model="dfr", version="9.1.0")
-    said = "pruned by tdv-lucene 9.1.0 for the ranking function 'dfr', which this version .* lacks"
-    with pytest.raises(TdvError, match=said + ".* or name one of bm25, .*model"):
+    record(index, model="dfr", version="9.1.0", plan_sha256="of another")
+    with pytest.raises(TdvError, match="9.1.0 .*'dfr'"):
         recorded_parameters(index)
     assert recorded_parameters(index, "qld") == SearchParameters("qld", mu=1000.0)
 
@@ -227,19 +218,19 @@ def test_a_ranking_function_of_another_version_is_refused_by_name(make_index):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"model": "bm26"}, "model must be one of bm25, .*, got 'bm26'"),
-        ({"mu": 10.0}, r"model bm25 has no parameter 'mu': leave it out \(its own are k1 and b\)"),
-        ({"b": 1.5}, "b must be a finite number .*, got 1.5"),
-        ({"k1": float("nan")}, "k1 must be a finite number .*, got nan"),
-        ({"model": "qld", "mu": 0.0}, "mu must be a finite number .*, got 0"),
-        ({"hits": 0}, "hits must be from 1 to 1,000,000, got 0"),
-        ({"threads": 0}, "threads must be from 1 to 1,024, got 0"),
-        ({"threads": 10**9}, "threads must be from 1 to 1,024, got 1,000,000,000"),
-        ({"hits": 2**40}, "hits must be from 1 to 1,000,000, got 1,099,511,627,776"),
-        ({"field": "body"}, r"no field 'body' .*fields with frequencies: contents"),
-        ({"index": "/nowhere"}, "no such index"),
-        ({"topics": "/nowhere.tsv"}, "no such topics file"),
-        ({"topics": {}}, "topics hold no query"),
+        ({"model": "bm26"}, "model .*'bm26'"),
+        ({"mu": 10.0}, "'mu'"),
+        ({"b": 1.5}, "b .*1.5"),
+        ({"k1": float("nan")}, "k1 .*nan"),
+        ({"model": "qld", "mu": 0.0}, "mu .* 0"),
+        ({"hits": 0}, "hits .* 0"),
+        ({"threads": 10**9}, "threads .*1,000,000,000"),
+        ({"hits": 2**40}, "hits .*1,099,511,627,776"),
+        ({"field": "body"}, "'body'"),
+        ({"tag": "two words"}, "'two words'"),
+        ({"index": "/nowhere"}, "/nowhere"),
+        ({"topics": "/nowhere.tsv"}, "/nowhere.tsv"),
+        ({"topics": {}}, "topics"),
     ],
 )
 def test_refusals_leave_nothing(tiny_index, tmp_path, changes, message):
@@ -258,33 +249,14 @@ def test_an_interrupted_search_leaves_nothing(tiny_index, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_existing_run_is_kept(tiny_index, tmp_path):
-    (tmp_path / "run").write_text("precious")
-    with pytest.raises(TdvError, match="exists"):
-        search_index(tiny_index, TOPICS, tmp_path / "run")
-    assert (tmp_path / "run").read_text() == "precious"
-    with pytest.raises(TdvError, match="no manifest of a 'run' beside it"):
-        search_index(tiny_index, TOPICS, tmp_path / "run", overwrite=True)
-    assert (tmp_path / "run").read_text() == "precious"
-    (tmp_path / "run").unlink()
-    search_index(tiny_index, TOPICS, tmp_path / "run")
-    search_index(tiny_index, TOPICS, tmp_path / "run", overwrite=True)
-    assert (tmp_path / "run").read_text() != "precious"
-
-
-def test_command_line(tiny_index, tmp_path, capsys, monkeypatch):
-    from tdv_lucene.cli import main
-
+def test_command_line(tiny_index, tmp_path):
     topics = tmp_path / "topics.tsv"
     topics.write_text("q1\tquick fox\nq2\tthe\n")
-    arguments = ["search", "--index", str(tiny_index), "--topics", str(topics)]
-    monkeypatch.setattr("sys.argv", ["tdv-lucene", *arguments, "--output", str(tmp_path / "a")])
-    main()
-    assert "queries_without_hits  1 (ids: q2)" in capsys.readouterr().out
-    other = ["--output", str(tmp_path / "b"), "--model", "qld", "--json"]
-    monkeypatch.setattr("sys.argv", ["tdv-lucene", *arguments, *other])
-    main()
-    assert json.loads(capsys.readouterr().out)["mu"] == 1000.0
+    words = ["--index", str(tiny_index), "--topics", str(topics), "--output"]
+    shown = CliRunner().invoke(command, [*words, str(tmp_path / "a")]).output
+    assert "queries_without_hits  1 (ids: q2)" in shown
+    other = CliRunner().invoke(command, [*words, str(tmp_path / "b"), "--model", "qld", "--json"])
+    assert json.loads(other.stdout)["mu"] == 1000.0
 
 
 def test_in_a_pipe(tiny_index, tmp_path):
@@ -299,12 +271,6 @@ def test_in_a_pipe(tiny_index, tmp_path):
     assert done.stdout == (tmp_path / "run").read_text()
     assert "queries_without_hits  1 (ids: q2)" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"run", "run.manifest.json"}
-
-
-def test_a_tag_fits_into_a_run(tiny_index, tmp_path):
-    with pytest.raises(TdvError, match="the tag 'two words' holds white space"):
-        search_index(tiny_index, TOPICS, tmp_path / "run", tag="two words")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_some_topics_at_a_time_give_the_same_run(tied_index, tmp_path, monkeypatch):
@@ -329,18 +295,12 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_onc
     """Ids, order, and scores to the last bit of what is read from the text."""
     monkeypatch.setattr("tdv_lucene.searching.search.HITS_AT_ONCE", at_once)
     topics = {"b": "t2 t1 t1", "none": "zyzzy", "a": "t1"}
-    parameters = recorded_parameters(tied_index, model)
     run = Output(tmp_path / "run", "run", is_folder=False, inputs=())
-    made = search_with(
-        tied_index,
-        topics,
-        run,
-        parameters,
-        hits=250,
-        field="contents",
-        analysed=analysis_of(tied_index),
-        keep_run=True,
-    )
+    with Index.open(tied_index) as index:
+        made = search_with(
+            index, topics, run, recorded_parameters(index, model), hits=250, field="contents",
+            analysed=analysis_of(index), keep_run=True,
+        )  # fmt: skip
     found, read = made.run(), read_run(tmp_path / "run")
     hits = [(q, d, s) for q, docs in found.scored(found.queries).items() for d, s in docs.items()]
     assert hits == [*zip(read["query"], read["docid"], read["score"])] and len(read) == 500
@@ -357,7 +317,7 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_onc
 def test_a_document_that_comes_twice_is_no_run(make_index, tmp_path):
     index = make_index([[Doc("d1", ["t1"]), Doc("d1", ["t1", "t2"])]])
     search_index(index, {"q": "t2"}, tmp_path / "once")
-    with pytest.raises(TdvError, match="two documents have the id 'd1', and a run has each once"):
+    with pytest.raises(TdvError, match="two documents .*'d1'"):
         search_index(index, {"q": "t1"}, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -370,11 +330,11 @@ def test_soft_deleted_documents_are_not_found(make_index, tmp_path):
     summary = search_index(index, {"q": "t1"}, tmp_path / "run")
     assert [line[2] for line in read_lines(tmp_path / "run")] == ["d2"]
     assert summary["hits"] == 1
-    with pytest.raises(TdvError, match="2 soft-deleted documents, which Anserini's rm3 would find"):
+    with pytest.raises(TdvError, match="2 soft-deleted .*rm3"):
         search_index(index, {"q": "t1"}, tmp_path / "expanded", feedback="rm3")
 
 
 def test_documents_without_an_id_are_named_before_the_search(make_index, tmp_path):
     index = make_index([[Doc("d1", ["t1"]), Doc("", ["t1"])]])
-    with pytest.raises(TdvError, match="document 1 of .* has no 'id' .*id_field"):
+    with pytest.raises(TdvError, match="document 1 of .*'id'"):
         search_index(index, {"q": "t1"}, tmp_path / "run")

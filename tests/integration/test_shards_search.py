@@ -18,7 +18,7 @@ import tdv_lucene as tdv
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.pool import search_lucene
-from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -167,7 +167,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
     shards = far(f"{tmp_path}/S/*")
     with (
         far_shards.open_far_shards(shards, {"q": "fox"}, "contents", None, silent) as opened,
-        pytest.raises(TdvError, match="S/b was changed by another process while it was read"),
+        pytest.raises(TdvError, match="S/b was changed"),
     ):
         shutil.rmtree(tmp_path / "S" / "b")
         write_index(tmp_path / "S" / "b", [[Doc("b", ["fox"])]])

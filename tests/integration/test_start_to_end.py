@@ -16,13 +16,11 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import json_of
 
-from tdv_lucene.cli import _group
-from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.learning.config import Recipe
 
 pytestmark = pytest.mark.jvm
 
@@ -64,18 +62,12 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _run(*words: object) -> Any:
-    done = CliRunner().invoke(_group, [*map(str, words), "--json"], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
 def test_from_documents_to_the_comparison(
     collection: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It learns in fewer steps than users do; ``tdv-lucene demo`` in all, in test_demo_run.py."""
-    short = DefaultRecipe(max_steps=20, check_every=10, folds=2, reductions=(0.0, 0.4))
-    monkeypatch.setattr("tdv_lucene.learning.from_index.DefaultRecipe", lambda: short)
+    short = Recipe(max_steps=20, check_every=10, folds=2, reductions=(0.0, 0.4))
+    monkeypatch.setattr("tdv_lucene.learning.from_index.Recipe", lambda: short)
     index, matrix, tdv, pruned, report = (
         collection / name for name in ("index", "matrix", "tdv", "pruned", "report")
     )
@@ -83,19 +75,19 @@ def test_from_documents_to_the_comparison(
         ["--topics", collection / f"{part}.tsv", "--qrels", collection / f"{part}.qrels"]
         for part in ("train", "test")
     )
-    made = _run(
+    made = json_of(
         "index", "-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator",
         "-input", collection / "documents", "-index", index, "-threads", 1, "-storePositions",
     )  # fmt: skip
     assert made["indexed"] > 200
-    _run("extract", "--index", index, "--output", matrix)
-    _run("learn", "--index", index, "--matrix", matrix, *train, "--output", tdv)
-    _run("prune", "--index", index, "--tdv", tdv, "--reduction", 0.4, "--output", pruned)
-    assert _run("verify", "--index", index, "--pruned", pruned, "--tdv", tdv)["equal"]
+    json_of("extract", "--index", index, "--output", matrix)
+    json_of("learn", "--index", index, "--matrix", matrix, *train, "--output", tdv)
+    json_of("prune", "--index", index, "--tdv", tdv, "--reduction", 0.4, "--output", pruned)
+    assert json_of("verify", "--index", index, "--pruned", pruned)["equal"]
     run = collection / "pruned.run"
-    _run("search", "--index", pruned, *test[:2], "--output", run)
+    json_of("search", "--index", pruned, *test[:2], "--output", run)
     assert len({line.split()[0] for line in run.read_text().splitlines()}) == TOPICS // 3
-    found = _run(
+    found = json_of(
         "compare", "--index", index, "--pruned", pruned, *test, "--latency-budget", 0.2,
         "--output", report,
     )  # fmt: skip

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import write_judged
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.analysis import DEFAULT
@@ -45,47 +47,40 @@ def test_every_term_comes_as_its_bytes(indexes) -> None:
     assert {*only_in_full} == {*TERMS[1::2]}
 
 
-def test_no_term_at_all(make_index) -> None:
-    empty = make_index([[Doc("a", [])]])
-    with searcher.every_pair(empty, empty, "contents") as (terms, counts):
-        assert list(terms) == [] and counts.shape == (0, 4)
-
-
-def test_pairs_come_in_order_with_zeros(make_index) -> None:
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ({"a": (1, 2), "\uffee": (3, 4), "\U0001f98a": (5, 6)},
+         {"\uffee": (1, 1), "\U0001f98a": (2, 2), "\U0001f98b": (9, 9)}),
+        ({}, {}),
+    ],
+)  # fmt: skip
+def test_pairs_come_in_order_with_zeros(before, after, make_index) -> None:
     """Terms beyond the basic plane sort by code point, as Lucene's bytes do."""
-    before = {"a": (1, 2), "\uffee": (3, 4), "\U0001f98a": (5, 6)}
-    after = {"\uffee": (1, 1), "\U0001f98a": (2, 2), "\U0001f98b": (9, 9)}
     indexes = [
         make_index([_with_counts(counts)], name) for name, counts in (("b", before), ("a", after))
     ]
     with searcher.every_pair(*indexes, "contents") as (terms, counts):
         rows = [(term.decode(), *map(int, row)) for term, row in zip(terms, counts)]
-    assert rows == [
-        ("a", 1, 2, 0, 0),
-        ("\uffee", 3, 4, 1, 1),
-        ("\U0001f98a", 5, 6, 2, 2),
-        ("\U0001f98b", 0, 0, 9, 9),
-    ]
+    both = sorted({**before, **after}, key=str.encode)
+    assert rows == [(term, *before.get(term, (0, 0)), *after.get(term, (0, 0))) for term in both]
 
 
 def _with_counts(counts: dict[str, tuple[int, int]]) -> list[Doc]:
     """Documents in which each term has this document frequency and total."""
-    most = max(doc_freq for doc_freq, _ in counts.values())
-    docs = []
-    for i in range(most):
+    docs = [Doc("none", [])]
+    for i in range(max((doc_freq for doc_freq, _ in counts.values()), default=0)):
         tokens = [t for t, (doc_freq, _) in counts.items() if i < doc_freq]
-        tokens += [
-            t for t, (doc_freq, total) in counts.items() if i == 0 for _ in range(total - doc_freq)
-        ]
+        more = counts.items() if i == 0 else ()
+        tokens += [t for t, (doc_freq, total) in more for _ in range(total - doc_freq)]
         docs.append(Doc(f"d{i}", tokens))
     return docs
 
 
 def test_compare_shows_strange_terms(indexes, tmp_path: Path) -> None:
     full, half = indexes
-    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
-    topics.write_text("".join(f"q{i}\tt{i} t{i + 1}\n" for i in range(8)))
-    qrels.write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(8)))
+    topics = {f"q{i}": f"t{i} t{i + 1}" for i in range(8)}
+    topics, qrels = write_judged(tmp_path, topics, {qid: f"d{qid[1:]}" for qid in topics})
     output = tmp_path / "report"
     compare_indexes(full, half, topics, qrels, output, latency_budget_seconds=0.2)
     terms = json.loads((output / "report.json").read_text())["terms"]
@@ -105,12 +100,8 @@ def test_postings_of_documents_with_any_id(make_index) -> None:
     ids = ["two words", "new\nline", "caf\u00e9 \U0001f98a"]
     index = make_index([[Doc(doc_id, [b"new\nline", "x"]) for doc_id in ids]])
     assert searcher.known_documents(index, [*ids, "new", "line"]) == ids
-    with OpenIndex(
-        index,
-        searcher.make_similarity(SearchParameters("bm25", k1=0.9, b=0.4)),
-        "contents",
-        DEFAULT,
-    ) as opened:
+    bm25 = searcher.make_similarity(SearchParameters("bm25", k1=0.9, b=0.4))
+    with OpenIndex(index, bm25, "contents", DEFAULT) as opened:
         matching, found = opened.query_postings(["new\nline"], [*ids, "none"])
     assert matching == 3
     assert found == {doc_id: {"new\nline": 1} for doc_id in ids}
@@ -120,16 +111,13 @@ def test_postings_of_documents_with_any_id(make_index) -> None:
 def test_runs_refuse_document_ids_that_no_tool_reads(name: str, make_index, tmp_path: Path) -> None:
     index = make_index([[Doc("fine", ["y"]), Doc(name, ["x"])]])
     search_index(index, {"q": "y"}, tmp_path / "fine")
-    with pytest.raises(TdvError) as told:
+    with pytest.raises(TdvError, match=re.escape(f"document id '{name}'")):
         search_index(index, {"q": "x"}, tmp_path / "run")
-    assert f"the document id '{name}' holds white space" in str(told.value)
-    assert "index the documents again with other ids" in str(told.value)
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)
 def test_runs_refuse_query_ids_that_no_tool_reads(name: str, tiny_index, tmp_path: Path) -> None:
-    with pytest.raises(TdvError, match="(?s)the query id .*give the topic another id") as told:
+    with pytest.raises(TdvError, match=re.escape(f"query id '{name}'")):
         search_index(tiny_index, {"q": "fox", name: "dog"}, tmp_path / "run")
-    assert f"'{name}'" in str(told.value)
     assert not (tmp_path / "run").exists()

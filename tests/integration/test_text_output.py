@@ -38,7 +38,7 @@ COMMANDS = {
     "peers": ("--index {index} --name ridf --output {home}/peers", ("ridf", "peers")),
     "learn": ("--index {index} {judged} --output {home}/learned", ("recommended", "full-tuned")),
     "prune": ("--index {index} --output {home}/by-prior", ("by-prior", "contents", "reduction")),
-    "verify": ("--index {index} --pruned {pruned} {values}", ("equals", "postings")),
+    "verify": ("--index {index} --pruned {pruned}", ("equals", "postings")),
     "tune": ("--index {index} --output {home}/by-prior-k1", ("tuned k1", "tuned b")),
     "tune judged": ("--index {index} {judged} --output {home}/tuned", ("4 judged queries",)),
     "search": ("--index {pruned} --topics {home}/topics --output {home}/run", ("hits", "queries")),
@@ -55,7 +55,6 @@ COMMANDS = {
 REFUSED = {
     **{(name, "shards"): "no such index" for name in ("inspect", "peers", "explain", "export")},
     **{(name, "shards"): "no such index" for name in ("tune", "tune judged")},
-    ("update", "shards"): "were not kept",
     **{(name, "no norms"): "has no norms" for name in ("tune", "tune judged")},
     **{(name, "impact"): "is of an impact index" for name in ("tune", "tune judged")},
 }

@@ -11,8 +11,9 @@ from lucene_indexes import Doc
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job
+from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
-from tdv_lucene.matrix.stored_matrix import load_matrix
+from tdv_lucene.matrix.term_document_matrix import load_matrix
 
 pytestmark = pytest.mark.jvm
 
@@ -59,7 +60,7 @@ def test_ranges_of_documents_change_nothing(tokens: int, make_index, tmp_path: P
     extract_matrix(index, tmp_path / "whole", tokens=True)
     (tmp_path / "cut").mkdir()
     job = java_class("tdvlucene.extract.ExtractJob")(
-        str(index), "contents", str(tmp_path / "cut"), 1
+        java_index(index), "contents", str(tmp_path / "cut"), 1
     )
     job.readSequences()
     job.setRangeSize(tokens)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, change, open_writer, write_index
+from pruning_inputs import read_user_data
 from testing_jar import add_index, dump_index
 from tiny_collection import tiny_segments
 
@@ -19,15 +20,14 @@ from tdv_lucene.cli import _group
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.indexes.shards.finding import find_shards
-from tdv_lucene.indexes.written_since import WrittenSince
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.ciff import export_ciff
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
@@ -66,6 +66,12 @@ def place(first: Path, tmp_path: Path) -> Path:
 def _content(index: Path) -> dict[str, Any]:
     found = dump_index(index)
     return {part: found[part] for part in ("postings", "norms", "documents", "options")}
+
+
+def _did(index: Path) -> str:
+    """What another writer did."""
+    with Index.open(index, mixed=True) as opened:
+        return "".join(since.did for since in opened.since)
 
 
 def _copied(index: Path) -> None:
@@ -131,14 +137,14 @@ def test_appended_documents_are_refused_and_undone(how: str, index: str, place: 
     pruned = place / index
     before = _content(pruned)
     APPENDED[how](pruned)
-    assert "tdv.values_sha256" in read_user_data(pruned), "Lucene hands it on"
-    assert WrittenSince.of(pruned).mixes
+    assert "tdv.plan_sha256" in read_user_data(pruned), "Lucene hands it on"
+    assert _did(pruned) == "appended"
     with pytest.raises(TdvError, match=r"added documents that were not pruned.*update"):
         _search(place, pruned)
     found = inspect_index(pruned)
     assert not found["can_be_pruned"] and not found["analyses"]
     assert [note for note in found["notes"] if f"{pruned}" in note and "update" in note]
-    told = verify_pruned(place / "source", pruned, place / "values" if index == "pruned" else None)
+    told = verify_pruned(place / "source", pruned)
     assert not told["equal"] and "another writer" in told["difference"]["remedy"]
     report = update_index(pruned)
     assert report["updated"] and report["segments_foreign"] >= 1
@@ -160,31 +166,31 @@ def test_merges_and_deletions_are_warned_of_once_and_undone(
     pruned, (did, by) = place / "pruned", OTHERWISE[how]
     before = _content(pruned)
     by(pruned)
-    assert WrittenSince.of(pruned).did == did
+    assert _did(pruned) == did
     with caplog.at_level(logging.WARNING):
         _search(place, pruned)
     assert caplog.text.count("another writer") == 1
     found = inspect_index(pruned)
     assert found["can_be_pruned"] and any("another writer" in note for note in found["notes"])
-    told = verify_pruned(place / "source", pruned, place / "values")
+    told = verify_pruned(place / "source", pruned)
     assert told["equal"] == (how == "merged")
     caplog.clear()
     assert update_index(pruned)["updated"]
     assert "another writer" in caplog.text
     assert _content(pruned) == before
-    assert WrittenSince.of(pruned).did == "" and not update_index(pruned)["updated"]
+    assert _did(pruned) == "" and not update_index(pruned)["updated"]
 
 
 def test_what_was_pruned_by_us_alone_is_as_it_was_written(place: Path) -> None:
     for index in ("source", "pruned", "tuned"):
-        assert WrittenSince.of(place / index) == WrittenSince(f"{place / index}")
+        assert _did(place / index) == ""
     change(place / "source", [NEW], ["d0"])
-    update_index(place / "pruned", index=place / "source", values=[place / "values"])
-    assert WrittenSince.of(place / "pruned").did == ""
+    update_index(place / "pruned", index=place / "source")
+    assert _did(place / "pruned") == ""
     prune_index(place / "source", place / "values", place / "one", reduction=0.3, optimize=True)
-    assert WrittenSince.of(place / "one").did == ""
+    assert _did(place / "one") == ""
     shutil.copytree(place / "one", place / "copy")
-    assert WrittenSince.of(place / "copy").did == ""
+    assert _did(place / "copy") == ""
 
 
 @pytest.mark.slow
@@ -202,7 +208,7 @@ def test_a_shard_to_which_another_wrote_is_named(place: Path) -> None:
     assert "P/b" in inspect_index(pruned)["why_not"]
     report = update_index(pruned)
     assert (report["segments_foreign"], report["segments_added"]) == (1, 0)
-    assert verify_pruned(shards, pruned, place / "of-shards")["equal"]
+    assert verify_pruned(shards, pruned)["equal"]
 
 
 def test_the_command_says_what_it_undid(place: Path) -> None:

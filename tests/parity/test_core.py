@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import ranking_oracle as oracle
 
-from tdv_lucene.core import scoring
 from tdv_lucene.paper import similarities as paper
 from tdv_lucene.ranking.bm25 import Bm25
 from tdv_lucene.ranking.query_likelihood import Dirichlet
 from tdv_lucene.ranking.tf_idf import TfIdf
+from tdv_lucene.simulation import scoring
 
 TERMS, DOCS = 12, 7
 K1, B, MU = 0.9, 0.4, 50.0
@@ -96,32 +96,6 @@ def test_scores_are_lucenes_on_the_weighted_matrix(model, tf, float64):
 
 
 @pytest.mark.parametrize("model", LUCENE)
-def test_single_precision_is_close(model, tf):
-    tdv = values().astype(np.float32)
-    scores = lucene_scores(model, tf.astype(np.float32), tdv, CANDIDATES)
-    assert scores.dtype == np.float32
-    formula = LUCENE[model][1]
-    weighted = tf * tdv[:, None].astype(float)
-    expected = [
-        [formula(weighted, query, doc) for doc in docs] for query, docs in zip(QUERIES, CANDIDATES)
-    ]
-    np.testing.assert_allclose(scores, expected, rtol=2e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("model", LUCENE)
-def test_numpy_and_jax_compute_the_same_formula(model, tf):
-    similarity = LUCENE[model][0]
-    statistics = scoring.Statistics(
-        np.float32(4), np.float32(9), np.float32(DOCS), np.float32(tf.sum())
-    )
-    row, lengths = tf[3].astype(np.float32), tf.sum(0).astype(np.float32)
-    by_numpy = similarity.term_scores(row, lengths, statistics)
-    by_jax = similarity.term_scores(jax.numpy.asarray(row), lengths, statistics)
-    assert isinstance(by_numpy, np.ndarray) and isinstance(by_jax, jax.Array)
-    np.testing.assert_allclose(by_numpy, by_jax, rtol=1e-6)
-
-
-@pytest.mark.parametrize("model", LUCENE)
 def test_gradients_match_finite_differences(model, tf, float64):
     weights = np.random.default_rng(5).normal(size=CANDIDATES.shape)
 
@@ -177,22 +151,6 @@ def test_the_papers_idf_differs_from_the_printed_one_by_at_most_one_document(tf,
     printed = np.log((l1.max() + 1) / l1[seen])
     gap = printed - np.asarray(statistics.idf)[seen]
     assert (gap > 0).all() and (gap < 1 / l1[seen]).all()
-
-
-@pytest.mark.parametrize("model", ["bm25", "qld"])
-def test_scaling_frequencies_with_the_parameter_changes_no_score(model, tf):
-    """BM25 with k1 * s and the language model with mu * s rank scaled frequencies alike."""
-    scale = 4.0
-    scaled = {"bm25": Bm25(K1 * scale, B), "qld": Dirichlet(MU * scale)}[model]
-    plain = LUCENE[model][0]
-    lengths, frequency = tf.sum(0), tf.sum(1)[3]
-    once = scoring.Statistics(4.0, frequency, float(DOCS), tf.sum())
-    times = scoring.Statistics(4.0, frequency * scale, float(DOCS), tf.sum() * scale)
-    before = plain.term_scores(tf[3], lengths, once)
-    after = scaled.term_scores(tf[3] * scale, lengths * scale, times)
-    # Lucene's collection model adds 1 to the term's and to the collection's tokens, unscaled.
-    smoothing = 0 if model == "bm25" else np.log1p(1 / frequency)
-    np.testing.assert_allclose(after, before, rtol=1e-6, atol=smoothing)
 
 
 @pytest.mark.parametrize(("k1", "b"), [(0.0, 0.4), (0.9, 1.0)])

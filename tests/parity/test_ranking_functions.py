@@ -12,8 +12,9 @@ import pytest
 from lucene_indexes import Doc, write_index
 from lucene_reading import explain_scores
 from oracle import read_norms
+from pruning_inputs import field_plan
 
-from tdv_lucene.jvm import rewriter
+from tdv_lucene.jvm.rewriter import rewrite_index
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import (
@@ -24,6 +25,7 @@ from tdv_lucene.ranking import (
     at_scale,
     ranking_function,
 )
+from tdv_lucene.values.posting_rule import constants_of
 
 pytestmark = pytest.mark.jvm
 
@@ -59,8 +61,8 @@ def pruned(request, tmp_path_factory):
     if not tdv.any():
         tdv[0] = 1
     (folder / "pruned").mkdir()
-    values = rewriter.FieldValues(source.vocabulary, tdv, scale)
-    rewriter.rewrite_index(index, folder / "pruned", [values], threads=1, user_data={})
+    plan = field_plan(source.vocabulary, tdv, scale)
+    rewrite_index(index, folder / "pruned", [plan], threads=1, user_data={})
     return folder / "pruned", extract_matrix(folder / "pruned", folder / "matrix"), scale
 
 
@@ -144,7 +146,7 @@ def test_a_scale_leaves_the_ranking(model) -> None:
         scaled = Statistics(counts[0], counts[1] * scale, counts[2], counts[3] * scale)
         similarity = function.similarity(plain, scale)
         found = similarity.term_scores(tf * scale, lengths * scale, scaled)
-        times = scale if function.scale_ranks or function.of_weights else 1.0
+        times = scale if constants_of(model).scale_ranks or function.of_weights else 1.0
         np.testing.assert_allclose(found, times * expected, rtol=1e-5)
 
 
@@ -152,11 +154,13 @@ def test_a_scale_leaves_the_ranking(model) -> None:
 def test_what_an_object_says_fits_together(model) -> None:
     function = ranking_function(model)
     assert function.name == model and function.title
-    assert all(set(values) == set(function.parameters) for values in function.pool_searches)
+    constants = constants_of(model)
+    searched = [set(values) for values in constants.pool_searches]
+    assert all(names in (set(), set(function.parameters)) for names in searched)
     assert all(each.holds(x) for each in function.takes for x in (each.anserini, *each.grid))
     assert function.flags(ANSERINI_DEFAULTS) is None or function.parameters
     assert function.held_by is None or function.parameters
-    assert list(function.scales) == sorted(function.scales)
+    assert list(constants.scales) == sorted(constants.scales)
     share = np.array([0.2, 0.9, 1.0])
     if function.has_idf:
         corrected = function.corrected(share, np.array([1.0, 3.0, 2.0]), 0.9)

@@ -9,11 +9,9 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene.arrays import load_array
-from tdv_lucene.embedding.lsa import latent_semantic_vectors
-from tdv_lucene.embedding.term_vectors import TermVectors
+from tdv_lucene.embedding.term_vectors import TermVectors, latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.values.term_values import TermValues
 
 
@@ -67,10 +65,3 @@ def test_whole_arrays_are_mapped(tmp_path):
     assert isinstance(load_array(tmp_path / "a.npy"), np.memmap)
     with pytest.raises(TdvError, match="cannot read .*absent"):
         load_array(tmp_path / "absent.npy")
-
-
-def test_judgements_that_are_all_zero_are_told_as_that():
-    matrix, topics, qrels = make_collection()[:3]
-    zero = {qid: dict.fromkeys(judged, 0) for qid, judged in qrels.items()}
-    with pytest.raises(TdvError, match="no document is judged relevant .* all grades are 0"):
-        learn_term_values(matrix, topics, zero)

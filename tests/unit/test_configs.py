@@ -1,15 +1,17 @@
-"""The configs are where options are defined: functions, commands and help are made of them."""
+"""Configs define options: functions, commands, help and checks are made of them."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-import subprocess
-import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import tdv_lucene
 from tdv_lucene import (
@@ -17,16 +19,15 @@ from tdv_lucene import (
     LearnConfig,
     PruneConfig,
     TdvError,
-    compare_indexes,
     learn_from_index,
     prune_index,
 )
 from tdv_lucene.cli import _group
+from tdv_lucene.cli._command import Command
 from tdv_lucene.cli._groups import leaves
-from tdv_lucene.options import PYTHON_ONLY, Config, option
+from tdv_lucene.options import PYTHON_ONLY, Config, Effect, option, refuse_idle
 from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
 from tdv_lucene.paper.reproduce import reproduce_paper
-from tdv_lucene.ranking import MODELS
 
 MOST_PARAMETERS = 8
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
@@ -41,19 +42,14 @@ INPUTS = {
     "name", "ranker", "run", "collection", "scheduler", "tune_topics", "tune_qrels",
 }  # fmt: skip
 """What a command works on and where it writes: parameters of its function, or in one."""
-PRINTED = {"as_json", "form"}
-FEEDBACK = {"rm3", "rocchio"}
-"""Two flags of the one option ``feedback``."""
-OF_COMMAND = {"search": FEEDBACK, "update": {"watch"}}
-"""What a command takes besides; ``--watch`` chooses the function."""
+OTHERS = {"as_json", "form", "rm3", "rocchio", "watch"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_of_a_command_is_one_of_its_config(name: str) -> None:
     command = COMMANDS[name]
     typed = {param.name for param in command.params if isinstance(param, click.Option)}
-    others = typed - command.config.OPTIONS.keys()
-    assert others <= INPUTS | PRINTED | OF_COMMAND.get(name, set())
+    assert typed - command.config.OPTIONS.keys() <= INPUTS | OTHERS
     known = {n for n, each in command.config.OPTIONS.items() if each.flag != PYTHON_ONLY}
     assert known <= typed, "the command hides some"
 
@@ -65,131 +61,154 @@ def test_a_public_function_has_few_parameters() -> None:
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.__name__)
-def test_python_s_help_tells_every_option(config: type[Config]) -> None:
+def test_a_config_is_a_frozen_dataclass_whose_fields_are_its_options(config: type[Config]) -> None:
+    assert {each.name for each in dataclasses.fields(config)} == config.OPTIONS.keys()
+    made = config()
+    assert made == config()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(made, next(iter(config.OPTIONS)), None)
     for name, each in config.OPTIONS.items():
+        assert each.default == getattr(made, name)
         assert f"\n{name} : {each.kind}, default {each.default!r}\n    " in config.__doc__
-        assert each.help[0].isupper() or ":" in each.help or name in ("k1", "b"), name
 
 
 def test_a_new_option_is_one_field() -> None:
     """It is in the command, in Python's help, is checked, and may come with its bases'."""
 
+    @dataclass(frozen=True, kw_only=True)
     class Example(PruneConfig):
         """An example."""
 
         depth: int = option(3, "Set the depth.", least=1, remedy="try 3", group="Example")
 
-    from tdv_lucene.cli._command import Command
-
     given = []
     command = Command("x", config=Example, callback=lambda as_json, **some: given.append(some))
     command.main(["--depth", "4", "--scale", "2"], standalone_mode=False)
     assert given == [{"depth": 4, "scale": "2"}]
-    assert "depth : int, default 3\n    Set the depth." in Example.__doc__
     with pytest.raises(TdvError, match="depth must be at least 1, got 0: try 3"):
         Example(depth=0)
-    with pytest.raises(KeyError, match="option"):
-
-        class WithoutHelp(Config):
-            depth: int = 3
-
-
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.__name__)
-def test_a_config_does_not_change(config: type[Config]) -> None:
-    made = config()
-    assert made == config()
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(made, next(iter(config.OPTIONS)), None)
 
 
 @pytest.mark.parametrize(
-    ("config", "options", "message"),
+    ("config", "options"),
     [
-        (
-            LearnConfig,
-            {"model": "bm24"},
-            f"model must be one of {', '.join(MODELS)}, got 'bm24'",
-        ),
-        (LearnConfig, {"seed": -1}, "seed must be from 0 to 4,294,967,295, got -1"),
-        (
-            LearnConfig,
-            {"topic_field": "text"},
-            "topic_field must be one of title, desc, narr, got 'text'",
-        ),
-        (LearnConfig, {"measure": "fun"}, "measure must be one of .*, got 'fun'"),
-        (LearnConfig, {"b": 1.5}, "b must be a finite number .*, got 1.5"),
-        (LearnConfig, {"mu": 0.0}, "mu must be a finite number .*, got 0"),
-        (LearnConfig, {"pool": -1}, "pool must be at least 0, got -1: 0 learns from all"),
-        (
-            LearnConfig,
-            {"memory": "much"},
-            "memory must be a size above 0, such as 25MB",
-        ),
-        (
-            PruneConfig,
-            {"reduction": 1.0},
-            "reduction must be a share of at least 0 and below 1, got 1: ",
-        ),
-        (
-            PruneConfig,
-            {"max_loss": -0.1},
-            "max_loss must be a share of at least 0 and below 1, got -0.1",
-        ),
-        (PruneConfig, {"max_bytes": "large"}, "max_bytes must be a size above 0, such as 25MB"),
-        (PruneConfig, {"reduction": 0.1, "max_loss": 0.1}, "reduction and max_loss exclude each"),
-        (PruneConfig, {"scale": 0}, "scale must be 'auto' or a number above 0, got '0'"),
-        (PruneConfig, {"tf": "raw"}, "tf must be one of scaled, original, got 'raw'"),
-        (PruneConfig, {"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0: 1 keeps all"),
-        (PruneConfig, {"threads": 0}, "threads must be from 1 to 1,024, got 0"),
-        (CompareConfig, {"model": "lm"}, "model must be one of bm25, .*, got 'lm'"),
-        (CompareConfig, {"names": ("a", "a")}, "two indexes are named 'a'"),
-        (CompareConfig, {"measures": "goodness@5"}, "no such measure: 'goodness@5'"),
-        (CompareConfig, {"latency_budget_seconds": 0}, "must be above 0 seconds"),
+        (LearnConfig, {"model": "bm24"}),
+        (LearnConfig, {"seed": -1}),
+        (LearnConfig, {"b": 1.5}),
+        (LearnConfig, {"mu": 0.0}),
+        (LearnConfig, {"pool": -1}),
+        (LearnConfig, {"memory": "much"}),
+        (PruneConfig, {"reduction": 1.0}),
+        (PruneConfig, {"max_loss": -0.1}),
+        (PruneConfig, {"max_bytes": "large"}),
+        (PruneConfig, {"reduction": 0.1, "max_loss": 0.1}),
+        (PruneConfig, {"scale": 0}),
+        (PruneConfig, {"threads": 0}),
+        (CompareConfig, {"names": ("a", "a")}),
+        (CompareConfig, {"measures": "goodness@5"}),
+        (CompareConfig, {"latency_budget_seconds": 0}),
     ],
 )
-def test_what_is_out_of_range_is_refused(config: type, options: dict, message: str) -> None:
-    with pytest.raises(TdvError, match=message):
-        config(**options)
+def test_what_is_out_of_range_is_refused(config: type, options: dict) -> None:
+    said = {"names": "named 'a'", "measures": "measure: 'goodness@5'"}
+    for name in options:
+        with pytest.raises(TdvError, match=said.get(name, name)):
+            config(**options)
 
 
-def test_an_option_beside_a_config_is_refused(tmp_path: Path) -> None:
-    """Which of the two were meant?"""
-    for call in (
-        lambda: learn_from_index("I", "T", "Q", tmp_path / "V", config=LearnConfig(), seed=3),
-        lambda: prune_index("I", "V", tmp_path / "P", PruneConfig(reduction=0.3), scale=2),
-        lambda: compare_indexes("I", "P", "T", "Q", tmp_path / "R", config=CompareConfig(), seed=3),
-    ):
-        with pytest.raises(TdvError, match=r"(seed|scale) is given beside config: put it into the"):
+def test_how_functions_take_options(tmp_path: Path) -> None:
+    for said, call in (
+        ("seed is given beside config", lambda: learn_from_index(
+            "I", "T", "Q", tmp_path / "V", config=LearnConfig(), seed=3)),
+        ("scale is given beside config", lambda: prune_index(
+            "I", "V", tmp_path / "P", PruneConfig(reduction=0.3), scale=2)),
+        ("no option 'reducton': did you mean 'reduction'", lambda: prune_index(
+            "I", "V", "P", reducton=0.3)),
+        ("no option 'zzz': choose from", lambda: prune_index("I", "V", "P", zzz=1)),
+        ("config must be a PruneConfig, got 0.45", lambda: prune_index("I", "V", "P", 0.45)),
+        # Programs pass on what they were not given: None and False ask for nothing.
+        ("pass the queries to learn from", lambda: learn_from_index(
+            "I", None, None, tmp_path / "V", vectors=None, no_judgements=False, plot=None)),
+        ("plot has no effect with no_judgements", lambda: LearnConfig(
+            no_judgements=True, plot="p.svg")),
+        ("topics has no effect with no_judgements", lambda: learn_from_index(
+            ".", "T", None, tmp_path / "V", LearnConfig(no_judgements=True))),
+    ):  # fmt: skip
+        with pytest.raises(TdvError, match=said):
             call()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_option_that_there_is_not_is_refused_with_a_remedy() -> None:
-    with pytest.raises(TdvError, match="no option 'reducton': did you mean 'reduction'"):
-        prune_index("I", "V", "P", reducton=0.3)
-    with pytest.raises(TdvError, match="no option 'zzz': choose from measures, "):
-        compare_indexes("I", "P", "T", "Q", "R", zzz=1)
-    with pytest.raises(TdvError, match="config must be a PruneConfig, got 0.45"):
-        prune_index("I", "V", "P", 0.45)
+def test_an_effect_with_anything_or_nothing() -> None:
+    some = Effect(("a",), "b", "because", unless=(None,))
+    none = Effect(("a", "c"), "b", "because", only=(None,))
+    assert some.is_had("x") and not some.is_had(None)
+    assert none.is_had(None) and not none.is_had("x")
+    for effect, value, said in (
+        (some, None, "a has no effect without b: because; leave it out"),
+        (none, "x", "a and c have no effect with b x: because; leave them out"),
+        (none, True, "a and c have no effect with b: because"),
+        (Effect(("a",), "b", "because", only=(True,)), False, "a has no effect without b"),
+    ):
+        with pytest.raises(TdvError, match=said):
+            refuse_idle([effect], ("a", "c"), {"a": 1, "c": 2, "b": value})
 
 
-def test_configs_are_public() -> None:
-    assert {"LearnConfig", "PruneConfig", "CompareConfig"} <= {*tdv_lucene.__all__}
+_REQUIRED = {"index": ".", "indexes": "a=.", "topics": "T", "qrels": "Q", "output": "O"}
 
 
-def test_help_of_all_commands_loads_nothing_heavy() -> None:
-    """An error asks all commands for the names of their options."""
-    code = (
-        "import sys; from tdv_lucene.cli import _group; from tdv_lucene.cli._groups import leaves\n"
-        "list(leaves(_group)); print([name for name in ('scipy', 'jax', 'pandas', 'rich') if name "
-        "in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+def _idle_cases() -> Iterator[tuple[str, Effect, str]]:
+    """(command, effect, how the other is typed) for a value with which the effect is not had."""
+    for name, command in COMMANDS.items():
+        params = {param.name: param for param in command.params}
+        for effect in (*command.config.EFFECTS, *command.effects):
+            other = params[effect.beside]
+            flag = max(other.opts, key=len)
+            given = {"reduction": "0.3", "max_bytes": "9MB"}.get(effect.beside, "given")
+            tried: dict[Any, str] = {"given": f"{flag} {given}", "-": f"{flag} -"}
+            if isinstance(other.type, click.Choice):
+                tried = {choice: f"{flag} {choice}" for choice in other.type.choices}
+            elif other.is_flag:
+                tried = {True: flag, False: next(iter(other.secondary_opts), "")}
+            default = () if other.multiple else None
+            if effect.beside in command.config.OPTIONS:
+                default = command.config.OPTIONS[effect.beside].default
+            typed = {**tried, default: ""} if not other.required else tried
+            refused = [words for value, words in typed.items() if not effect.is_had(value)]
+            assert refused, f"no value of {effect.beside} is refused with {effect.options}"
+            yield name, effect, refused[0]
+
+
+@pytest.mark.parametrize(("name", "effect", "other"), [*_idle_cases()])
+def test_what_has_no_effect_is_refused(name, effect, other, tmp_path, monkeypatch) -> None:
+    """Before anything is read."""
+    monkeypatch.chdir(tmp_path)
+    command = COMMANDS[name]
+    option = next(param for param in command.params if param.name == effect.options[-1])
+    flag = max(option.opts, key=len)
+    value = option.type.choices[0] if isinstance(option.type, click.Choice) else "1"
+    words = [option.secondary_opts[0] if option.secondary_opts else flag]
+    words += [] if option.is_flag else [value]
+    needed = [
+        word
+        for param in command.params
+        if param.required and not {max(param.opts, key=len)} & {words[0], *other.split()[:1]}
+        for word in (max(param.opts, key=len), *_needed(param))
+    ]
+    said = CliRunner().invoke(_group, [*name.split(), *needed, *words, *other.split()])
+    assert isinstance(said.exception, TdvError), (said.exception, said.output)
+    assert "no effect with" in str(said.exception) and effect.reason in str(said.exception)
+    assert not list(tmp_path.iterdir())
+
+
+def _needed(param: click.Parameter) -> list[str]:
+    if isinstance(param.type, click.Choice):
+        return [param.type.choices[0]]
+    return [_REQUIRED.get(param.name, "X")]
 
 
 def test_choices_are_those_of_the_stages() -> None:
     """Configs are read by every --help, and do without the modules that know."""
-    from tdv_lucene.evaluation.topics import TOPIC_FIELDS
+    from tdv_lucene.evaluation.topic_formats import TOPIC_FIELDS
 
     assert LearnConfig.OPTIONS["topic_field"].choices == tuple(TOPIC_FIELDS)

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tdv_lucene.interruption import caught, check, deferred
+from tdv_lucene.interruption import caught, check, deferred, waiting, was_asked
 
 
 def _ask(number: int = signal.SIGINT) -> None:
@@ -25,29 +25,23 @@ def _handler_is_left_as_it_was():
     signal.signal(signal.SIGINT, before)
 
 
-def test_it_is_raised_when_looked_for() -> None:
-    done = []
-    with pytest.raises(KeyboardInterrupt), deferred():
-        _ask()
-        done.append("a step")
-        check()
-        done.append("another")
-    assert done == ["a step"]
-
-
-def test_it_is_raised_at_the_end_at_the_latest() -> None:
+def test_it_is_raised_when_looked_for_and_at_the_end_at_the_latest() -> None:
     done = []
     with pytest.raises(KeyboardInterrupt), deferred():
         with deferred():
             _ask()
         done.append("a step")
+        check()
+        done.append("another")
     assert done == ["a step"]
+    with pytest.raises(KeyboardInterrupt), deferred():
+        _ask()
 
 
 def test_what_swallows_all_exceptions_does_not_swallow_it() -> None:
     with pytest.raises(KeyboardInterrupt), deferred():
-        _ask()
         for _ in range(3):
+            _ask()
             try:
                 check()
             except BaseException:
@@ -58,13 +52,6 @@ def test_an_error_of_the_work_itself_is_kept() -> None:
     with pytest.raises(ZeroDivisionError), deferred():
         _ask()
         1 / 0  # noqa: B018
-
-
-def test_two_in_a_row_change_nothing() -> None:
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt), deferred():
-            for _ in range(5):
-                _ask()
 
 
 def test_a_thread_has_none_to_defer() -> None:
@@ -80,12 +67,17 @@ def test_a_thread_has_none_to_defer() -> None:
     assert said == [signal.default_int_handler]
 
 
-def test_after_a_command_nothing_of_it_is_left() -> None:
-    """In a process that goes on, requests do not add up to those of the command before."""
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt), caught():
+def test_a_command_only_notes_it_but_where_it_waits() -> None:
+    with caught():
+        _ask()
+        assert was_asked()
+        with pytest.raises(KeyboardInterrupt), waiting():
+            raise AssertionError("it should not have waited")
+    with caught():
+        with pytest.raises(KeyboardInterrupt), waiting():
             _ask()
-            _ask()
-    with pytest.raises(KeyboardInterrupt), deferred():
-        for _ in range(5):
-            _ask()
+            raise AssertionError("it should not have gone on")
+        _ask(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            check()
+    assert not was_asked()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.store import read_manifest, save_array, unlisted_files, write_manifest
+from tdv_lucene.store import read_manifest, unlisted_files, write_manifest
 
 
 def test_manifest_is_read_back_with_versions(tmp_path: Path) -> None:
@@ -34,10 +34,7 @@ def test_bad_manifests_are_refused(content: str | None, message: str, tmp_path: 
         (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(TdvError, match=message):
         read_manifest(tmp_path, "thing", "make")
-
-
-def test_manifest_of_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(TdvError, match="no such folder.*make it with 'make'"):
+    with pytest.raises(TdvError, match="no such folder"):
         read_manifest(tmp_path / "none", "thing", "make")
 
 
@@ -46,14 +43,6 @@ def test_manifest_takes_no_nan(tmp_path: Path) -> None:
         write_manifest(tmp_path, "thing", {"x": float("nan")})
     write_manifest(tmp_path, "thing", {"x": None})
     assert json.loads((tmp_path / "manifest.json").read_text())["x"] is None
-
-
-def test_saved_arrays_load_and_map(tmp_path: Path) -> None:
-    array = np.arange(7, dtype=np.int32)
-    save_array(tmp_path / "a.npy", array)
-    mapped = np.load(tmp_path / "a.npy", mmap_mode="r")
-    np.testing.assert_array_equal(mapped, array)
-    assert mapped.dtype == array.dtype
 
 
 def test_a_manifest_lists_every_file_but_itself(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from ...cli._command import HELP_NAMES
 from ...cli._groups import LazyGroup
 
 _COMMANDS = {
@@ -14,6 +13,6 @@ _COMMANDS = {
 }
 
 
-@click.group("paper", cls=LazyGroup, helps=_COMMANDS, package=__name__, context_settings=HELP_NAMES)
+@click.group("paper", cls=LazyGroup, helps=_COMMANDS, package=__name__)
 def command() -> None:
     """Run the experiment of the paper and the neural re-rankers it compares with."""

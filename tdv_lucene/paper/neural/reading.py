@@ -10,8 +10,7 @@ import jax
 import numpy as np
 
 from ...embedding.term_vectors import TermVectors
-from ...matrix.term_document_matrix import TermDocumentMatrix
-from ...matrix.token_sequences import TokenSequences
+from ...matrix.term_document_matrix import TermDocumentMatrix, TokenSequences
 from ...ranking.bm25 import bm25_idf
 from .config import POOLED, NeuralConfig
 from .layers import Batch

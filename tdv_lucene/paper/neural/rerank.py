@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from ...embedding.embed import load_term_vectors
-from ...embedding.lsa import latent_semantic_vectors
+from ...embedding.term_vectors import latent_semantic_vectors
 from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
 from ...indexes.analysis import analysis_of

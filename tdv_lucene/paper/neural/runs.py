@@ -11,7 +11,7 @@ from ...errors import TdvError, argument
 from ...interruption import check, deferred
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...progress import Progress
-from ...simulation.queries import find_documents
+from ...simulation.retrieval import find_documents
 from . import RANKERS
 from .rankers import Ranker, score
 from .reading import Reader

@@ -21,7 +21,7 @@ from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...progress import Progress, silent
 from ...ranking.bm25 import Bm25
 from ...simulation.problem import JudgedMatrix
-from ...simulation.queries import Queries, make_queries
+from ...simulation.retrieval import Queries, make_queries
 from ..pairwise import relevant_pairs
 from ..similarities import hinge_with_sparsity
 from . import RANKERS

@@ -6,10 +6,9 @@ import os
 import subprocess
 import sys
 
-import click
 import pytest
 
-from tdv_lucene.cli import _COMMANDS, _group
+from tdv_lucene.cli import _COMMANDS
 from tdv_lucene.ranking import MODELS
 
 
@@ -41,9 +40,3 @@ def test_the_script_of_each_shell(shell):
 def test_completions(words, word, expected):
     told = asked(_TDV_LUCENE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(word))
     assert set(told.splitlines()) == expected
-
-
-def test_a_path_is_passed_on_as_it_was_given():
-    command = _group.get_command(click.Context(_group), "search")
-    (output,) = [parameter for parameter in command.params if parameter.name == "output"]
-    assert output.type.convert("no/such", output, None) == "no/such"

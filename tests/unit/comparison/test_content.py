@@ -4,58 +4,70 @@ queries that measure. And which systems it tests against which.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import pytest
 
 from tdv_lucene.comparison.content import notes, notes_on_tuning
 from tdv_lucene.comparison.systems import QuerySet, System, pairs_to_test
+from tdv_lucene.indexes.user_data import FieldRecord
 from tdv_lucene.ranking import SearchParameters
 
-
-def described(commit: str = "p", source: str | None = "s", **changes):
-    made_from = {} if source is None else {"tdv.source_commit": source, "tdv.model": "bm25"}
-    return {"commit": commit, "deleted": 0, "documents": 9, "user_data": made_from, **changes}
+BM25, QLD = SearchParameters("bm25", k1=0.9, b=0.4), SearchParameters("qld", mu=1000.0)
 
 
-FULL = described("s", None)
+@dataclass(frozen=True)
+class Index:
+    """What an index says of itself: its commit, and that it was pruned from ``source``."""
+
+    commit: str = "p"
+    source: str | None = "s"
+    documents: int = 9
+    deleted: int = 0
+
+    def record(self, field: str) -> FieldRecord:
+        said = {"tdv.source_commit": self.source, "tdv.model": "bm25"}
+        return FieldRecord.of(said if self.source else {}, field)
+
+
+FULL = Index("s", None)
+
+
+def noted(parameters: SearchParameters = BM25, **indexes: Index) -> list[str]:
+    return notes({name: System(index, parameters) for name, index in indexes.items()})
 
 
 def test_nothing_is_said_of_an_index_and_what_was_made_from_it():
-    indexes = {"full": FULL, "pruned": described(), "bare": described(source=None)}
-    assert notes(indexes, "bm25") == []
+    assert noted(full=FULL, pruned=Index(), bare=Index(source=None)) == []
 
 
 def test_indexes_of_another_source_are_named_together():
-    stranger = described(source="t")
-    found = notes({"full": FULL, "a": stranger, "b": described(), "c": stranger}, "bm25")
-    assert found == ["not of the same source as 'full', by their commits: 'a', 'c'"]
+    stranger = Index(source="t")
+    (note,) = noted(full=FULL, a=stranger, b=Index(), c=stranger)
+    assert "'full'" in note and note.endswith("'a', 'c'")
 
 
 @pytest.mark.parametrize(
     ("first", "other", "said"),
     [
-        (described("p", "s"), described("q", "s"), False),
-        (described("p", "s"), described("s", None), False),
-        (described("p", "s"), described("t", None), True),
-        (described("p", "s"), described("q", "t"), True),
-        (described("s", None), described("t", None), False),  # nothing tells
+        (Index("p", "s"), Index("q", "s"), False),
+        (Index("p", "s"), Index("s", None), False),
+        (Index("p", "s"), Index("t", None), True),
+        (Index("p", "s"), Index("q", "t"), True),
+        (Index("s", None), Index("t", None), False),  # nothing tells
     ],
 )
 def test_commits_tell_indexes_of_different_sources(first, other, said):
     """Also where it is the first that was pruned, of a collection whose ids the other's are."""
-    found = notes({"first": first, "other": other}, "bm25")
-    assert found == ["not of the same source as 'first', by their commits: 'other'"] * said
+    assert len(noted(first=first, other=other)) == said
 
 
 def test_other_models_document_numbers_and_deletions_are_said():
-    found = notes({"full": {**FULL, "deleted": 1200}, "pruned": described(documents=8)}, "qld")
-    assert found == [
-        "the TDVs of 'pruned' were learned for bm25, this comparison ranks with qld",
-        "the indexes hold different numbers of documents: 9 ('full') and 8 ('pruned')",
-        "the postings of 'full' include those of 1,200 deleted documents",
-    ]
-
-
-BM25 = SearchParameters("bm25", k1=0.9, b=0.4)
+    found = noted(QLD, full=replace(FULL, deleted=1200), pruned=Index(documents=8))
+    for note, said in zip(
+        found, (("'pruned'", "bm25", "qld"), ("9", "8"), ("1,200",)), strict=True
+    ):
+        assert all(part in note for part in said)
 
 
 def test_a_name_makes_no_tuned_baseline():
@@ -89,9 +101,6 @@ def test_tuning_on_the_test_queries_is_said():
     more = QuerySet("more", {f"m{i}": f"more {i}" for i in range(9)}, {})
     assert notes_on_tuning([test, more], {}) == []
     tuned_on = {f"q{i}": f"Text  {i}" for i in range(1200)} | {"m0": "other", "m1": "another"}
-    assert notes_on_tuning([test, more], tuned_on) == [
-        "1,200 of the 1,300 queries of 'test' are among those the baseline was tuned on: on them "
-        "its tuned figures are too high",
-        "2 of the 9 queries of 'more' have the id of a tuning query with another text: are they "
-        "variants of one question?",
-    ]
+    of_text, of_id = notes_on_tuning([test, more], tuned_on)
+    assert of_text.startswith("1,200 of the 1,300 queries of 'test'")
+    assert of_id.startswith("2 of the 9 queries of 'more' have the id")

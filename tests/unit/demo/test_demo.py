@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tdv_lucene import TdvError
 from tdv_lucene.demo import collection as demo_collection
 from tdv_lucene.demo.collection import DemoCollection, unpack_wikipedia
 from tdv_lucene.demo.words import example_tables
@@ -17,12 +16,6 @@ from tdv_lucene.prior.prior import Prior
 @pytest.fixture(scope="module")
 def wikipedia(tmp_path_factory: pytest.TempPathFactory) -> DemoCollection:
     return unpack_wikipedia(tmp_path_factory.mktemp("demo") / "wikipedia")
-
-
-def test_an_existing_collection_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "collection").mkdir()
-    with pytest.raises(TdvError, match="exists: choose another output, or pass overwrite=True"):
-        unpack_wikipedia(tmp_path / "collection")
 
 
 def test_every_judged_article_is_there_and_most_are_of_no_query(wikipedia: DemoCollection) -> None:

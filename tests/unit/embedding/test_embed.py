@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gensim.models import FastText, KeyedVectors
+from gensim.models import FastText
 from gensim.models.fasttext import save_facebook_model
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.embed import (
-    latent_semantic_vectors,
-    load_term_vectors,
-    match_terms,
-    read_word_vectors,
-)
-from tdv_lucene.embedding.files import WordVectors
-from tdv_lucene.embedding.term_vectors import TermVectors
+from tdv_lucene.embedding.embed import load_term_vectors, match_terms
+from tdv_lucene.embedding.files import WordVectors, read_word_vectors
+from tdv_lucene.embedding.term_vectors import TermVectors, latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.progress import silent
 
@@ -89,6 +84,7 @@ def test_a_stem_is_the_mean_of_the_words_that_become_it(fasttext):
     np.testing.assert_allclose(found.vectors[1], fasttext.wv["pruning"], rtol=1e-5)
     np.testing.assert_allclose(found.vectors[2], fasttext.wv.get_vector("unseen"), rtol=1e-5)
     assert found.origin == {"matched_terms": 2, "terms_by_subwords": 1}
+    assert match_terms(matrix, words, stem, 9, {}, silent).terms.tolist() == [0, 1], "too rare"
 
 
 def test_without_subwords_an_unmatched_term_has_no_vector():
@@ -96,12 +92,6 @@ def test_without_subwords_an_unmatched_term_has_no_vector():
     found = match_terms(matrix_of("dex", "in", "index"), words, stem, 1, {}, silent)
     assert found.terms.tolist() == [2]
     np.testing.assert_array_equal(found.vectors, [[1, 0, 0]])
-
-
-def test_terms_below_the_floor_take_no_subwords(fasttext):
-    words = WordVectors.of_gensim(fasttext)
-    found = match_terms(matrix_of("index", "unseen"), words, stem, 9, {}, silent)
-    assert found.terms.tolist() == [0]
 
 
 def test_words_of_another_language_are_refused():
@@ -132,9 +122,3 @@ def test_round_trip_and_checks(tmp_path):
     np.save(tmp_path / "E" / "vectors.npy", np.full_like(made.vectors, np.nan))
     with pytest.raises(TdvError, match="damaged.*vectors"):
         TermVectors.load(tmp_path / "E")
-
-
-def test_gensim_keyed_vectors_need_no_model():
-    keyed = KeyedVectors(vector_size=2)
-    keyed.add_vectors(["a", "b"], np.eye(2, dtype=np.float32))
-    assert WordVectors.of_gensim(keyed).of_unseen is None

@@ -107,20 +107,6 @@ def test_the_mean_is_over_all_judged_queries():
     assert evaluation.means() == pytest.approx(dict.fromkeys(MEASURES, 1 / 3))
 
 
-def test_emptying_a_query_never_helps():
-    topics, qrels, run = random_collection(3, tied=False)
-    before = evaluate_run(frame(run), topics, qrels).means()
-    for emptied in run:
-        rest = {query: docs for query, docs in run.items() if query != emptied}
-        after = evaluate_run(frame(rest), topics, qrels).means()
-        assert all(after[measure] <= before[measure] for measure in MEASURES)
-
-
-def test_a_run_without_any_hit():
-    evaluation = evaluate_run(frame({}), {"q": "text"}, {"q": {"a": 1}})
-    assert evaluation.means() == dict.fromkeys(MEASURES, 0.0)
-
-
 def test_ids_stay_strings(tmp_path):
     """'007' and '7' are two documents, 'NA' and 'nan' are ids, a quote is a letter."""
     path = tmp_path / "run"
@@ -131,11 +117,6 @@ def test_ids_stay_strings(tmp_path):
     qrels = {"01": {"7": 1}, "nan": {"NA": 1}}
     evaluation = evaluate_run(path, {"01": "", "nan": ""}, qrels)
     np.testing.assert_allclose(evaluation.values["MAP"], [0.5, 1.0])
-
-
-def test_empty_run_file(tmp_path):
-    (tmp_path / "run").write_text("")
-    assert read_run(tmp_path / "run").empty
 
 
 @pytest.mark.parametrize(
@@ -153,8 +134,5 @@ def test_bad_runs(tmp_path, text, message):
     (tmp_path / "run").write_text(text)
     with pytest.raises(TdvError, match=message):
         read_run(tmp_path / "run")
-
-
-def test_missing_run():
-    with pytest.raises(TdvError, match="no such run file"):
+    with pytest.raises(TdvError, match="/nowhere/run"):
         read_run("/nowhere/run")

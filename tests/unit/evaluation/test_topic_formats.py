@@ -56,11 +56,6 @@ def test_markup_in_titles(form, written, title):
     assert [query for query in found.values()] == [title, "last"]
 
 
-def test_topics_of_two_kinds_in_one_file():
-    text = "".join(write_topics(form, [(form[-4:], form, "d", "n")]) for form in MARKED[-6:-2])
-    assert list(read(text).values()) == MARKED[-6:-2]
-
-
 CLEF = """<top>
 <num> C041 </num>
 <DE-title> Pestizide in <i>Babykost</i> </DE-title>
@@ -86,7 +81,9 @@ def test_ids_in_attributes(number):
     assert read(f"<topic {number}><title>a</title></topic>") == {"7": "a"}
 
 
-def test_topics_that_are_the_query_themselves():
+def test_topics_in_few_words():
+    lines = "201:raspberry pi\n202: uss carl: vinson \n"
+    assert read(lines) == {"201": "raspberry pi", "202": "uss carl: vinson"}
     text = '<topics>\n<topic number="1">\nA man of <b>45</b> years.\n</topic>\n</topics>'
     assert read(text) == {"1": "A man of 45 years."}
 
@@ -142,10 +139,4 @@ CAST = [
 def test_conversations_of_cast(indent):
     assert read(json.dumps(CAST, indent=indent)) == {
         "31_1": "What is throat cancer?", "31_2": "Is it treatable?", "32_1": "Sharks?"
-    }  # fmt: skip
-
-
-def test_colons_in_lines_of_numbers():
-    assert read("201:raspberry pi\n202: uss carl: vinson \n") == {
-        "201": "raspberry pi", "202": "uss carl: vinson"
     }  # fmt: skip

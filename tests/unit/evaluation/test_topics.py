@@ -24,17 +24,14 @@ TREC_1 = """<top>
 <head> Tipster Topic Description
 <num> Number:  051
 <dom> Domain:  International Economics
-<title> Topic:  Airbus Subsidies
+<title> Topic:  Airbus
+ Subsidies
 
 <desc> Description:
-Document will discuss government assistance to Airbus.
-</top>
-
-<top>
-<num> Number:  052
-<title> Topic:  South African
-Sanctions
-<desc> Description:
+Document will discuss government assistance
+to Airbus.
+<narr> Narrative:
+Relevant is <what> counts.
 </top>
 """
 ROBUST = """<top>
@@ -49,9 +46,9 @@ Identify organizations.
 CLOSED_TAGS = "<top><num>MB01</num><title>BBC World Service: cuts</title></top>"
 
 
-def write(folder: Path, text: str, name: str = "file.txt") -> Path:
+def write(folder: Path, content: str | bytes, name: str = "file.txt") -> Path:
     path = folder / name
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
 
@@ -59,145 +56,104 @@ def test_tsv_keeps_order_and_its_third_column_is_no_query(tmp_path, caplog):
     path = write(tmp_path, "\ufeffb\tsecond  query\r\n\r\na\tfirst\tquery\r\n")
     assert list(read_topics(path).items()) == [("b", "second  query"), ("a", "first")]
     assert f"{path} has them in 1 lines" in caplog.text
-
-
-def test_gzipped_tsv(tmp_path):
-    path = tmp_path / "topics.tsv.gz"
-    path.write_bytes(gzip.compress("1\tnaïve query\n".encode()))
-    assert read_topics(path) == {"1": "naïve query"}
+    assert read_topics(write(tmp_path, "{1}\ttext\n")) == {"{1}": "text"}, "no JSON"
 
 
 def test_whether_a_file_is_gzipped_its_content_says(tmp_path):
     """A download that was unpacked, or packed, under its old name."""
-    packed, plain = tmp_path / "topics.tsv", tmp_path / "plain.qrels.gz"
-    packed.write_bytes(gzip.compress(b"1\tquery\n"))
-    plain.write_bytes(b"1 0 d1 1\n")
-    assert read_topics(packed) == {"1": "query"} and read_qrels(plain) == {"1": {"d1": 1}}
+    packed = write(tmp_path, gzip.compress("1\tnaïve query\n".encode()), "topics.tsv")
+    plain = write(tmp_path, "1 0 d1 1\n", "plain.qrels.gz")
+    assert read_topics(packed) == {"1": "naïve query"} and read_qrels(plain) == {"1": {"d1": 1}}
     packed.write_bytes(gzip.compress(b"1\tquery\n" * 99)[:-9])
-    with pytest.raises(TdvError, match=f"cannot read the topics {packed}"):
+    with pytest.raises(TdvError, match=f"{packed}"):
         read_topics(packed)
 
 
 @pytest.mark.parametrize(
-    "text, expected",
+    "text, field, expected",
     [
-        (TREC_1, {"051": "Airbus Subsidies", "052": "South African Sanctions"}),
-        (ROBUST, {"301": "International Organized Crime"}),
-        (CLOSED_TAGS, {"MB01": "BBC World Service: cuts"}),
+        (TREC_1 + ROBUST, "title",
+         {"051": "Airbus Subsidies", "301": "International Organized Crime"}),
+        (CLOSED_TAGS, "title", {"MB01": "BBC World Service: cuts"}),
+        (TREC_1, "desc", {"051": "Document will discuss government assistance to Airbus."}),
+        (TREC_1, "narr", {"051": "Relevant is <what> counts."}),
     ],
-)
-def test_trec_formats(tmp_path, text, expected):
-    assert read_topics(write(tmp_path, text)) == expected
+)  # fmt: skip
+def test_trec_formats(tmp_path, text, field, expected):
+    assert read_topics(write(tmp_path, text), field) == expected
+
+
+FIRST_LINE = '{"id": "0", "title": "x"}\n'
 
 
 @pytest.mark.parametrize(
-    "text, message",
+    "text, named",
     [
-        ("", "holds no topic"),
-        ("\n\n", "holds no topic"),
+        ("", "no topic"),
+        ("\n\n", "no topic"),
         ("1\tfine\nno tab here\n", "line 2: .*'no tab here'"),
         ("1\tfine\n2\t \n", "line 2: "),
         ("1\tfine\n2\t \tthird\n", "line 2: no text"),
         ("1\tfine\n\tfox\n", "line 2: "),
-        ("1\tone\n1\tanother\n", "line 2: query id '1' occurs twice"),
-        ("query 1\ttext\n", "line 1: query id 'query 1' holds a space"),
-        (
-            TREC_1.replace("<title> Topic:  South African\nSanctions", ""),
-            "line 11: no text .*topic_field='title'.* num",
-        ),
+        ("1\tone\n1\tanother\n", "line 2: .*'1'"),
+        ("query 1\ttext\n", "line 1: .*'query 1'"),
+        (ROBUST + TREC_1.replace("<title> Topic:  Airbus\n Subsidies", ""), "line 9: .*'title'"),
         ("<top>\n<num> 1\n<title> a\n", "not closed"),
+        (FIRST_LINE + '{"id": "1"}', "line 2: no text .*has id"),
+        (FIRST_LINE + '{"title": "x"}', "line 2: no id .*has title"),
+        (FIRST_LINE + '{"id": "1", "title": 3}', "line 2: no text"),
+        (FIRST_LINE + '["1", "x"]', "line 2: expected objects"),
+        (FIRST_LINE + '{"id": "1", ', "line 2: not JSON"),
+        (FIRST_LINE + FIRST_LINE, "line 2: .*'0'"),
+        (FIRST_LINE + '{"id": "a b", "title": "x"}', "line 2: .*'a b'"),
     ],
 )
-def test_bad_topics(tmp_path, text, message):
-    with pytest.raises(TdvError, match=message):
+def test_bad_topics(tmp_path, text, named):
+    with pytest.raises(TdvError, match=named):
         read_topics(write(tmp_path, text))
 
 
-def test_topics_that_are_not_text(tmp_path):
-    path = tmp_path / "topics.tsv"
-    path.write_bytes(b"1\t\xff\xfe\n")
-    with pytest.raises(TdvError, match="not UTF-8"):
-        read_topics(path)
-
-
-FIELDS = """<top>
-<num> Number: 051
-<title> Topic: Airbus
- Subsidies
-<desc> Description:
-Document discusses subsidies
-to Airbus.
-<narr> Narrative:
-Relevant is <what> counts.
-</top>
-"""
-
-
-@pytest.mark.parametrize(
-    "field, text",
-    [("title", "Airbus Subsidies"), ("desc", "Document discusses subsidies to Airbus."),
-     ("narr", "Relevant is <what> counts.")],
-)  # fmt: skip
-def test_fields_of_trec_topics(tmp_path, field, text):
-    assert read_topics(write(tmp_path, FIELDS), field)["051"] == text
-
-
 def test_a_field_that_is_not_there(tmp_path):
-    with pytest.raises(TdvError, match="line 1: .*topic_field='desc'"):
-        read_topics(write(tmp_path, "1\ttext\n"), "desc")
-    with pytest.raises(TdvError, match="line 1: .*topic_field='narr'.* smry"):
-        read_topics(write(tmp_path, FIELDS.replace("<narr>", "<smry>")), "narr")
-    with pytest.raises(TdvError, match="no topic field 'body': choose one of title, desc, narr"):
-        read_topics(write(tmp_path, FIELDS), "body")
+    for text, field, named in (
+        ("1\ttext\n", "desc", "line 1: .*topic_field='desc'"),
+        (TREC_1.replace("<narr>", "<smry>"), "narr", "line 1: .*topic_field='narr'.* smry"),
+        (TREC_1, "body", "'body': choose one of title, desc, narr"),
+    ):
+        with pytest.raises(TdvError, match=named):
+            read_topics(write(tmp_path, text), field)
 
 
-@pytest.mark.parametrize("name", ["topics.jsonl", "topics.txt", "topics.jsonl.gz"])
-def test_json_lines(tmp_path, name):
+def test_json_lines(tmp_path):
     lines = ['{"id": "q1", "title": "one", "description": "of one"}',
              '{"_id": 7, "text": "seven\\tand", "desc": "of seven"}',
              '{"qid": "8", "query": "eight", "description": "of eight"}']  # fmt: skip
-    content = ("\n".join(lines) + "\n").encode()
-    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    found = read_topics(tmp_path / name)
-    assert found == {"q1": "one", "7": "seven\tand", "8": "eight"}
-    assert list(read_topics(tmp_path / name, "desc").values()) == ["of one", "of seven", "of eight"]
+    path = write(tmp_path, "\n".join(lines) + "\n", "topics.jsonl")
+    assert read_topics(path) == {"q1": "one", "7": "seven\tand", "8": "eight"}
+    assert list(read_topics(path, "desc").values()) == ["of one", "of seven", "of eight"]
 
 
-@pytest.mark.parametrize(
-    "line, message",
-    [
-        ('{"id": "1"}', "line 2: no text .*has id"),
-        ('{"title": "x"}', "line 2: no id .*has title"),
-        ('{"id": "1", "title": 3}', "line 2: no text"),
-        ('["1", "x"]', "line 2: expected objects"),
-        ('{"id": "1", ', "line 2: not JSON"),
-        ('{"id": "0", "title": "x"}', "line 2: query id '0' occurs twice"),
-        ('{"id": "a b", "title": "x"}', "line 2: query id 'a b' holds a space"),
-    ],
-)
-def test_bad_json_lines(tmp_path, line, message):
-    with pytest.raises(TdvError, match=message):
-        read_topics(write(tmp_path, '{"id": "0", "title": "x"}\n' + line + "\n", "t.jsonl"))
-
-
-def test_a_query_in_braces_is_no_json(tmp_path):
-    assert read_topics(write(tmp_path, "{1}\ttext\n")) == {"{1}": "text"}
-
-
-@pytest.mark.parametrize("content", [b"1\ttext\n", FIELDS.encode(), b'{"id": 1, "query": "text"}'])
+@pytest.mark.parametrize("content", [b"1\ttext\n", TREC_1.encode(), b'{"id": 1, "query": "text"}'])
 def test_topics_on_standard_input(content, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert len(read_topics("-")) == 1
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
-    with pytest.raises(TdvError, match="topics on standard input are not UTF-8"):
+
+
+@pytest.mark.parametrize("stdin", [None, io.TextIOWrapper(io.BytesIO(b"\xff"))])
+def test_a_standard_input_that_has_none_is_named(stdin, monkeypatch):
+    monkeypatch.setattr("sys.stdin", stdin)
+    with pytest.raises(TdvError, match="standard input"):
         read_topics("-")
 
 
-def test_missing_files():
-    with pytest.raises(TdvError, match="no such topics file"):
-        read_topics("/nowhere/topics.tsv")
-    with pytest.raises(TdvError, match="no such qrels file"):
-        read_qrels("/nowhere/qrels.txt")
+@pytest.mark.parametrize("read", [read_topics, read_qrels])
+def test_files_that_are_not_there_or_no_text(tmp_path, read):
+    for path in (
+        Path("/nowhere/file.tsv"),
+        write(tmp_path, "1 0 d1 1\n".encode("utf-16")),
+        write(tmp_path, b"1\t\xff\xfe\n", "latin"),
+    ):
+        with pytest.raises(TdvError, match=f"{path}"):
+            read(path)
 
 
 @pytest.mark.parametrize(
@@ -218,10 +174,10 @@ def test_ids_that_begin_like_comments(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, message",
+    "text, named",
     [
-        ("", "holds no judgement"),
-        ("# 0 d1 1\n", "holds no judgement"),
+        ("", "no judgement"),
+        ("# 0 d1 1\n", "no judgement"),
         ("1 0 d1 1\n1 0 d2\n", "line 2: 3 columns, expected 4"),
         ("1 d1 1\n", "line 1: 3 columns, expected 4"),
         ("query-id corpus-id score\n1 0 d1 1\n", "line 2: 4 columns, expected 3"),
@@ -229,23 +185,14 @@ def test_ids_that_begin_like_comments(tmp_path):
         ("1 Q0 d1 1 12.5 bm25\n", "line 1: 6 columns, .*a run"),
         (f"1 0 d1 {10**25}\n", "line 1: grade '1000"),
         (f"1 0 d1 -{2**31}\n", "line 1: grade '-2147"),
-        ("1 0 d1 1.5\n", "line 1: grade '1.5'"),
         ("#1 0 d1 1.5\n", "line 1: grade '1.5'"),
         ("1 0 d1 nan\n", "line 1: grade 'nan'"),
-        ("1 0 d1 1\n1 0 d1 2\n", "line 2: document 'd1' of query '1' is judged 2, and 1 on"),
+        ("1 0 d1 1\n1 0 d1 2\n", "line 2: .*'d1' .*'1' .*2, and 1"),
     ],
 )
-def test_bad_qrels(tmp_path, text, message):
-    with pytest.raises(TdvError, match=message):
+def test_bad_qrels(tmp_path, text, named):
+    with pytest.raises(TdvError, match=named):
         read_qrels(write(tmp_path, text))
-
-
-@pytest.mark.parametrize("read", [read_topics, read_qrels])
-def test_text_in_utf_16_is_refused(tmp_path, read):
-    path = tmp_path / "file.txt"
-    path.write_bytes("1 0 d1 1\n".encode("utf-16"))
-    with pytest.raises(TdvError, match=f"{path} are not UTF-8"):
-        read(path)
 
 
 @pytest.mark.parametrize("asked, judged", [("041", "41"), ("41", "041"), ("000", "0")])
@@ -261,19 +208,15 @@ def test_judged_queries_are_those_asked_with_a_relevant_document():
     topics = {"3": "c", "1": "a", "2": "b", "9": "unjudged"}
     qrels = {"1": {"d": 1}, "2": {"d": 0, "e": -1}, "3": {"e": 2}, "4": {"d": 1}}
     assert judged_queries(topics, qrels) == ["3", "1"]
-
-
-def test_topics_and_qrels_that_do_not_belong_together():
-    with pytest.raises(TdvError, match="share no query"):
-        judged_queries({"q1": "a"}, {"1": {"d": 1}})
-    with pytest.raises(TdvError, match="no topic has a relevant document"):
-        judged_queries({"1": "a"}, {"1": {"d": 0}})
+    for topics, qrels in (({"q1": "a"}, {"1": {"d": 1}}), ({"1": "a"}, {"1": {"d": 0}})):
+        with pytest.raises(TdvError):
+            judged_queries(topics, qrels)
 
 
 def test_overlap_with_the_index():
     topics, qrels = {"1": "a", "2": "b"}, {"1": {"dé": 1}, "2": {"e": 0}, "3": {"f": 1}}
     check_overlap(topics, qrels, ["dé", "x"])
-    with pytest.raises(TdvError, match="none of the 1 relevant documents .*'dé'"):
+    with pytest.raises(TdvError, match="'dé'"):
         check_overlap(topics, qrels, ["e", "f"])  # e is not relevant, f to no topic asked
 
 
@@ -283,14 +226,11 @@ from tdv_lucene.evaluation.topics import read_qrels, read_topics
 print(read_topics("robust04"))
 print(read_qrels("robust04"))
 for name in ("core17", "robust044"):
-    try:
-        read_topics(name)
-    except TdvError as error:
-        print(error)
-    try:
-        read_qrels(name)
-    except TdvError as error:
-        print(error)
+    for read in (read_topics, read_qrels):
+        try:
+            read(name)
+        except TdvError as error:
+            print(error)
 """
 
 
@@ -308,34 +248,19 @@ def test_names_pyserini_knows(tmp_path):
     offline = f"-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9 -Duser.home={tmp_path}"
     repository = str(Path(__file__).parents[3])
     done = subprocess.run(
-        [sys.executable, "-c", NAMED],
-        cwd=tmp_path,
+        [sys.executable, "-c", NAMED], cwd=tmp_path, capture_output=True, text=True, check=True,
         env={**os.environ, "JAVA_TOOL_OPTIONS": offline, "PYTHONPATH": repository},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith(
-        "{'301': 'International Organized Crime'}\n{'301': {'FBIS3-10082': 1}}\n"
-    ), "no log lines"
-    assert "the qrels 'core17' are not stored on this machine" in done.stdout
-    assert "no such qrels: 'robust044' is neither a file nor a name Pyserini" in done.stdout
-    assert "Downloading" not in done.stdout
-    assert "'core17' are not stored on this machine and could not be fetched" in done.stdout
-    assert (
-        "'robust044' is neither a file nor a name Pyserini knows (did you mean robust04"
-        in done.stdout
-    )
+    )  # fmt: skip
+    topics, qrels, *errors = done.stdout.splitlines()  # no log lines
+    assert topics == "{'301': 'International Organized Crime'}"
+    assert qrels == "{'301': {'FBIS3-10082': 1}}"
+    assert ["'core17' are not stored" in error for error in errors] == [True, True, False, False]
+    assert all("'robust044' is neither a file nor a name" in error for error in errors[2:])
+    assert "did you mean robust04" in errors[2]
 
 
 @pytest.mark.parametrize("qid", ["", " ", "a b", "a\tb", "a\n", "a\u00a0b", "\u2028"])
 def test_ids_given_in_memory_fit_into_a_run(qid):
     assert checked_topics({"a|b": "x", "[c]": "y"}) == {"a|b": "x", "[c]": "y"}
-    with pytest.raises(TdvError, match="give the topic another id"):
+    with pytest.raises(TdvError, match="id"):
         checked_topics({"q1": "x", qid: "text"})
-
-
-def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", None)
-    with pytest.raises(TdvError, match="standard input is closed, and should hold the topics"):
-        read_topics("-")

@@ -62,11 +62,11 @@ def test_what_is_no_one_index_is_refused() -> None:
     a, title = _survey("aa", [1, 2]), {"title": CONTENTS}
     other = {"contents": {**CONTENTS, "index_options": "DOCS_AND_FREQS_AND_POSITIONS"}}
     for b, message in (
-        (_survey("aa", [3]), "/S/a and /S/b are copies of one index"),
-        (_survey("bb", [3], **title), "/S/a has the fields contents, /S/b has contents, title"),
-        (_survey("bb", [3], **other), "of the field 'contents', /S/a has index options DOCS_AND_F"),
+        (_survey("aa", [3]), "/S/a and /S/b are copies"),
+        (_survey("bb", [3], **title), "/S/a .* contents, /S/b has contents, title"),
+        (_survey("bb", [3], **other), "'contents', /S/a has index options DOCS_AND_F"),
         (_survey("bb", [3], contents={**CONTENTS, "norms": "accurate"}), "norms default, .* accur"),
-        (_survey("bb", [3], "none"), "analysed differently: /S/a as English .Porter stemmer."),
+        (_survey("bb", [3], "none"), "differently: /S/a as English .Porter"),
     ):
         with pytest.raises(TdvError, match=message):
             _look(a, b)
@@ -97,13 +97,11 @@ class Cluster:
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        ("0.0.1", "the scheduler has tdv-lucene 0.0.1, here it is .*: install the same everywhere"),
-        (ModuleNotFoundError("tdv_lucene"), "far:1 cannot run tdv-lucene .*: install tdv-lucene"),
-        ({"error": "no Java 21 or newer found"}, "the worker tcp://far:1: no Java 21 or newer"),
-        ({"error": None, "versions": {"tdv-lucene": "0.0.1"}},
-         "the worker tcp://far:1 has tdv-lucene 0.0.1, here it is .*: install the same everywhere"),
-        ({"error": None, "versions": None, "sees": False},
-         "the worker tcp://far:1 does not see .*: paths must mean the same on all machines"),
+        ("0.0.1", "the scheduler has tdv-lucene 0.0.1"),
+        (ModuleNotFoundError("tdv_lucene"), "far:1 cannot run tdv-lucene"),
+        ({"error": "no Java 21 or newer found"}, "far:1: no Java 21 or newer"),
+        ({"error": None, "versions": {"tdv-lucene": "0.0.1"}}, "far:1 has tdv-lucene 0.0.1"),
+        ({"error": None, "versions": None, "sees": False}, "far:1 does not see"),
     ],
 )  # fmt: skip
 def test_workers_that_cannot_do_it_are_refused(told: Any, message: str, tmp_path: Path) -> None:
@@ -122,22 +120,18 @@ def test_a_worker_without_java_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert cluster._look("/")["error"].startswith("no Java 21 or newer found (looked at: JAVA_HOM")
 
 
-def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_ANSWER_SECONDS", 0.2)
-    with (
-        pytest.raises(TdvError, match="127.0.0.1:1.* does not answer: start 'dask scheduler'"),
-        open_workers(dataclasses.replace(SHARDS, scheduler="tcp://127.0.0.1:1")),
-    ):
-        pass
+def _clients() -> set[int]:
+    return {id(one) for one in gc.get_objects() if type(one) is distributed.Client}
 
 
 @pytest.mark.parametrize("says", [b"", b"\xff" * 64])
-def test_what_answers_and_is_no_scheduler_is_named(
-    says: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_scheduler_is_named(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """No Dask client is left behind, which would print a traceback when it is collected."""
     monkeypatch.setattr(workers, "_ANSWER_SECONDS", 0.5)
     before = _clients()
+    nobody = dataclasses.replace(SHARDS, scheduler="tcp://127.0.0.1:1")
+    with pytest.raises(TdvError, match="127.0.0.1:1"), open_workers(nobody):
+        pass
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=lambda: server.accept()[0].sendall(says), daemon=True).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
@@ -145,10 +139,6 @@ def test_what_answers_and_is_no_scheduler_is_named(
         with pytest.raises(TdvError, match="does not answer"), open_workers(there):
             pass
     assert _clients() <= before
-
-
-def _clients() -> set[int]:
-    return {id(one) for one in gc.get_objects() if type(one) is distributed.Client}
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,19 +53,18 @@ def test_what_names_no_shards_is_refused(folders: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("# none\n")
     os.symlink(folders / "a", tmp_path / "link")
     for given, message in (
-        (f"{tmp_path}/X/*", "matches no folder"),
-        (f"@{tmp_path}/absent", "cannot read the list of shards .*: No such file"),
-        (f"@{tmp_path}/empty", "is empty: write a folder on each line"),
-        ([f"{folders}/*", f"{folders}/b"], "S/b is given twice: name each once"),
-        ([f"{folders}/a", f"{tmp_path}/link"], r"link is given twice \(also as .*S/a\)"),
-        (f"{tmp_path}/a\x1eb", "has a control character in its name"),
+        (f"{tmp_path}/X/*", "X/.* matches no folder"),
+        (f"@{tmp_path}/absent", "absent: No such file"),
+        (f"@{tmp_path}/empty", "empty is empty"),
+        ([f"{folders}/*", f"{folders}/b"], "S/b is given twice"),
+        ([f"{folders}/a", f"{tmp_path}/link"], "link is given twice .*S/a"),
     ):
         with pytest.raises(TdvError, match=message):
             find_shards(given)
 
 
 def test_no_shard_is_written_to(folders: Path) -> None:
-    with pytest.raises(TdvError, match="overlaps the input .*S/b, and inputs are never written to"):
+    with pytest.raises(TdvError, match="overlaps the input .*S/b"):
         Output(folders / "b" / "out", "thing", inputs=[find_shards(f"{folders}/*")])
 
 
@@ -76,8 +75,9 @@ def _commit(number: int, **changes: str) -> dict[str, str]:
     """User data of one of two shards that were pruned together."""
     part = ShardRecord("ab"[number - 1], number, 2, "whole", False)
     data = {
-        "tdv.values_sha256": "v", "tdv.source_commit": f"own{number}",
-        "tdv.reduction": f"0.4{number}", "tdv.scale": "4", **shard_as_user_data(part, {}),
+        "tdv.plan_sha256": "p", "tdv.source_commit": f"own{number}",
+        "tdv.reduction": f"0.4{number}", "tdv.scale": "4", "tdv.baked.norms": f"{number}",
+        **shard_as_user_data(part, {}),
     }  # fmt: skip
     return {**data, **{f"tdv.{name}": value for name, value in changes.items()}}
 
@@ -93,15 +93,11 @@ def test_shards_that_were_not_pruned_together_are_refused() -> None:
     three = Source((*SHARDS.parts, Part("/S/c")))
     alone = {k: v for k, v in _commit(2).items() if "shards" not in k}
     for shards, parts, message in (
-        (SHARDS, [_commit(1), {}], "/S/a was pruned and /S/b was not: prune all shards together"),
-        (SHARDS, [_commit(1), alone], "/S/b was pruned by itself, with statistics of its own"),
-        (SHARDS, [_commit(1), _commit(2, scale="8")], r"alike \(their tdv.scale is 4 and 8\)"),
-        (
-            Source((Part("/S/b"),)),
-            [_commit(2)],
-            "of 2 shards .* 1 are here; missing is .* numbered 1",
-        ),
-        (three, [_commit(1), _commit(2), _commit(2)], "/S/b is there twice: it is shard 2"),
+        (SHARDS, [_commit(1), {}], "/S/a was pruned and /S/b was not"),
+        (SHARDS, [_commit(1), alone], "/S/b was pruned by itself"),
+        (SHARDS, [_commit(1), _commit(2, scale="8")], "tdv.scale is 4 and 8"),
+        (Source((Part("/S/b"),)), [_commit(2)], "missing is .* 1 "),
+        (three, [_commit(1), _commit(2), _commit(2)], "/S/b is there twice"),
     ):
         with pytest.raises(TdvError, match=message):
             user_data_of_whole(shards, parts)
@@ -119,7 +115,7 @@ def test_a_folder_that_some_workers_see_is_not_looked_for_here(tmp_path: Path) -
     assert found.resources == ("a", "b") and _names(found) == ["1", "1", "2"]
     assert [*map(str, found.parts)] == ["a=/data/S/1", "b=/data/S/1", "b=/data/S/2"]
     assert str(found) == "3 shards of /data/S"
-    with pytest.raises(TdvError, match="lie where only workers with the resources a, b see them"):
+    with pytest.raises(TdvError, match="resources a, b "):
         os.fspath(found)
     assert means_shards(["a=/data/S"]) and not means_shards(["a=data"])
 
@@ -135,11 +131,10 @@ def test_a_folder_with_such_a_name_is_a_folder(
 
 def test_folders_with_resources_that_cannot_be_are_refused(folders: Path) -> None:
     for given, scheduler, message in (
-        (["a=/S/1"], None, "the shard a=/S/1 is seen by some workers, and no scheduler is"),
-        (["a=/S/1", f"{folders}/b"], "tcp://x:1", "a=/S/1 has a resource and .*/b has none"),
+        (["a=/S/1"], None, "a=/S/1 .* scheduler"),
+        (["a=/S/1", f"{folders}/b"], "tcp://x:1", "a=/S/1 .*/b has none"),
         (["a=/S/1", "a=/S/1"], "tcp://x:1", "a=/S/1 is given twice"),
-        (["a=/S/*"], "tcp://x:1", r"a=/S/\* is a pattern, and what matches is not seen here"),
-        (["a=/S/1\x1e2"], "tcp://x:1", "has a control character in its name"),
+        (["a=/S/*"], "tcp://x:1", r"a=/S/\* is a pattern"),
     ):
         with pytest.raises(TdvError, match=message):
             find_shards(given, scheduler=scheduler)

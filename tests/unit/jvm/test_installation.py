@@ -83,33 +83,31 @@ def test_packages(monkeypatch, requires, name, problem):
     assert problem in finding.problem
 
 
-@pytest.mark.usefixtures("no_jvm")
-def test_extras_are_not_missed(monkeypatch):
-    monkeypatch.setattr(metadata, "requires", lambda one: ["no-such>1; extra == 'test'", "numpy"])
-    assert [one.name for one in installation.examine() if one.problem] == []
+def _absent(name: str) -> list[str]:
+    raise metadata.PackageNotFoundError(name)
+
+
+REQUIRED = ["no-such>1; extra == 'test'", "numpy"]
 
 
 @pytest.mark.usefixtures("no_jvm")
-def test_not_installed_at_all(monkeypatch):
-    def requires(name):
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "requires", requires)
-    assert "pip install it" in found("packages").problem
-
-
-@pytest.mark.usefixtures("no_jvm")
-def test_no_room(monkeypatch):
-    monkeypatch.setattr(installation.shutil, "disk_usage", lambda folder: SimpleNamespace(free=5e8))
-    assert "only 0.5 GB free" in found("disk, here").problem
-    assert "TMPDIR" in found("disk, temporary").problem
-
-
-@pytest.mark.usefixtures("no_jvm")
-def test_a_heap_larger_than_memory(monkeypatch):
-    monkeypatch.setattr(installation, "heap_size", lambda: "3g")
-    monkeypatch.setattr(installation, "_memory_bytes", lambda: (2 * 10**9, 10**9))
-    assert "a heap of 3g is more than the 2.0 GB" in found("heap").problem
+@pytest.mark.parametrize(
+    ("place", "attribute", "told", "name", "problem"),
+    [
+        (metadata, "requires", _absent, "packages", "pip install it"),
+        (metadata, "requires", lambda one: REQUIRED, "numpy", None),
+        (installation.shutil, "disk_usage", lambda _: SimpleNamespace(free=5e8), "disk, here",
+         "0.5 GB free"),
+        (installation.shutil, "disk_usage", lambda _: SimpleNamespace(free=5e8), "disk, temporary",
+         "TMPDIR"),
+        (installation, "lucene_version", lambda jar: (11, 0, 0), "lucene", "pyserini>=1.6,<3"),
+        (installation, "heap_size", lambda: "900000g", "heap", "900000g"),
+    ],
+)  # fmt: skip
+def test_each_problem_has_its_remedy(monkeypatch, place, attribute, told, name, problem):
+    monkeypatch.setattr(place, attribute, told)
+    given = found(name).problem
+    assert problem in given if problem else not given
 
 
 @pytest.mark.usefixtures("no_jvm")
@@ -118,9 +116,3 @@ def test_a_containers_limit_is_the_memory(monkeypatch):
              "/sys/fs/cgroup/memory.current": "400000000\n"}  # fmt: skip
     monkeypatch.setattr(installation, "_read", lambda path: files.get(path, ""))
     assert found("memory").value == "0.6 GB free of 1.0 GB"
-
-
-@pytest.mark.usefixtures("no_jvm")
-def test_a_lucene_that_is_too_new(monkeypatch):
-    monkeypatch.setattr(installation, "lucene_version", lambda jar: (11, 0, 0))
-    assert "pip install 'pyserini>=1.6,<3'" in found("lucene").problem

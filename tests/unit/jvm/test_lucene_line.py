@@ -53,22 +53,15 @@ def test_jar_without_lucene(tmp_path: Path) -> None:
             lucene_version(tmp_path / name)
 
 
-@pytest.mark.parametrize("line", LINES)
-def test_known_lines_have_their_hooks(line: int, caplog: pytest.LogCaptureFixture) -> None:
-    assert hooks_jar((line, 1, 0)).name == f"tdv-lucene-hooks-lucene{line}.jar"
-    assert hooks_jar((line, 1, 0)).exists()
+def test_each_line_has_its_hooks_and_a_newer_one_the_last(caplog) -> None:
+    for line in LINES:
+        assert hooks_jar((line, 1, 0)).name == f"tdv-lucene-hooks-lucene{line}.jar"
+        assert hooks_jar((line, 1, 0)).exists()
     assert not caplog.records
-
-
-def test_newer_line_is_tried_with_a_word(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert hooks_jar((11, 2, 0)) == hooks_jar((LINES[-1], 0, 0))
-    assert "holds Lucene 11.2.0, newer than tdv-lucene knows (9 and 10)" in caplog.text
-    assert "pip install 'pyserini>=1.6,<3'" in caplog.text
-
-
-def test_older_line_is_refused() -> None:
-    with pytest.raises(TdvError, match="holds Lucene 8.11.2. That is too old: pip install"):
+    assert "11.2.0" in caplog.text and "pip install 'pyserini>=1.6,<3'" in caplog.text
+    with pytest.raises(TdvError, match="8.11.2"):
         hooks_jar((8, 11, 2))
 
 

@@ -9,34 +9,41 @@ import numpy as np
 import pytest
 from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
 
-from tdv_lucene.core.tdv import term_values
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+import tdv_lucene.learning.train as training
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.significance import t_test
-from tdv_lucene.learning import listwise, stopping
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.listwise import train
-from tdv_lucene.learning.points import held_out_choice
-from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.learning.stopping import Network, Trained, choose, choose_mildly
-from tdv_lucene.learning.training_task import make_task, term_features
-from tdv_lucene.prior.prior import Prior
-from tdv_lucene.ranking import ANSERINI_DEFAULTS, MODELS, ranking_function
-from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.choice_of_scale import (
+from tdv_lucene.learning.scale import (
     KEPT_OVERLAP,
     RANKING_SCALES,
     best_ranking_scale,
     faithful_scale,
 )
-from tdv_lucene.simulation.measures import MEASURES
+from tdv_lucene.learning.train import (
+    Network,
+    Trained,
+    choose,
+    choose_mildly,
+    make_task,
+    term_features,
+    train,
+)
+from tdv_lucene.learning.validate import held_out_choice
+from tdv_lucene.prior.prior import Prior
+from tdv_lucene.ranking import ANSERINI_DEFAULTS, MODELS
+from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import Problem
+from tdv_lucene.simulation.retrieval import MEASURES
+from tdv_lucene.simulation.scoring import term_values
 from tdv_lucene.values.losses import TOO_FEW, recommend
+from tdv_lucene.values.posting_rule import constants_of
 
-SHORT = DefaultRecipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
+SHORT = Recipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
 SPREAD = replace(SHORT, folds=2, reductions=(0.0,))
-TINY = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
+TINY = Recipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +90,7 @@ def test_weights_are_learned_for_by_their_own_function_without_a_prior(collectio
 
 def test_a_single_fold_is_refused_and_a_single_query_measures_the_prior(collection):
     with pytest.raises(TdvError, match="folds is 1, and learning holds one out: pass 2 or more"):
-        DefaultRecipe(folds=1)
+        Recipe(folds=1)
     matrix, topics, qrels = collection
     (query, tokens), *_ = topics.items()
     values = learn_term_values(matrix, {query: tokens}, {query: qrels[query]}, recipe=TINY)
@@ -124,7 +131,7 @@ def test_held_out_queries_are_served_better(collection):
     values = learn_term_values(*collection, recipe=SHORT)
     subject, noise = mean_by_kind(values)
     assert noise < subject
-    assert len(values.manifest["folds"]) == DefaultRecipe.folds == 5
+    assert len(values.manifest["folds"]) == Recipe.folds == 5
     unpruned = values.points[0]
     assert unpruned["measures"]["nDCG@5"] > unpruned["full"]["nDCG@5"]
 
@@ -175,7 +182,7 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
 
 def test_the_mean_value_of_a_kept_token_is_one(collection, monkeypatch):
     """Another mean acts like another k1: only how terms differ is learned."""
-    monkeypatch.setattr(stopping, "SLOPES", (0.75,))
+    monkeypatch.setattr(training, "SLOPES", (0.75,))
     spread = learn_term_values(*collection, recipe=SPREAD)  # by three quarters, as learned
     assert np.ptp(spread.weights) > 0.1
     mean = np.average(spread.weights, weights=spread.total_term_freq)
@@ -197,7 +204,7 @@ def scales_foreseen(monkeypatch):
         size = {"posting_bytes": 100 * scale, "dictionary_bytes": 10}
         return {"scale": scale, "overlap_at_10": agreement, **size}
 
-    name = "tdv_lucene.simulation.choice_of_scale"
+    name = "tdv_lucene.learning.scale"
     monkeypatch.setattr(f"{name}.best_documents", lambda at: None)
     monkeypatch.setattr(f"{name}.describe_scale", describe)
 
@@ -225,7 +232,7 @@ def test_no_scale_makes_an_index_larger_than_the_full_one(scales_foreseen):
     assert _scale_of(0.0, whole=310) == 3
     assert _scale_of(0.0, whole=309) == 2.5, "the dictionary counts"
     assert _scale_of(0.0, whole=135, least=2) == 1.25, "bytes come before what the prior knows"
-    smallest = min(ranking_function("bm25").scales)
+    smallest = min(constants_of("bm25").scales)
     assert _scale_of(0.0, whole=1) == smallest, "there is no smaller one"
 
 
@@ -274,7 +281,7 @@ def test_queries_are_needed_or_no_judgements(tmp_path):
     for topics, qrels in ((None, None), (None, "Q")):
         with pytest.raises(TdvError, match="pass the queries to learn from .topics. and their"):
             learn_from_index("I", topics, qrels, tmp_path / "V")
-    with pytest.raises(TdvError, match="have no effect with no_judgements=True"):
+    with pytest.raises(TdvError, match="have no effect with no_judgements"):
         learn_from_index("I", "T", "Q", tmp_path / "V", no_judgements=True)
 
 
@@ -297,7 +304,7 @@ def test_parameters_out_of_range_are_refused(bad):
 
 
 def test_what_was_compiled_is_not_kept_for_ever():
-    assert listwise._compiled.cache_info().maxsize <= 8
+    assert training._compiled.cache_info().maxsize <= 8
 
 
 def test_what_the_choice_of_a_point_is_worth_is_measured_on_queries_that_had_no_part_in_it():

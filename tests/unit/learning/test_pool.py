@@ -8,44 +8,43 @@ import numpy as np
 import pytest
 from small_problem import TOPIC_WORDS, make_collection
 
+import tdv_lucene.embedding.term_vectors as term_vectors
 import tdv_lucene.learning.learn as learning
-from tdv_lucene.embedding import lsa
-from tdv_lucene.embedding.lsa import latent_semantic_vectors
+import tdv_lucene.simulation.bytes as sizes
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning import memory
 from tdv_lucene.learning import pool as pools
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.memory import Extent, fitting_pool, learning_bytes
 from tdv_lucene.learning.pool import (
     LEAST_POOL,
     POOL,
     POOLED_FROM,
+    Extent,
+    fitting_pool,
+    learning_bytes,
     pool_size,
     search_matrix,
     searched,
 )
-from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking.boosts import FirstPositionBoost
-from tdv_lucene.ranking.saturation import LengthNorm, PostingCut
-from tdv_lucene.simulation import list_sample
-from tdv_lucene.simulation.estimated_bytes import estimate_posting_bytes, sample_bytes
-from tdv_lucene.simulation.list_sample import draw_lists, keep_sample_postings
-from tdv_lucene.simulation.posting_bytes import LUCENE_9
-from tdv_lucene.simulation.posting_rules import make_up_for
-from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.simulation.queries import make_queries
-from tdv_lucene.simulation.weighted_collection import (
+from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut
+from tdv_lucene.simulation.bytes import LUCENE_9, draw_lists, estimate_posting_bytes, sample_bytes
+from tdv_lucene.simulation.collection import (
     apply_values,
+    correct_idf,
     keep_postings,
+    keep_sample_postings,
     plain_collection,
     term_totals,
 )
-from tdv_lucene.values.posting_thresholds import make_posting_rule
+from tdv_lucene.simulation.problem import Problem
+from tdv_lucene.simulation.retrieval import make_queries
+from tdv_lucene.values.posting_rule import make_posting_rule
 
-TINY = DefaultRecipe(max_steps=4, check_every=2, folds=2, reductions=(0.0, 0.45), prior=False)
+TINY = Recipe(max_steps=4, check_every=2, folds=2, reductions=(0.0, 0.45), prior=False)
 
 
 def with_positions(matrix: TermDocumentMatrix) -> TermDocumentMatrix:
@@ -71,7 +70,7 @@ def rule_of(matrix: TermDocumentMatrix):
     """A rule by saturation alone, and the order it goes with."""
     order = np.linspace(0.5, 1.5, matrix.shape[0]).astype(np.float32)
     rule = make_posting_rule(matrix, order, 0.2, k1=1.2, b=0.75)
-    return make_up_for(rule, matrix, (0.0, 0.45), "bm25", 1.2), order
+    return correct_idf(rule, matrix, (0.0, 0.45), "bm25", 1.2), order
 
 
 def test_a_pool_of_all_documents_has_the_statistics_of_the_matrix(collection):
@@ -267,7 +266,7 @@ def test_memory_is_asked_for_before_anything_is_learned(collection):
 def test_learning_ends_where_it_takes_more_than_foreseen(collection, monkeypatch):
     """The process's real memory: more than the little that was allowed."""
     for foreseen in ("_PROCESS", "_PER_POSTING", "_PER_TERM"):
-        monkeypatch.setattr(memory, foreseen, 0.0)
+        monkeypatch.setattr(pools, foreseen, 0.0)
     shown = (
         r"learning took [\d.]+[MG]B at 'latent semantic vectors', more than memory='10MB'.* pool"
     )
@@ -277,14 +276,14 @@ def test_learning_ends_where_it_takes_more_than_foreseen(collection, monkeypatch
 
 def test_memory_within_the_limit_changes_nothing(monkeypatch):
     told = []
-    progress = memory.within(10**6, lambda *step: told.append(step))
-    monkeypatch.setattr(memory, "_taken", lambda: 10**6)
+    progress = pools.within(10**6, lambda *step: told.append(step))
+    monkeypatch.setattr(pools, "_taken", lambda: 10**6)
     progress("train", 1, 2)
-    monkeypatch.setattr(memory, "_taken", lambda: 10**6 + 1)
+    monkeypatch.setattr(pools, "_taken", lambda: 10**6 + 1)
     with pytest.raises(TdvError, match="at 'train'"):
         progress("train", 2, 2)
     assert told == [("train", 1, 2)]
-    assert memory.within(None, progress) is progress
+    assert pools.within(None, progress) is progress
 
 
 def test_queries_without_judgements_are_told_before_a_search(collection):
@@ -334,7 +333,7 @@ def test_lists_drawn_from_a_collection_have_its_bytes(long_lists):
 
 def test_few_stretches_stand_for_as_many_postings_as_are_left(long_lists, monkeypatch):
     """Two of the four long lists lose nearly all; the two stretches drawn are of the others."""
-    monkeypatch.setattr(list_sample, "_POSTINGS", 1 << 14)
+    monkeypatch.setattr(sizes, "_POSTINGS", 1 << 14)
     lists = draw_lists(long_lists, long_lists.stored_lengths())
     tdv, least = np.ones(long_lists.shape[0], np.float32), np.zeros(long_lists.shape[0], np.float32)
     least[[1, 3]] = 0.8
@@ -352,8 +351,8 @@ def test_few_stretches_stand_for_as_many_postings_as_are_left(long_lists, monkey
 
 def test_vectors_of_a_large_collection_are_of_a_sample(collection, monkeypatch):
     matrix = collection[0]
-    monkeypatch.setattr(lsa, "SAMPLED_FROM", 1000)
-    monkeypatch.setattr(lsa, "SAMPLE", 300)
+    monkeypatch.setattr(term_vectors, "SAMPLED_FROM", 1000)
+    monkeypatch.setattr(term_vectors, "SAMPLE", 300)
     first, again, other = (
         latent_semantic_vectors(matrix, dimensions=8, seed=seed) for seed in (1, 1, 2)
     )

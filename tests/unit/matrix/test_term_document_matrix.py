@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.selection import select_documents
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.matrix.token_sequences import TokenSequences
+from tdv_lucene.matrix.term_document_matrix import (
+    TermDocumentMatrix,
+    TokenSequences,
+    select_documents,
+)
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 TERMS = [b"", b"\x00", b"abc", "né".encode(), b"\xff\xfe"]

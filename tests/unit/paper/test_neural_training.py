@@ -8,19 +8,14 @@ import numpy as np
 import pytest
 from small_problem import make_matrix
 
-from tdv_lucene.embedding.embed import TermVectors
+from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.token_sequences import TokenSequences
+from tdv_lucene.matrix.term_document_matrix import TokenSequences
 from tdv_lucene.paper.neural import RANKERS, runs, training
 from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
 from tdv_lucene.paper.neural.rankers import Drmm, make_ranker, score
 from tdv_lucene.paper.neural.reading import Reader
-from tdv_lucene.paper.neural.runs import (
-    Reranking,
-    format_run,
-    number_documents,
-    score_documents,
-)
+from tdv_lucene.paper.neural.runs import Reranking, format_run, number_documents, score_documents
 from tdv_lucene.paper.neural.training import judged_training, train
 
 pytestmark = pytest.mark.slow

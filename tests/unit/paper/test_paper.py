@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.core import tdv
-from tdv_lucene.embedding.lsa import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.paper import pairwise
 from tdv_lucene.paper.learn import learn_by_paper
 from tdv_lucene.paper.pairwise import PaperRecipe, draw_negatives, glorot_start, relevant_pairs
 from tdv_lucene.paper.similarities import hinge_with_sparsity
 from tdv_lucene.paper.tables import paper_tables
-from tdv_lucene.simulation.queries import make_queries
+from tdv_lucene.simulation.retrieval import make_queries
+from tdv_lucene.simulation.scoring import Features
 
 SHORT = PaperRecipe(max_epochs=2, patience=1, learning_rate=1e-2, reductions=(0.0,), folds=2)
 
@@ -63,7 +63,7 @@ def test_hinge_is_a_mean_and_the_penalty_a_sum():
 
 
 def test_the_start_stays_within_glorots_bound():
-    features = tdv.Features(
+    features = Features(
         np.zeros((3, 2), np.float32), np.array([2], np.int32), np.zeros((1, 3), np.float32)
     )
     start = glorot_start(jax.random.key(0), features)

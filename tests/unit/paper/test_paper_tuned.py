@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.core import tdv
-from tdv_lucene.embedding.lsa import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.paper import method
 from tdv_lucene.paper.own_formulas import OwnPostings
@@ -28,7 +27,8 @@ from tdv_lucene.paper.selection import (
 from tdv_lucene.paper.trajectory import Triples, features_of, similarity_of, train_to_zeros
 from tdv_lucene.paper.tuned import learn_tuned
 from tdv_lucene.ranking import SearchParameters
-from tdv_lucene.simulation.problem import Problem, Tuned
+from tdv_lucene.simulation.problem import FoldProblems, Problem
+from tdv_lucene.simulation.scoring import Features
 
 RECIPE = TunedRecipe(
     statistics=("df",), sparsities=(0.8,), powers=(1.0, 0.0), targets=(0.1, 0.3), inner_folds=2,
@@ -266,7 +266,7 @@ def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, mo
     monkeypatch.setattr(selection, "train_to_zeros", noted)
     monkeypatch.setattr(selection, "_measure", measuring)
     folds = np.array_split(np.arange(len(problem.queries)), 2)
-    choose(Tuned.untuned(problem, folds), *prepared(problem), folds, RECIPE, 0)
+    choose(FoldProblems.same(problem, folds), *prepared(problem), folds, RECIPE, 0)
     assert [sorted(each) for each in seen] == [folds[1].tolist(), folds[0].tolist()]
     baseline, *others = tried
     assert baseline == set(range(len(problem.queries)))
@@ -310,7 +310,7 @@ def test_a_recipe_names_what_is_wrong(wrong, named):
 
 
 def test_terms_without_a_vector_have_the_level():
-    features = tdv.Features(
+    features = Features(
         jnp.zeros((3, 0)), jnp.asarray([1], jnp.int32), jnp.asarray([[2.0]], jnp.float32)
     )
     np.testing.assert_allclose(method.term_values(jnp.asarray([0.5]), features), [1, 2, 1])

@@ -13,34 +13,32 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.cli.learn import print_points
-from tdv_lucene.core.tdv import term_values
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.learning.stopping import choose
-from tdv_lucene.learning.training_task import term_features
-from tdv_lucene.matrix import blocks
-from tdv_lucene.matrix.stored_matrix import load_matrix
+from tdv_lucene.learning.train import choose, term_features
+from tdv_lucene.matrix.term_document_matrix import load_matrix
 from tdv_lucene.matrix.term_statistics import collection_statistics
-from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.prior.prior import (  # fmt: skip
+from tdv_lucene.prior.prior import (
     KINDS,
     PRIOR_FILE,
     Prior,
     Settings,
+    prior_values,
     reduction_for,
     settings_for,
 )
 from tdv_lucene.ranking import MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation import weighted_collection
-from tdv_lucene.values.operating_point import CORRECTED_AT
+from tdv_lucene.simulation.collection import apply_values
+from tdv_lucene.simulation.scoring import term_values
+from tdv_lucene.values.posting_rule import CORRECTED_AT
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 RUN = Path(__file__).parents[3] / "scripts" / "bench" / "runs" / "2026-11-24-prior"
-TINY = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.45))
+TINY = Recipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.45))
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +128,7 @@ def test_where_known_query_sets_lose_by_the_settings_alone_nothing_changes(caplo
         assert Prior.load().settings(model, False, 30).reduction is None
         values = prior_values(matrix, model=model, reductions=(None,))
         assert values.recommended_reduction == 0 and values.parameters == Parameters().values()
-        point = values.at_reduction()
+        point = values.at_reduction(values.recommended_reduction)
         assert point.scale == 1 and set(point.tdv) == {1} and point.position_boost is None
         assert "Frequencies and parameters stay as they are" in caplog.messages[-1]
 
@@ -306,7 +304,7 @@ def test_values_without_judgements_prune(placed, model: str, tmp_path) -> None:
     assert values.manifest["queries"] == 0
     assert values.manifest["prior"]["sha256"] == Prior.load().sha256
     point = values.at_reduction(0.45)
-    pruned = weighted_collection.apply_values(
+    pruned = apply_values(
         placed.with_position_boost(point.position_boost), point.tdv, point.scale, point.cut
     )
     assert 1 - pruned.postings / placed.postings == pytest.approx(0.45, abs=0.03)
@@ -316,7 +314,7 @@ def test_values_without_judgements_prune(placed, model: str, tmp_path) -> None:
 
 def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, monkeypatch) -> None:
     """What streams is what memory would give, to the last bit."""
-    from tdv_lucene.matrix.stored_matrix import describe_matrix
+    from tdv_lucene.matrix.term_document_matrix import describe_matrix
     from tdv_lucene.output import Output
     from tdv_lucene.store import save_array
 
@@ -330,7 +328,7 @@ def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, m
             save_array(folder / f"{name}.npy", strings.data)
             save_array(folder / f"{name}_indptr.npy", strings.indptr)
         place.write_manifest(describe_matrix(placed))
-    monkeypatch.setattr(blocks, "_BLOCK", 97)
+    monkeypatch.setattr("tdv_lucene.matrix.term_document_matrix._BLOCK", 97)
     mapped = load_matrix(tmp_path / "M")
     assert isinstance(mapped.data, np.memmap)
     streamed = prior_values(mapped)

@@ -5,25 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from small_problem import make_matrix
-from tdv_lucene.pruning.field_description import describe_field
-from tdv_lucene.pruning.field_rule import point_at
-from tdv_lucene.pruning.search_target import SearchTarget
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.user_data import FieldRecord, as_user_data, read_records
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.indexes.user_data import FieldRecord, as_user_data, carried_over, read_records
+from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.pruning.config import PruneConfig
-from tdv_lucene.ranking import ANSERINI_DEFAULTS
-from tdv_lucene.store import FORMAT
+from tdv_lucene.pruning.planning import plan_field
+from tdv_lucene.pruning.targets import SearchTarget
 
 
 def _described(field: str, commit: str = "now") -> dict:
     return {
         "field": field,
-        "values_sha256": f"sum of {field}",
+        "plan_sha256": f"sum of {field}",
         "source_commit": commit,
         "requested_reduction": 0.3,
-        "format": FORMAT,
+        "baked": None,
         "search": {"k1": 0.9},
     }
 
@@ -33,7 +30,7 @@ def _described(field: str, commit: str = "now") -> dict:
     [
         ["contents"],
         ["contents", "title"],
-        ["title", "a", "a.b", "a.search", "fields", "fields.a", "values_sha256", ""],
+        ["title", "a", "a.b", "a.search", "fields", "fields.a", "plan_sha256", ""],
     ],
 )
 def test_fields_come_back_with_their_own_entries(fields: list[str]) -> None:
@@ -42,8 +39,8 @@ def test_fields_come_back_with_their_own_entries(fields: list[str]) -> None:
     records = read_records("index", {"made by": "another", **data})
     assert [record.field for record in records] == [fields[0], *sorted(fields[1:])]
     for record in records:
-        assert record.content["values_sha256"] == f"sum of {record.field}"
-        assert record.content["search.k1"] == "0.9"
+        assert record.is_pruned and record.plan_sha256 == f"sum of {record.field}"
+        assert record.content["search.k1"] == "0.9" and record.baked is None
         assert data[f"{record.prefix}source_commit"] == "now"
 
 
@@ -53,37 +50,31 @@ def test_fields_of_an_earlier_rewrite_are_left_out() -> None:
     assert [record.field for record in read_records("index", {**earlier, **now})] == ["contents"]
 
 
-def test_index_that_says_nothing_is_refused() -> None:
-    with pytest.raises(TdvError, match="folder does not say how it was pruned"):
+def test_an_index_that_says_nothing_is_named() -> None:
+    with pytest.raises(TdvError, match="folder "):
         read_records("folder", {"made by": "another"})
 
 
-def test_a_peer_is_told_by_its_name() -> None:
+def test_a_field_that_was_searched_is_carried_over_unless_it_is_pruned_again() -> None:
+    data = as_user_data([_described("contents", "then"), _described("title", "then")])
+    both = carried_over(data, ["title"]) | as_user_data([_described("title")])
+    assert FieldRecord.of(both).field == "title" and FieldRecord.of(both).source_commit == "now"
+    kept = FieldRecord.of(both, "contents")
+    assert kept.plan_sha256 == "sum of contents" and kept.source_commit == "then"
+    assert carried_over(data, ["contents"]) == carried_over({"made by": "another"}, ["x"]) == {}
+
+
+def test_every_fact_of_a_plan_is_read_by_its_name() -> None:
     values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
-    point = point_at(values, 0.3, tf="scaled", scale=None, unit=None)
-    described = describe_field(
-        values, point, PruneConfig(reduction=0.3), {"commit": "now"}, SearchTarget.of(None), None
-    )
-    assert described["learned_from"] == "nothing (the peer df)"
-
-
-def test_a_fact_has_one_name_in_tdvs_and_in_an_index() -> None:
-    values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
-    point = point_at(values, 0.3, tf="scaled", scale=None, unit=None)
-    config, target = PruneConfig(reduction=0.3, min_doc_freq=2), SearchTarget.of(None)
-    about = describe_field(values, point, config, {"commit": "now"}, target, None)
-    described = {name: fact for name, fact in about.items() if fact is not None}
-    assert {"field", "model", "vocabulary_sha256"} <= values.manifest.keys() & described.keys()
-    record = FieldRecord.of(as_user_data([about]))
-    facts = [name for name in described if hasattr(record, name)]
-    assert {name: getattr(record, name) for name in facts} == {n: described[n] for n in facts}
-    unread = {*described} - {*facts} - {*ANSERINI_DEFAULTS, "search", "format"}
-    assert unread == set(), "what is recorded is read by its name"
-    assert record.learned_parameters.values() == values.parameters
-    record.require_current("index")
-
-
-@pytest.mark.parametrize("spoilt", [{}, {"tdv.format": "1"}])
-def test_a_record_of_a_development_version_is_refused(spoilt: dict[str, str]) -> None:
-    with pytest.raises(TdvError, match="index was pruned by a development version"):
-        FieldRecord.of({"tdv.field": "contents", **spoilt}).require_current("index")
+    target = SearchTarget.of("lucene")
+    plan, point = plan_field(values, 0.3, PruneConfig(), target, has_norms=True, what="index")
+    record = plan.record()
+    read = FieldRecord.of(as_user_data([record]))
+    assert read.field == plan.field and read.plan_sha256 == plan.sha256 and read.is_pruned
+    assert read.learned_from == "nothing (the peer df)"
+    assert (read.scale, read.tf, read.requested_reduction) == (plan.scale, "scaled", 0.3)
+    assert read.model == values.model and read.known_model is None and read.version
+    assert read.baked == plan.norms.held and plan.scale == point.scale
+    assert read.parameters("bm25") == {"k1": 1.2, "b": 0.75}
+    unread = {*record} - {name for name in record if hasattr(read, name)}
+    assert unread <= {"search", "unit", "lead"}, "what is recorded is read"

@@ -9,7 +9,7 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.unlearned import unlearned_values
+from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.report.path_plot import check_plot, plot_points
 
 PATH = [(0.0, 0.52, 0.9), (0.3, 0.5, 0.89), (0.45, 0.49, 0.88)]
@@ -43,14 +43,6 @@ def test_the_svg_says_every_value(values, tmp_path):
     assert {"0%", "30%", "45%", "recommended", "full index, tuned, 0.500"} <= texts
 
 
-def test_without_an_index_the_lists_are_drawn(values, tmp_path):
-    bare = [{k: v for k, v in p.items() if k != "index_bytes"} for p in values.points]
-    place = check_plot(tmp_path / "path.svg", overwrite=False)
-    plot_points(bare, values.manifest["full"], 0.3, place)
-    texts = {e.text for e in ElementTree.parse(tmp_path / "path.svg").iter() if e.text}
-    assert "MB of posting lists" in texts
-
-
 def test_the_same_points_make_the_same_file(values, tmp_path):
     for name in ("a.svg", "b.svg", "a.png", "b.png"):
         _plot(values, tmp_path / name)
@@ -65,8 +57,5 @@ def test_other_files_are_refused(values, tmp_path):
     _plot(values, tmp_path / "path.svg")
     with pytest.raises(TdvError, match="exists"):
         _plot(values, tmp_path / "path.svg")
-
-
-def test_values_without_measures_have_no_picture(tmp_path):
     with pytest.raises(TdvError, match="not validated"):
-        _plot(unlearned_values(make_collection()[0], "df"), tmp_path / "path.svg")
+        _plot(unlearned_values(make_collection()[0], "df"), tmp_path / "bare.svg")

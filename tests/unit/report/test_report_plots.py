@@ -43,6 +43,7 @@ def test_trade_off_draws_every_point_and_the_chosen_one():
     dotted = re.findall(r'<path d="M ([\d.]+) [\d.]+ \s*L ([\d.]+) [\d.]+ \s*" clip-path', svg)
     between = (ndcg[0, 0] + ndcg[2, 0]) / 2 + (ndcg[1, 0] - ndcg[0, 0]) / 2
     assert any(float(a) == float(b) == pytest.approx(between, abs=0.01) for a, b in dotted)
+    assert "chosen" not in read(plot_trade_off({"points": POINTS, "full": FULL}, "", {}))[0]
 
 
 def test_a_measure_that_is_0_in_the_full_index_has_no_line():
@@ -51,8 +52,3 @@ def test_a_measure_that_is_0_in_the_full_index_has_no_line():
     assert "nDCG@5: 0 in the full index" in texts and len(groups) == 1
     nothing = {"nDCG@5": 0.0, "R@1000": 0.0}
     assert read(plot_trade_off({"points": POINTS, "full": nothing}, "", {}))[1] == []
-
-
-def test_trade_off_without_a_recorded_choice():
-    texts, groups = read(plot_trade_off({"points": POINTS, "full": FULL}, "", {}))
-    assert "chosen" not in texts and len(groups) == 2

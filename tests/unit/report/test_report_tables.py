@@ -7,8 +7,7 @@ import pytest
 
 from tdv_lucene.evaluation.evaluate import MEASURES, Evaluation
 from tdv_lucene.report.query_tables import extreme_queries
-from tdv_lucene.report.table import Table, change, p_value, ratio
-from tdv_lucene.report.text import to_latex, to_markdown
+from tdv_lucene.report.table import change, p_value
 from tdv_lucene.timing.latency_summary import QueryTerms
 
 
@@ -29,10 +28,6 @@ def test_change(before, after, shown):
     assert change(before, after) == shown
 
 
-def test_ratio():
-    assert (ratio(3.0, 2.0), ratio(1.0, 0.0)) == ("1.50", "-")
-
-
 def evaluation(values: list[float]) -> Evaluation:
     queries = tuple(f"q{i}" for i in range(len(values)))
     per_measure = {measure: np.array(values) for measure in MEASURES}
@@ -48,20 +43,3 @@ def test_extreme_queries_are_only_those_that_changed():
     assert [row[0] for row in lost.rows] == ["q1: text", "q3: text"]
     assert lost.bars == pytest.approx((-0.4, -0.1))
     assert gained.rows == [("q2: text", "a all, b 75%", "0.500", "0.900", "+0.400")]
-
-
-TABLE = Table("Size & <speed>", ("", "a_b"), [("50 %", "1|2"), ("x", "$3")], "note_1")
-
-
-def test_markdown():
-    assert to_markdown([TABLE]) == (
-        "### Size \\& \\<speed\\>\n\n"
-        "|  | a\\_b |\n| --- | ---: |\n| 50 % | 1\\|2 |\n| x | \\$3 |\n\nnote\\_1\n"
-    )
-
-
-def test_latex_is_escaped_and_balanced():
-    text = to_latex([TABLE])
-    assert r"\caption{Size \& \textless{}speed\textgreater{}}" in text
-    assert r"50 \% & 1\textbar{}2 \\" in text and r"x & \$3 \\" in text and r"note\_1" in text
-    assert text.count(r"\begin{") == text.count(r"\end{") == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdv_lucene.simulation.posting_bytes import LUCENE_9, posting_bytes
+from tdv_lucene.simulation.bytes import LUCENE_9, posting_bytes
 
 
 def one_list(freqs, gap: int = 3, **form: object) -> int:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking.boosts import FirstPositionBoost
+from tdv_lucene.ranking.postings import FirstPositionBoost
+from tdv_lucene.simulation.collection import keep_postings
 from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.simulation.weighted_collection import keep_postings
-from tdv_lucene.values.posting_thresholds import make_posting_rule
+from tdv_lucene.values.posting_rule import make_posting_rule
 
 
 @pytest.fixture

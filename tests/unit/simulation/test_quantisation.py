@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from small_problem import make_matrix
 
-from tdv_lucene.matrix.norms import NormKind, lucene_length
-from tdv_lucene.simulation.quantisation import stored_frequency
-from tdv_lucene.simulation.weighted_collection import apply_values, keep_postings
+from tdv_lucene.matrix.term_document_matrix import NormKind, lucene_length
+from tdv_lucene.simulation.collection import apply_values, keep_postings, stored_frequency
 
 
 def test_frequencies_are_rounded_half_to_even_and_at_least_one():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdv_lucene.values.dropped_terms import drop_terms
+from tdv_lucene.values.posting_rule import drop_terms
 
 DOC_FREQ = np.array([50, 30, 15, 5])
 PRIORITY = np.array([0.1, 0.2, 0.3, 0.4], np.float32)

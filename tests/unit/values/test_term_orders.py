@@ -8,22 +8,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from small_problem import make_collection
-from tdv_lucene.pruning.reduction_choice import LARGEST_REDUCTION
 
-from tdv_lucene.learning import choice_of_order
+from tdv_lucene.learning import scale
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.term_statistics import residual_idf
-from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.prior.prior import prior_values
+from tdv_lucene.pruning.sizes import LARGEST_REDUCTION
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import bm25_idf
-from tdv_lucene.ranking.boosts import FirstPositionBoost
-from tdv_lucene.ranking.saturation import LengthNorm
-from tdv_lucene.simulation.posting_rules import rule_of_order
-from tdv_lucene.simulation.weighted_collection import keep_postings
-from tdv_lucene.values.term_orders import order_terms
+from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm
+from tdv_lucene.simulation.collection import keep_postings, rule_of_order
+from tdv_lucene.values.posting_rule import order_terms
 
-SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2)
+SHORT = Recipe(max_steps=4, check_every=2, folds=2)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +117,7 @@ def test_learning_and_the_prior_drop_in_the_same_order(collection):
 
 def test_the_larger_idf_is_corrected_as_far_as_pruning_goes(collection):
     """At 91 % TDVs had the factors of 80 %, of learned TDVs and of the prior's alone."""
-    recipe = DefaultRecipe(values=False, folds=2, reductions=(0.0,))
+    recipe = Recipe(values=False, folds=2, reductions=(0.0,))
     matrix = collection[0]
     for values in (learn_term_values(*collection, recipe=recipe), prior_values(matrix)):
         rule = values.posting_rule
@@ -135,10 +133,10 @@ def test_the_larger_idf_is_corrected_as_far_as_pruning_goes(collection):
 def test_queries_choose_how_much_a_terms_bytes_count(collection, monkeypatch):
     """What they choose is the order of what is learned, and caps scales where postings go."""
     recipe, served, found = replace(SHORT, reductions=(0.0, 0.5)), [], []
-    monkeypatch.setattr(choice_of_order, "_FEWEST_QUERIES", 2)
+    monkeypatch.setattr(scale, "_FEWEST_QUERIES", 2)
     for way, expected in ((0, (0, None)), (3, (1, 1))):
         monkeypatch.setattr(
-            choice_of_order, "clearly_best", lambda by_way, way=way: served.append(by_way) or way
+            scale, "clearly_best", lambda by_way, way=way: served.append(by_way) or way
         )
         found.append(learn_term_values(*collection, recipe=recipe))
         chosen = found[-1].manifest["recipe"]
@@ -152,5 +150,5 @@ def test_queries_choose_how_much_a_terms_bytes_count(collection, monkeypatch):
 def test_ways_are_compared_at_as_many_bytes():
     """On lines between what was measured; beyond it, as at its end."""
     worth = np.array([0.9, 0.1]), np.array([0.3, 0.1])
-    between = choice_of_order._at_shares([(0.7, worth[0]), (0.4, worth[1])])
+    between = scale._at_shares([(0.7, worth[0]), (0.4, worth[1])])
     np.testing.assert_allclose(between, [(0.9 + 0.9 + 0.6 + 0.3) / 4, 0.1])

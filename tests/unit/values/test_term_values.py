@@ -53,15 +53,10 @@ def test_round_trip(tmp_path):
 def test_the_nearest_point_gives_the_scale_and_the_recommendation_is_the_default():
     values = make_values()
     assert values.at_reduction(0.1).scale == 4
-    recommended = values.at_reduction()
+    recommended = values.at_reduction(values.recommended_reduction)
     assert recommended.scale == 2 and recommended.reduction == 0.5
     assert recommended.tdv.tolist() == [0.0, 1.0, 2.0, 0.0]
     assert recommended.nearest["reduction"] == 0.5
-
-
-def test_original_frequencies_have_no_scale():
-    point = make_values().at_reduction(0.3, scale=8, original_tf=True)
-    assert point.scale is None and point.reduction == 0.3
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -0.1])
@@ -152,11 +147,6 @@ def test_another_vocabulary_is_refused():
 def test_reductions_out_of_range_are_refused(reduction):
     with pytest.raises(TdvError, match="reduction must be a share of at least 0 and below 1"):
         make_values().at_reduction(reduction)
-
-
-def test_scale_out_of_range_is_refused():
-    with pytest.raises(TdvError, match="scale must be above 0"):
-        make_values().at_reduction(0.1, scale=0)
 
 
 def test_edited_terms_are_noticed(tmp_path):

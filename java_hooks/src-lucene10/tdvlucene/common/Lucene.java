@@ -5,13 +5,11 @@ import org.apache.lucene.codecs.CompoundDirectory;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriterConfig;
-import org.apache.lucene.index.LeafMetaData;
 import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.CollectorManager;
 import org.apache.lucene.search.Query;
-import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopScoreDocCollector;
 import org.apache.lucene.search.TopScoreDocCollectorManager;
@@ -40,16 +38,6 @@ public final class Lucene {
         info.getVectorSimilarityFunction(), info.isSoftDeletesField(), info.isParentField());
   }
 
-  /** The major version of the Lucene that first made the index. */
-  public static int createdVersion(LeafMetaData segment) {
-    return segment.createdVersionMajor();
-  }
-
-  /** The order of the segment's documents, null for none. */
-  public static Sort sort(LeafMetaData segment) {
-    return segment.sort();
-  }
-
   /** Lets a writer go on with the field that marks the last document of each block. */
   public static void keepParentField(IndexWriterConfig config, FieldInfo info) {
     if (info.isParentField()) {
@@ -73,7 +61,7 @@ public final class Lucene {
     return new TopScoreDocCollectorManager(hits, null, Integer.MAX_VALUE);
   }
 
-  /** What a part of a query asks for. */
+  /** The query in a clause. */
   public static Query query(BooleanClause clause) {
     return clause.query();
   }

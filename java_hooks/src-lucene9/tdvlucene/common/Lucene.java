@@ -5,13 +5,11 @@ import org.apache.lucene.codecs.CompoundDirectory;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriterConfig;
-import org.apache.lucene.index.LeafMetaData;
 import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.CollectorManager;
 import org.apache.lucene.search.Query;
-import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopScoreDocCollector;
 import org.apache.lucene.store.Directory;
@@ -39,16 +37,6 @@ public final class Lucene {
         info.getVectorSimilarityFunction(), info.isSoftDeletesField());
   }
 
-  /** The major version of the Lucene that first made the index. */
-  public static int createdVersion(LeafMetaData segment) {
-    return segment.getCreatedVersionMajor();
-  }
-
-  /** The order of the segment's documents, null for none. */
-  public static Sort sort(LeafMetaData segment) {
-    return segment.getSort();
-  }
-
   /** Lucene 10 marks the last document of each block by a field; here no index has one. */
   public static void keepParentField(IndexWriterConfig config, FieldInfo info) {}
 
@@ -68,7 +56,7 @@ public final class Lucene {
     return TopScoreDocCollector.createSharedManager(hits, null, Integer.MAX_VALUE);
   }
 
-  /** What a part of a query asks for. */
+  /** The query in a clause. */
   public static Query query(BooleanClause clause) {
     return clause.getQuery();
   }

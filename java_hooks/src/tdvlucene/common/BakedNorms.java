@@ -27,7 +27,7 @@ public record BakedNorms(NormKind kind, Parameters held, Parameters searched, do
   /** The name by which an index records the kind of a field's norms, if they were written so. */
   public static final String RECORD = "baked.norms";
 
-  /** Of the lengths that a byte stands for, from 0 up. */
+  /** The lengths that bytes stand for, from 0 up. */
   private static final int[] OF_BYTE =
       IntStream.range(0, 256).map(code -> SmallFloat.byte4ToInt((byte) code)).toArray();
 

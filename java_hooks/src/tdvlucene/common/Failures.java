@@ -1,33 +1,145 @@
 package tdvlucene.common;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.LongConsumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.apache.lucene.index.CorruptIndexException;
+import org.apache.lucene.index.IndexFormatTooNewException;
+import org.apache.lucene.index.IndexFormatTooOldException;
+import org.apache.lucene.index.IndexNotFoundException;
+import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.Version;
 
-/** Tells the user's errors and damaged indexes from our own defects. */
-final class Failures {
+/**
+ * Says what is behind a failure: an error of the user's, a damaged index, one that this Lucene cannot
+ * read, a full disk, or a defect of ours.
+ *
+ * <p>Lucene does not compare checksums when it reads terms or postings. A wrong byte there shows
+ * as whatever the decoder trips over next, such as an index out of bounds, or as wrong numbers. So
+ * when reading fails and the user is not to blame, the files are checked; if one is damaged, that
+ * is what the user is told.
+ */
+public final class Failures {
   /** The operating system's words for ENOSPC, EDQUOT and EFBIG: Java has no class for them. */
   private static final List<String> DISK_FULL =
       List.of("No space left on device", "Disk quota exceeded", "File too large");
 
+  /** The oldest Lucene whose indexes a supported Pyserini reads. */
+  private static final int OLDEST_READ = 8;
+
+  /** Lucene knows what made an index, and says so only in the text of a reason. */
+  private static final Pattern MADE_BY = Pattern.compile("Lucene (?:version )?(\\d+)\\.x");
+
+  private static final int SHOWN = 3;
+
   private Failures() {}
 
+  /** A failure while postings were read, with its place in the index. */
+  public static final class Located extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    private final String place;
+
+    /** @param term the last term read; null before the first */
+    public Located(Throwable thrown, String segment, String field, BytesRef term) {
+      this(
+          thrown,
+          "segment " + segment + ", field '" + field + "', "
+              + (term == null ? "before its first term" : "near the term " + TermText.show(term)));
+    }
+
+    private Located(Throwable thrown, String place) {
+      super(place + ": " + thrown, thrown);
+      this.place = place;
+    }
+  }
+
   /**
-   * What to tell of a failure: an error of the user's as it is; else the damage behind it, where
-   * there is any; else what was thrown.
+   * Refuses an index, or shards, with damage in the files that a search reads. Compares checksums
+   * where all files together are cheap to read, else only how they begin and end.
+   *
+   * @param total told the bytes of all of them first
+   * @param progress told bytes read; may throw to stop
+   */
+  public static void refuseDamageSearched(Index index, LongConsumer total, LongConsumer progress)
+      throws IOException {
+    List<IndexFiles> shards = new ArrayList<>();
+    long bytes = 0;
+    for (String folder : index.folders()) {
+      IndexFiles files = IndexFiles.of(folder).searched();
+      shards.add(files);
+      bytes += files.bytes();
+    }
+    total.accept(bytes);
+    for (IndexFiles files : shards) {
+      refuseDamage(files, bytes <= IndexFiles.CHEAP_BYTES, progress);
+    }
+  }
+
+  /** As above, of these files; {@code checksums} says whether to compare them. */
+  public static void refuseDamage(IndexFiles files, boolean checksums, LongConsumer progress)
+      throws IOException {
+    UserException damage = damage(files, checksums, progress, null);
+    if (damage != null) {
+      throw damage;
+    }
+  }
+
+  /** The damage of files, behind what was thrown; null when there is none. */
+  private static UserException damage(
+      IndexFiles files, boolean checksums, LongConsumer progress, Throwable thrown)
+      throws IOException {
+    List<String> damaged = files.findDamage(checksums, progress);
+    if (damaged.isEmpty()) {
+      return null;
+    }
+    String shown = damaged.stream().limit(SHOWN).collect(Collectors.joining("; "));
+    if (damaged.size() > SHOWN) {
+      shown += "; and " + (damaged.size() - SHOWN) + " more";
+    }
+    for (Throwable t = thrown; t != null; t = t.getCause()) {
+      if (t instanceof Located known) {
+        shown += " (met in " + known.place + ")";
+        break;
+      }
+    }
+    return new UserException(
+        files.index + " is damaged: " + shown
+            + ". Restore the index from a copy, or make it again", thrown);
+  }
+
+  /** As above, by the checksums of all files of an index, or of the small ones. */
+  private static UserException damageBehind(
+      Throwable thrown, String index, boolean small, LongConsumer progress) {
+    try {
+      IndexFiles files = IndexFiles.of(index);
+      return damage(small ? files.small() : files, true, progress, thrown);
+    } catch (IOException e) { // no folder, or one we may not read: then that is what was thrown
+      return null;
+    }
+  }
+
+  /**
+   * Finds the cause of a failure: an error of the user's as it is; else the damage behind it, if any;
+   * else what was thrown.
    *
    * @param indexes those that were read
    * @param progress told bytes read in search of damage; may throw to stop
    */
   static Throwable explain(Throwable thrown, Collection<Index> indexes, LongConsumer progress) {
-    if (isSure(thrown)) {
-      return thrown;
+    for (Throwable t = thrown; t != null; t = t.getCause()) {
+      if (t instanceof UserException known && !known.doubtful || isDiskFull(t)) {
+        return thrown; // damage cannot cause it
+      }
     }
     for (Index index : indexes) {
       for (String shard : index.folders()) {
-        UserException damage = Damage.behind(thrown, shard, false, progress);
+        UserException damage = damageBehind(thrown, shard, false, progress);
         if (damage != null) {
           return damage;
         }
@@ -36,17 +148,7 @@ final class Failures {
     return thrown;
   }
 
-  /** Whether it is an error of the user's, or of the disk, that damage cannot cause. */
-  private static boolean isSure(Throwable thrown) {
-    for (Throwable t = thrown; t != null; t = t.getCause()) {
-      if (t instanceof UserException known && !known.doubtful || isDiskFull(t)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /** What to tell the user, or null for a defect. */
+  /** The message for the user; null for a defect. */
   static String userMessage(Throwable thrown) {
     Throwable known = known(thrown);
     if (known instanceof CorruptIndexException) { // with a checksum that holds, or it were known
@@ -77,5 +179,54 @@ final class Failures {
     return thrown instanceof IOException
         && thrown.getMessage() != null
         && DISK_FULL.stream().anyMatch(thrown.getMessage()::contains);
+  }
+
+  /** Explains why an index cannot be opened, and what to do. */
+  static UserException unreadable(String index, Exception e) {
+    String lucene = "Lucene " + Version.LATEST;
+    boolean tooNew = e instanceof IndexFormatTooNewException || isFromTheFuture(e);
+    boolean otherFormat =
+        e instanceof IndexFormatTooOldException || tooNew || e instanceof IllegalArgumentException;
+    UserException damage = damageBehind(e, index, otherFormat, read -> {});
+    if (damage != null) {
+      return damage;
+    }
+    String why;
+    if (e instanceof IndexNotFoundException) {
+      why = "not a Lucene index: " + index + " holds no commit (no segments_N file)";
+    } else if (tooNew) {
+      why = index + " was written by a newer Lucene than the installed " + lucene
+          + " reads: install the Pyserini that made it (2.x for Lucene 10)";
+    } else if (e instanceof IndexFormatTooOldException old) {
+      why = index + tooOld(lucene, old) + "index the collection again";
+    } else if (e instanceof CorruptIndexException) { // with a checksum that holds
+      why = index + " is damaged: " + e.getMessage();
+    } else {
+      why = index + " cannot be read by " + lucene + ": " + e.getMessage();
+    }
+    return new UserException(why, e);
+  }
+
+  /** Lucene reads what its own major version made first, and the one before. */
+  private static String tooOld(String lucene, IndexFormatTooOldException e) {
+    Matcher made = MADE_BY.matcher(String.valueOf(e.getReason()));
+    if (!made.find()) {
+      return " was written by a Lucene too old for the installed " + lucene + ": ";
+    }
+    int major = Integer.parseInt(made.group(1));
+    return " was first made by Lucene " + major + ", which the installed " + lucene
+        + " does not read: "
+        + (major < OLDEST_READ
+            ? ""
+            : "install Pyserini 1.6, whose Lucene 9 does, for this index and what is pruned from "
+                + "it, or ");
+  }
+
+  /** Lucene meets the version that made an index, or its codec, before it checks its format. */
+  private static boolean isFromTheFuture(Exception e) {
+    String message = String.valueOf(e.getMessage());
+    return e instanceof IllegalArgumentException
+        && (message.contains("is in the future")
+            || message.startsWith("Could not load codec 'Lucene"));
   }
 }

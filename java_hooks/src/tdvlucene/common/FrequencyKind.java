@@ -12,7 +12,7 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 
 /**
- * What the frequencies of a field stand for, inferred from the index alone.
+ * The meaning of a field's frequencies, inferred from the index alone.
  *
  * <p>The mean frequency, which Lucene knows, tells counts of words from the rest. Postings are read
  * only where it is too large for words.
@@ -39,7 +39,7 @@ public enum FrequencyKind {
    * <p>Told by three things: there are no norms and no positions; every frequency is such bits (256
    * to 65,279); and their mean is between those of 2^-64 and 2^64. No text has only words that
    * occur 256 times in a document. Anserini's impact indexes have norms, whatever their weights.
-   * What could be taken for it: another program's whole weights in a field without norms, if none
+   * It may be confused with another program's whole weights in a field without norms, if none
    * is below 256 and their mean above 16,000. What is missed: features that are below 5e-20, or
    * above 2e19, in the mean.
    */
@@ -117,7 +117,7 @@ public enum FrequencyKind {
     return true;
   }
 
-  /** Of the frequencies of every so many terms, so that about a million postings are read. */
+  /** Samples every so many terms, so that about a million postings are read. */
   private static double shareOfOnes(IndexReader reader, String field, long postings)
       throws IOException {
     long every = 1 + postings / SAMPLED_POSTINGS;

@@ -98,7 +98,7 @@ public final class IndexFiles {
     }
   }
 
-  /** Those a search reads: of a compound segment, everything. */
+  /** The files that a search reads: of a compound segment, everything. */
   public IndexFiles searched() throws IOException {
     List<String> kept = new ArrayList<>(names);
     kept.removeIf(name -> NOT_SEARCHED.contains(String.valueOf(IndexFileNames.getExtension(name))));
@@ -127,7 +127,7 @@ public final class IndexFiles {
   }
 
   /**
-   * What is wrong with them, a text for each damaged file; empty when nothing is.
+   * Describes each damaged file; empty when none is.
    *
    * @param checksums whether to read the files and compare their checksums; otherwise only their
    *     first and last bytes are read

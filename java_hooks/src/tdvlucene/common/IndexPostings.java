@@ -99,6 +99,6 @@ public final class IndexPostings {
   private IOException locate(Exception thrown) throws IOException {
     LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(base, leaves));
     String segment = Segments.segmentOf(leaf).getSegmentName();
-    return new LocatedException(thrown, segment, field, terms.term());
+    return new Failures.Located(thrown, segment, field, terms.term());
   }
 }

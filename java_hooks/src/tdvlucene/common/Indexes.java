@@ -30,12 +30,12 @@ import org.apache.lucene.util.IOUtils;
 public final class Indexes {
   private Indexes() {}
 
-  /** What the last commit says, without opening its segments. */
+  /** Reads the last commit without opening its segments. */
   public static SegmentInfos lastCommit(String index) throws IOException {
     try (Directory directory = folder(index)) {
       return SegmentInfos.readLatestCommit(directory);
     } catch (IOException | IllegalArgumentException e) {
-      throw Unreadable.explain(index, e);
+      throw Failures.unreadable(index, e);
     }
   }
 
@@ -47,7 +47,7 @@ public final class Indexes {
     return FSDirectory.open(path);
   }
 
-  /** What is done with an index. */
+  /** Work on an opened index. */
   public interface Reading<T> {
     T of(IndexReader reader) throws Exception;
   }
@@ -95,7 +95,7 @@ public final class Indexes {
     return shardsOf(reader).get(0).getIndexCommit().getUserData();
   }
 
-  /** What an opened index records of how a field was pruned, by the name of the fact; or null. */
+  /** A fact that an opened index records of how a field was pruned, by its name; or null. */
   public static String recorded(IndexReader reader, String field, String name) throws IOException {
     Map<String, String> userData = userData(reader);
     boolean first = field.equals(userData.get("tdv.field"));
@@ -141,7 +141,7 @@ public final class Indexes {
       return Segments.hideSoftDeleted(DirectoryReader.open(directory));
     } catch (IOException | IllegalArgumentException e) {
       directory.close();
-      throw Unreadable.explain(index, e);
+      throw Failures.unreadable(index, e);
     }
   }
 
@@ -261,6 +261,17 @@ public final class Indexes {
       }
     }
     return names;
+  }
+
+  /** How a field was indexed: all that Lucene wants to be the same throughout an index. */
+  public static String describe(FieldInfo info) {
+    return "index options " + info.getIndexOptions()
+        + ", norms " + info.hasNorms()
+        + ", term vectors " + Lucene.hasTermVectors(info)
+        + ", doc values " + info.getDocValuesType()
+        + ", points " + info.getPointDimensionCount() + "/" + info.getPointIndexDimensionCount()
+        + "/" + info.getPointNumBytes()
+        + ", vector " + info.getVectorDimension();
   }
 
   /** Whether the field's postings have positions. */

@@ -124,7 +124,7 @@ public abstract class Job {
     return Failures.isOfDisk(thrown) ? "disk" : isOfUser ? "user" : "defect";
   }
 
-  /** What went wrong: a message for the user's errors, a stack for ours. */
+  /** Says what went wrong: a message for the user's errors, a stack for ours. */
   public final String failure() {
     if (thrown == null) {
       return "";

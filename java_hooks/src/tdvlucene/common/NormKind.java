@@ -16,7 +16,7 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.SmallFloat;
 
 /**
- * What a field's norms hold, inferred from their sum without reading postings.
+ * The content of a field's norms, inferred from their sum without reading postings.
  *
  * <p>A reader does not say which similarity wrote its norms. But norms and the field's number of
  * tokens both count deleted documents, so their sums must agree: exactly for exact lengths, and

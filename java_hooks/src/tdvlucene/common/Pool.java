@@ -21,7 +21,7 @@ public final class Pool implements Closeable {
     this.threads = Executors.newFixedThreadPool(size, new NamedThreadFactory("tdv"));
   }
 
-  /** What a thread does. */
+  /** A piece of work. */
   public interface Task {
     void run() throws Exception;
   }

@@ -38,7 +38,7 @@ public final class WrittenSegments {
     }
   }
 
-  /** What is to be recorded of segments that are written now. */
+  /** Describes segments that are written now, to be recorded. */
   public static String record(Iterable<SegmentCommitInfo> segments) {
     return StreamSupport.stream(segments.spliterator(), false)
         .map(each -> id(each) + "/" + hex(each.getId()) + "/" + documents(each))
@@ -52,7 +52,7 @@ public final class WrittenSegments {
   }
 
   /**
-   * What another writer did since: {@code appended}, {@code merged} or {@code changed}, the last of
+   * Says what another writer did since: {@code appended}, {@code merged} or {@code changed}, the last of
    * segments that lost documents or got other doc values; how many {@code segments} of the commit
    * are others, with how many {@code documents}; and how many documents it has {@code fewer} than
    * it was written with. Empty where it did nothing, or nothing is recorded. Merged segments that

@@ -44,7 +44,7 @@ public final class ExtractJob extends Job {
   private final Path output;
   private final int threads;
   private final Queue<Reader> idle = new ConcurrentLinkedQueue<>();
-  private final Queue<MatrixChunk> spare = new ConcurrentLinkedQueue<>();
+  private final Queue<MatrixFiles.Chunk> spare = new ConcurrentLinkedQueue<>();
   private int pieceSize = MatrixPlan.POSTINGS;
   private boolean positions;
   private boolean sequences;
@@ -118,7 +118,7 @@ public final class ExtractJob extends Job {
   private void writePieces(IndexReader reader, Terms terms, MatrixFiles files, Pool pool)
       throws IOException {
     MatrixPlan plan = new MatrixPlan(terms, reader.maxDoc(), pieceSize);
-    Queue<Future<MatrixChunk>> ahead = new ArrayDeque<>();
+    Queue<Future<MatrixFiles.Chunk>> ahead = new ArrayDeque<>();
     MatrixPlan.Piece piece = plan.next();
     while (piece != null || !ahead.isEmpty()) {
       if (piece != null && ahead.size() < 2 * threads) {
@@ -126,7 +126,7 @@ public final class ExtractJob extends Job {
         ahead.add(pool.submit(() -> read(next, reader, terms)));
         piece = plan.next();
       } else {
-        MatrixChunk chunk = Pool.get(ahead.remove());
+        MatrixFiles.Chunk chunk = Pool.get(ahead.remove());
         files.write(chunk);
         progress(files.postings);
         spare.add(chunk);
@@ -134,19 +134,19 @@ public final class ExtractJob extends Job {
     }
   }
 
-  private MatrixChunk read(MatrixPlan.Piece piece, IndexReader reader, Terms terms)
+  private MatrixFiles.Chunk read(MatrixPlan.Piece piece, IndexReader reader, Terms terms)
       throws IOException {
     checkCancelled();
     Reader in = idle.poll();
     in = in == null ? new Reader(reader, terms) : in;
-    MatrixChunk chunk = spare.poll();
-    chunk = chunk == null ? new MatrixChunk() : chunk;
+    MatrixFiles.Chunk chunk = spare.poll();
+    chunk = chunk == null ? new MatrixFiles.Chunk() : chunk;
     in.read(piece, chunk);
     idle.add(in);
     return chunk;
   }
 
-  /** What a thread reads with. */
+  /** The enums that a thread reads with. */
   private final class Reader {
     private final TermsEnum each;
     private final IndexPostings postings;
@@ -156,7 +156,7 @@ public final class ExtractJob extends Job {
       this.postings = new IndexPostings(reader, field);
     }
 
-    private void read(MatrixPlan.Piece piece, MatrixChunk chunk) throws IOException {
+    private void read(MatrixPlan.Piece piece, MatrixFiles.Chunk chunk) throws IOException {
       chunk.clear(piece.from() > 0);
       BytesRef term = each.seekCeil(piece.first()) == TermsEnum.SeekStatus.END ? null : each.term();
       while (term != null && (piece.isPart() || !term.equals(piece.stop()))) {

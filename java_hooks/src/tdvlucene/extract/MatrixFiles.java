@@ -3,8 +3,12 @@ package tdvlucene.extract;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.apache.lucene.util.ArrayUtil;
+import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.BytesRefBuilder;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.DocumentNumbers;
+import tdvlucene.common.IndexPostings;
 import tdvlucene.common.NpyWriter;
 
 /** The files that hold a matrix's terms and postings; chunks are written in the order of terms. */
@@ -48,7 +52,7 @@ final class MatrixFiles implements Closeable {
     indptr.writeLong(0);
   }
 
-  void write(MatrixChunk chunk) throws IOException {
+  void write(Chunk chunk) throws IOException {
     int next = 0;
     for (int i = 0; i < chunk.terms; i++) {
       if (i > 0 || !chunk.continued) {
@@ -88,5 +92,70 @@ final class MatrixFiles implements Closeable {
   @Override
   public void close() throws IOException {
     IOUtils.close(text, textEnds, indptr, indices, data, firsts, docFreqs, totalTermFreqs);
+  }
+
+  /**
+   * A piece of a term-document matrix on its way from the postings to the files.
+   *
+   * <p>Holds either some terms with all their postings, or a stretch of one long list. It is reused
+   * and grows to the largest piece, whose size {@link MatrixPlan} bounds.
+   */
+  static final class Chunk {
+    /** Terms after one another, and where each ends. */
+    byte[] text = new byte[0];
+
+    int[] textEnds = new int[0];
+
+    /** Where each term's postings end in {@link #rows} and {@link #freqs}. */
+    int[] ends = new int[0];
+
+    int[] rows = new int[0];
+    int[] freqs = new int[0];
+
+    /** Where documents have the term first; filled if it was asked for. */
+    int[] firsts = new int[0];
+
+    int terms;
+    int postings;
+
+    /** Whether this continues the term at which the chunk before stopped. */
+    boolean continued;
+
+    void clear(boolean continued) {
+      this.continued = continued;
+      terms = 0;
+      postings = 0;
+    }
+
+    /** Adds a term without postings; they are to follow. */
+    void addTerm(BytesRef term) {
+      int before = terms == 0 ? 0 : textEnds[terms - 1];
+      text = ArrayUtil.grow(text, before + term.length);
+      System.arraycopy(term.bytes, term.offset, text, before, term.length);
+      textEnds = ArrayUtil.grow(textEnds, terms + 1);
+      ends = ArrayUtil.grow(ends, terms + 1);
+      textEnds[terms] = before + term.length;
+      terms++;
+    }
+
+    /** Reads documents {@code from} up to {@code to} of the term added last; all are numbered. */
+    void read(
+        IndexPostings in, DocumentNumbers live, boolean positions, int from, int to, int most)
+        throws IOException {
+      rows = ArrayUtil.grow(rows, postings + most);
+      freqs = ArrayUtil.grow(freqs, postings + most);
+      firsts = positions ? ArrayUtil.grow(firsts, postings + most) : firsts;
+      for (int doc = from == 0 ? in.next() : in.advance(from); doc < to; doc = in.next()) {
+        int row = live.of(doc);
+        if (row >= 0) {
+          rows[postings] = row;
+          if (positions) {
+            firsts[postings] = in.nextPosition();
+          }
+          freqs[postings++] = in.freq();
+        }
+      }
+      ends[terms - 1] = postings;
+    }
   }
 }

@@ -1,16 +1,16 @@
 package tdvlucene.inspect;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
@@ -35,43 +35,32 @@ import tdvlucene.common.Tokens;
  * analyzers makes of its text are looked up; what none of them makes shows in the document's
  * length, which norms keep, to 4 significant bits.
  */
-public final class AnalysisSample implements Closeable {
+public final class AnalysisSample {
   private static final int MOST_CHARACTERS = 1 << 21; // of all documents together
 
-  private final Index index;
-  private final String field;
-  private final IndexReader reader;
-  private final List<Sampled> documents = new ArrayList<>();
-  private final List<String> names = new ArrayList<>();
+  private AnalysisSample() {}
 
-  /** @param most documents, from all over the index */
-  public AnalysisSample(Index index, String field, int most) throws IOException {
-    this.index = index;
-    this.field = field;
-    this.reader = index.open();
-    try {
-      Indexes.read(index, reader, opened -> sample(opened, most));
-    } catch (Throwable t) {
-      reader.close();
-      throw t;
-    }
-  }
+  /** @param norm that of the document; 0 where it tells nothing */
+  private record Sampled(LeafReader leaf, int doc, String text, byte norm) {}
 
   /**
-   * One document: its text, its terms by each analyzer, and what tells its length.
+   * A JSON array of the stored texts of a field.
    *
-   * @param norm 0 where it tells nothing
+   * @param most documents, from all over the index
    */
-  private record Sampled(
-      LeafReaderContext leaf, int doc, String text, byte norm, List<Set<BytesRef>> terms,
-      List<Byte> lengths) {}
+  public static String texts(Index index, String field, int most) throws IOException {
+    return Indexes.read(index, reader ->
+        Json.of(sample(reader, field, most).stream().map(Sampled::text).toList()));
+  }
 
-  private Void sample(IndexReader opened, int most) throws IOException {
+  private static List<Sampled> sample(IndexReader reader, String field, int most)
+      throws IOException {
+    List<Sampled> documents = new ArrayList<>();
     StoredText texts = new StoredText(field);
-    boolean tellsLength = NormKind.of(opened, field) == NormKind.DEFAULT;
-    int step = Math.max(1, opened.maxDoc() / most);
+    boolean tellsLength = NormKind.of(reader, field) == NormKind.DEFAULT;
+    int step = Math.max(1, reader.maxDoc() / most);
     int characters = 0;
-    for (LeafReaderContext leaf : opened.leaves()) {
+    for (LeafReaderContext leaf : reader.leaves()) {
       Bits live = leaf.reader().getLiveDocs();
       StoredFields stored = leaf.reader().storedFields();
       NumericDocValues norms = tellsLength ? leaf.reader().getNormValues(field) : null;
@@ -79,106 +68,85 @@ public final class AnalysisSample implements Closeable {
       for (int doc = before == 0 ? 0 : step - before; doc < leaf.reader().maxDoc(); doc += step) {
         boolean isLive = live == null || live.get(doc);
         String text = isLive ? texts.of(stored.document(doc, texts.fields())) : null;
-        if (text == null || characters > MOST_CHARACTERS) {
-          continue;
+        if (text != null && characters <= MOST_CHARACTERS) {
+          characters += text.length();
+          boolean hasNorm = norms != null && norms.advanceExact(doc);
+          byte norm = hasNorm ? (byte) norms.longValue() : 0;
+          documents.add(new Sampled(leaf.reader(), doc, text, norm));
         }
-        characters += text.length();
-        boolean hasNorm = norms != null && norms.advanceExact(doc);
-        byte norm = hasNorm ? (byte) norms.longValue() : 0;
-        documents.add(
-            new Sampled(leaf, doc, text, norm, new ArrayList<>(), new ArrayList<>()));
       }
     }
-    return null;
+    return documents;
   }
 
-  /** A JSON array of the texts. */
-  public String texts() {
-    return Json.of(documents.stream().map(Sampled::text).toList());
+  /**
+   * A JSON array with an object for each analyzer: {@code documents} (those with terms by any of
+   * them), {@code exact} (of these, those with just its terms), {@code own} (terms it makes of all
+   * texts), {@code known} (of these, those that the documents have) and {@code found} (terms that the
+   * documents have, by all analyzers).
+   */
+  public static String compare(Index index, String field, int most, List<Analyzer> analyzers)
+      throws IOException {
+    return Indexes.read(index, reader -> {
+      int[][] counts = new int[analyzers.size()][5];
+      for (Sampled document : sample(reader, field, most)) {
+        compare(document, field, analyzers, counts);
+      }
+      return Json.of(Arrays.stream(counts)
+          .map(of -> Map.of(
+              "documents", of[0], "exact", of[1], "own", of[2], "known", of[3], "found", of[4]))
+          .toList());
+    });
   }
 
-  /** Analyses the texts. */
-  public void add(String name, Analyzer analyzer) throws IOException {
-    names.add(name);
-    for (Sampled document : documents) {
+  private static void compare(
+      Sampled document, String field, List<Analyzer> analyzers, int[][] counts)
+      throws IOException {
+    List<Set<BytesRef>> made = new ArrayList<>();
+    Set<BytesRef> all = new TreeSet<>();
+    boolean[] isLong = new boolean[analyzers.size()];
+    for (int i = 0; i < isLong.length; i++) {
       Set<BytesRef> terms = new HashSet<>();
       int length = 0; // as Lucene's norms count: without tokens at the place of another
-      try (Tokens tokens = new Tokens(analyzer, field, document.text)) {
+      try (Tokens tokens = new Tokens(analyzers.get(i), field, document.text)) {
         while (tokens.next()) {
           terms.add(tokens.term());
           length += tokens.step() > 0 ? 1 : 0;
         }
       }
-      document.terms.add(terms);
-      document.lengths.add(SmallFloat.intToByte4(length));
+      isLong[i] = document.norm == 0 || document.norm == SmallFloat.intToByte4(length);
+      made.add(terms);
+      all.addAll(terms);
+    }
+    if (all.isEmpty()) {
+      return;
+    }
+    Set<BytesRef> found = found(document, field, all);
+    for (int i = 0; i < isLong.length; i++) {
+      Set<BytesRef> own = made.get(i);
+      int known = (int) own.stream().filter(found::contains).count();
+      counts[i][0]++;
+      counts[i][1] += known == found.size() && known == own.size() && isLong[i] ? 1 : 0;
+      counts[i][2] += own.size();
+      counts[i][3] += known;
+      counts[i][4] += found.size();
     }
   }
 
-  /**
-   * A JSON object: name to {@code documents} (those with terms by any analyzer), {@code exact} (of
-   * these, those with just its terms), {@code within} (those with no term but its own), {@code own}
-   * (terms it makes of all texts), {@code known} (of these, those that the documents have) and
-   * {@code found} (terms that the documents have, by all analyzers).
-   */
-  public String compare() throws IOException {
-    return Indexes.read(index, reader, opened -> {
-      int[][] counts = new int[names.size()][6];
-      for (Sampled document : documents) {
-        Set<BytesRef> all = new TreeSet<>();
-        document.terms.forEach(all::addAll);
-        if (!all.isEmpty()) {
-          Set<BytesRef> found = found(document, all);
-          for (int i = 0; i < names.size(); i++) {
-            count(document, i, found, counts[i]);
-          }
-        }
-      }
-      Map<String, Object> told = new LinkedHashMap<>();
-      for (int i = 0; i < names.size(); i++) {
-        int[] of = counts[i];
-        told.put(names.get(i), Map.of("documents", of[0], "exact", of[1], "within", of[2],
-            "own", of[3], "known", of[4], "found", of[5]));
-      }
-      return Json.of(told);
-    });
-  }
-
-  private Set<BytesRef> found(Sampled document, Set<BytesRef> all) throws IOException {
+  private static Set<BytesRef> found(Sampled document, String field, Set<BytesRef> all)
+      throws IOException {
     Set<BytesRef> found = new HashSet<>();
-    Terms terms = document.leaf.reader().terms(field);
-    if (terms != null) {
-      TermsEnum each = terms.iterator();
-      PostingsEnum postings = null;
-      for (BytesRef term : all) {
-        if (each.seekExact(term)) {
-          postings = each.postings(postings, PostingsEnum.NONE);
-          if (postings.advance(document.doc) == document.doc) {
-            found.add(term);
-          }
+    Terms terms = document.leaf.terms(field);
+    TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
+    PostingsEnum postings = null;
+    for (BytesRef term : all) {
+      if (each.seekExact(term)) {
+        postings = each.postings(postings, PostingsEnum.NONE);
+        if (postings.advance(document.doc) == document.doc) {
+          found.add(term);
         }
       }
     }
     return found;
-  }
-
-  private static void count(Sampled document, int analyzer, Set<BytesRef> found, int[] counts) {
-    Set<BytesRef> own = document.terms.get(analyzer);
-    int known = 0;
-    for (BytesRef term : own) {
-      known += found.contains(term) ? 1 : 0;
-    }
-    boolean isLong = document.norm == 0 || document.norm == document.lengths.get(analyzer);
-    boolean isWithin = known == found.size();
-    counts[0]++;
-    counts[1] += isWithin && known == own.size() && isLong ? 1 : 0;
-    counts[2] += isWithin ? 1 : 0;
-    counts[3] += own.size();
-    counts[4] += known;
-    counts[5] += found.size();
-  }
-
-  @Override
-  public void close() throws IOException {
-    reader.close();
   }
 }

@@ -11,17 +11,16 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentInfos;
-import tdvlucene.common.FileSizes;
 import tdvlucene.common.FrequencyKind;
+import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
-import tdvlucene.common.Searcher;
 import tdvlucene.common.Segments;
 import tdvlucene.common.WrittenSegments;
 
-/** What an index says of itself without a look at its postings and norms. */
+/** Describes an index without a look at its postings and norms. */
 public final class Identity {
   private Identity() {}
 
@@ -44,8 +43,8 @@ public final class Identity {
       Map<String, Object> found = new TreeMap<>();
       found.put("commits", commits);
       found.put("fields", fields(reader));
-      found.put("files", FileSizes.byExtension(reader));
-      found.put("why_not_anserinis", Searcher.whyNotAnserinis(reader));
+      found.put("files", Segments.fileSizes(reader));
+      found.put("why_not_anserinis", IdField.whyNotAnserinis(reader));
       return Json.of(found);
     });
   }

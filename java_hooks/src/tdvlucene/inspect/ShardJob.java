@@ -20,9 +20,7 @@ import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.common.UserException;
 
-/**
- * Finds out what tells whether a document is in two shards: a hash of each live document's id.
- */
+/** Finds out what tells whether a document is in two shards: a hash of each live document's id. */
 public final class ShardJob extends Job {
   private static final int CHECK_EVERY = 1 << 16;
 

@@ -11,7 +11,7 @@ import org.apache.lucene.store.ByteBuffersDataOutput;
 import org.apache.lucene.util.Bits;
 
 /**
- * Which segment a pruned one was made of, kept among the pruned one's own attributes.
+ * The segment that a pruned one was made of, kept among the pruned one's own attributes.
  *
  * <p>Lucene gives a segment an id that no other has, and never changes its files. So the two belong
  * together for as long as both are there, whatever names they have. Deletions and updates of doc
@@ -27,10 +27,10 @@ record Origin(String segment, String deleted) {
   private static final String SEGMENT = "tdv.source.segment";
   private static final String DELETED = "tdv.source.deleted";
 
-  /** Of a segment that was made of all segments of an index: it is no segment's counterpart. */
+  /** For a segment that was made of all segments of an index: it is no segment's counterpart. */
   static final Origin SEVERAL = new Origin("several", "");
 
-  /** What is to be kept of a segment that is being pruned. */
+  /** Describes a segment that is being pruned. */
   static Origin of(Segment source, String norms) throws IOException {
     String segment = nameOf(source.info, norms);
     return new Origin(segment, encode(source.live, source.reader.maxDoc()));
@@ -53,7 +53,7 @@ record Origin(String segment, String deleted) {
         : id + "/" + hex(state);
   }
 
-  /** What a pruned segment says. */
+  /** Reads what a pruned segment says. */
   static Origin readFrom(SegmentInfo pruned) {
     return new Origin(
         pruned.getAttribute(SEGMENT), Objects.toString(pruned.getAttribute(DELETED), ""));

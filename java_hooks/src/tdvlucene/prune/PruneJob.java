@@ -15,26 +15,26 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
 import tdvlucene.common.BakedNorms;
-import tdvlucene.common.FileSizes;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
-import tdvlucene.common.Job;
+import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
 import tdvlucene.common.WrittenSegments;
-import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.FieldsJob;
+import tdvlucene.rules.PlannedField;
 import tdvlucene.rules.PostingRule;
-import tdvlucene.rules.TermTable;
 
 /**
  * Writes a new index in which a {@link PostingRule} has decided the frequencies of one or more
- * fields.
+ * fields. The counts of the first are reported on top.
  *
  * <p>Two passes over each field: a {@link Survey} computes the document lengths, then each
  * segment, wrapped in a {@link PrunedReader} for each field, is merged into a segment of its own;
@@ -42,15 +42,13 @@ import tdvlucene.rules.TermTable;
  * fields stay; deleted documents are dropped, soft-deleted ones too. Memory: about twelve bytes for
  * each document and four for each term; for term vectors also the vocabulary.
  */
-public class PruneJob extends Job {
+public class PruneJob extends FieldsJob {
   static final String VERSION = "tdv.source_version";
 
   final Index index;
   final int threads;
-  private final List<Target> targets = new ArrayList<>();
   private final Path output;
   private boolean oneSegment;
-  private boolean isShard;
   private boolean hasChanged;
   private boolean countsOnly;
   private final Map<String, String> userData = new HashMap<>();
@@ -66,20 +64,6 @@ public class PruneJob extends Job {
     this.threads = threads;
   }
 
-  /**
-   * Prunes a field; at least one is to be added, and the counts of the first are reported on top.
-   *
-   * @param table the field's vocabulary, which must be that of the index
-   */
-  public void addField(String field, TermTable table, PostingRule rule) {
-    targets.add(new Target(field, table, rule));
-  }
-
-  /** The index is a part of a larger one, whose vocabulary the tables have. */
-  public void isShard() {
-    isShard = true;
-  }
-
   /** The index has changed since the tables were made: it may lack terms that they have. */
   public void hasChanged() {
     hasChanged = true;
@@ -88,20 +72,6 @@ public class PruneJob extends Job {
   /** Makes one segment of all, instead of one of each. */
   public void mergeToOneSegment() {
     oneSegment = true;
-  }
-
-  /**
-   * Writes norms of the field added last for a searcher with other parameters of BM25 than those
-   * to rank with; see {@link BakedNorms}. The field must have norms.
-   *
-   * @param average the average length in the whole index where this one is a shard; 0 to count it
-   */
-  public void bake(
-      BakedNorms.Parameters held, BakedNorms.Parameters searched, double average) {
-    Target target = targets.get(targets.size() - 1);
-    target.held = held;
-    target.searched = searched;
-    target.average = average;
   }
 
   /** Only counts, and writes nothing. */
@@ -140,91 +110,72 @@ public class PruneJob extends Job {
   /** Refuses fields that cannot be pruned; tells the kind of norms that all others have. */
   final String requireNorms(IndexReader reader) throws IOException {
     StringBuilder kinds = new StringBuilder();
-    for (Target target : targets) {
-      target.norms =
-          PrunableField.requireNorms(reader, index, target.field, target.rule, isShard);
+    for (PlannedField target : targets) {
+      target.readNorms(reader, index, isShard);
       kinds.append(target.field).append(' ').append(target.norms).append('\n');
     }
     norms = kinds.toString();
     return norms;
   }
 
-  /** What segments of an opened index are to become, once norms are known; counts, too. */
+  /** Decides what segments become, once norms are known; counts, too. */
   final CodecReader[] decide(IndexReader reader, List<Segment> segments, Pool pool)
       throws IOException {
     deleted = Segments.countDeleted(reader);
     CodecReader[] readers =
         segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
     long toWrite = 0;
-    for (Target target : targets) {
+    for (PlannedField target : targets) {
       FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field);
       boolean vectors = info != null && Lucene.hasTermVectors(info);
-      if (vectors && target.rule.readsPositions()) {
-        for (Segment segment : segments) {
-          FirstPositions.requireInVectors(segment.reader, segment.live, target.field);
-        }
+      for (Segment segment : vectors ? segments : List.<Segment>of()) {
+        target.requirePositions(segment.reader, segment.live);
       }
-      toWrite += survey(segments, target, vectors, pool);
+      phase("computing document lengths", Segment.postings(segments, target.field));
+      Survey survey = new Survey(this, pool, target);
+      List<Pruning> prunings = survey.read(segments);
+      if (!isShard && !hasChanged) {
+        survey.requireAllSeen();
+      }
+      report(target, counts(survey, target, prunings), segments.size());
+      toWrite += survey.postingsToRead.sum() + (vectors ? survey.postingsAfter.sum() : 0);
       for (int i = 0; i < readers.length; i++) {
-        readers[i] = new PrunedReader(readers[i], target.prunings.get(i));
+        readers[i] = new PrunedReader(readers[i], prunings.get(i));
       }
     }
     phase("writing postings", toWrite);
     return readers;
   }
 
-  /** Decides on a field in every segment; returns how many postings are there to write. */
-  private long survey(List<Segment> segments, Target target, boolean vectors, Pool pool)
-      throws IOException {
-    phase("computing document lengths", Segment.postings(segments, target.field));
-    Survey survey = new Survey(this, pool, target.field, target.table, target.rule);
-    int emptied = 0;
-    for (Segment segment : segments) {
-      int[] before =
-          target.rule.readsLengths()
-              ? OriginalLengths.of(segment, target.field, target.norms, this)
-              : null;
-      int[] after = survey.lengths(segment, before);
-      emptied += segment.countLiveZeros(after);
-      target.prunings.add(
-          new Pruning(
-              this, segment, target.field, target.table, target.rule, target::norm, before, after));
-    }
-    if (!isShard && !hasChanged) {
-      survey.requireAllSeen();
-    }
-    Map<String, Object> counts = counts(survey, target, emptied, segments);
-    if (target.held != null) {
-      target.bake(survey.tokensAfter.sum(), (int) counts.get("documents_with_terms"));
-      counts.put("norms", target.offs(segments));
-    }
-    counts.put("norm_kind", target.norms.toString());
-    report(counts, target, segments);
-    return survey.postingsToRead.sum() + (vectors ? survey.postingsAfter.sum() : 0);
-  }
-
   private Map<String, Object> counts(
-      Survey survey, Target target, int emptied, List<Segment> segments) {
-    int live = segments.stream().mapToInt(segment -> segment.reader.numDocs()).sum();
+      Survey survey, PlannedField target, List<Pruning> prunings) {
+    int emptied = prunings.stream().mapToInt(Pruning::countEmptied).sum();
+    int live = prunings.stream().mapToInt(each -> each.segment().reader.numDocs()).sum();
     Map<String, Object> counts = new TreeMap<>();
     counts.put("postings_before", survey.postingsBefore.sum());
     counts.put("postings", survey.postingsAfter.sum());
-    counts.put("terms_before", isShard ? survey.termsSeen() : target.table.size());
-    counts.put("terms", survey.termsAfter());
+    counts.put("terms_before", isShard ? survey.seen.cardinality() : target.table.size());
+    counts.put("terms", survey.kept.cardinality());
     counts.put("tokens", survey.tokensAfter.sum());
     counts.put("documents_without_terms", emptied);
     counts.put("documents_with_terms", live - emptied);
+    if (target.isBaked()) {
+      double mean = live == emptied ? 1 : (double) survey.tokensAfter.sum() / (live - emptied);
+      BakedNorms baked = target.bakeFor(target.average == 0 ? mean : target.average);
+      counts.put("norms", Pruning.offs(baked, prunings));
+    }
+    counts.put("norm_kind", target.norms.toString());
     return counts;
   }
 
-  private void report(Map<String, Object> counts, Target target, List<Segment> segments) {
+  private void report(PlannedField target, Map<String, Object> counts, int segments) {
     long before = (long) counts.get("postings_before");
     long after = (long) counts.get("postings");
     String reduction = Double.toString(before == 0 ? 0 : 1 - (double) after / before);
     boolean first = target == targets.get(0);
     if (first) {
       report.putAll(counts);
-      report.put("segments", oneSegment ? 1 : segments.size());
+      report.put("segments", oneSegment ? 1 : segments);
       report.put("deleted_left_out", deleted);
     } else {
       others.put(target.field, counts);
@@ -233,10 +184,9 @@ public class PruneJob extends Job {
     String prefix = first ? "tdv." : "tdv.fields." + target.field + ".";
     // An update prunes some segments only: what is recorded of the whole is said to it.
     userData.putIfAbsent(prefix + "reduction", reduction);
-    if (target.baked != null) {
+    if (target.isBaked()) {
       userData.put(prefix + BakedNorms.RECORD, target.norms.name()); // of the whole source
-      userData.putIfAbsent(
-          prefix + "baked.average_length", Double.toString(target.average));
+      userData.putIfAbsent(prefix + "baked.average_length", Double.toString(target.average));
     }
   }
 
@@ -254,15 +204,9 @@ public class PruneJob extends Job {
         writer.setLiveCommitData(userData(source, Segments.of(written)).entrySet());
       }
       writer.commit();
-      reportBytes(source, folder);
-    }
-  }
-
-  /** Adds the bytes of the source's files and of the new index's. */
-  final void reportBytes(IndexReader source, Directory made) throws IOException {
-    report.put("bytes_before", FileSizes.sum(source));
-    try (DirectoryReader reader = DirectoryReader.open(made)) {
-      report.put("bytes", FileSizes.sum(reader));
+      try (DirectoryReader made = DirectoryReader.open(folder)) {
+        report.put("bytes", Segments.bytes(made));
+      }
     }
   }
 
@@ -274,18 +218,18 @@ public class PruneJob extends Job {
       origins.add(Origin.of(segment, norms));
     }
     IndexWriterConfig config = SourceSettings.of(source);
-    config.setMergePolicy(new SegmentMerges(origins, oneSegment));
-    config.setMergeScheduler(new PooledMerges(pool));
+    config.setMergePolicy(new SourceSettings.Merges(origins, oneSegment));
+    config.setMergeScheduler(new SourceSettings.Merges.Scheduler(pool));
     return config;
   }
 
-  /** What the new commit says: what the source's does, and how these segments were pruned. */
+  /** Adds to what the source's commit says how these segments were pruned. */
   final Map<String, String> userData(IndexReader source, Iterable<SegmentCommitInfo> written)
       throws IOException {
     Map<String, String> all = new HashMap<>(Indexes.userData(source));
     // Of fields pruned earlier, what holds of them still is among what is put now.
     all.keySet().removeIf(key -> key.startsWith("tdv.") && !key.startsWith("tdv.fields."));
-    for (Target target : targets) {
+    for (PlannedField target : targets) {
       all.keySet().removeIf(key -> key.startsWith("tdv.fields." + target.field + "."));
     }
     all.putAll(userData);
@@ -293,5 +237,26 @@ public class PruneJob extends Job {
     all.put(VERSION, Long.toString(Segments.commitOf(source).getVersion()));
     all.put(WrittenSegments.RECORD, WrittenSegments.record(written));
     return all;
+  }
+
+  /**
+   * Commits entries beside those that there are; segments stay as they are.
+   *
+   * @param index a new one, which nobody else writes to: no lock is left in its folder
+   * @param entries a JSON array of [name, value]
+   */
+  public static void addUserData(String index, String entries) throws IOException {
+    Map<String, String> all = new HashMap<>(Indexes.lastCommit(index).getUserData());
+    for (List<String> entry : Json.parseRows(entries)) {
+      all.put(entry.get(0), entry.get(1));
+    }
+    IndexWriterConfig config = new IndexWriterConfig(null);
+    config.setOpenMode(IndexWriterConfig.OpenMode.APPEND);
+    config.setMergePolicy(NoMergePolicy.INSTANCE);
+    try (Directory folder = FSDirectory.open(Paths.get(index), NoLockFactory.INSTANCE);
+        IndexWriter writer = new IndexWriter(folder, config)) {
+      writer.setLiveCommitData(all.entrySet());
+      writer.commit();
+    }
   }
 }

@@ -1,77 +1,163 @@
 package tdvlucene.prune;
 
 import java.io.IOException;
+import org.apache.lucene.index.BaseTermsEnum;
 import org.apache.lucene.index.FilterLeafReader.FilterPostingsEnum;
+import org.apache.lucene.index.ImpactsEnum;
 import org.apache.lucene.index.PostingsEnum;
-import tdvlucene.rules.FirstPositions;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.util.BytesRef;
+import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermTable;
 
-/** A term's postings with their new frequencies; those with frequency 0 are dropped. */
-final class PrunedPostings extends FilterPostingsEnum {
+/**
+ * Walks the terms that keep postings, in step with the vocabulary; they cannot be sought.
+ *
+ * <p>A term whose postings are all dropped still appears here; Lucene's terms writer leaves out
+ * terms without documents.
+ */
+final class PrunedPostings extends BaseTermsEnum {
+  private final TermsEnum in;
   private final Pruning pruning;
-  private final PrunedTermsEnum terms;
-  private final int term;
-  private final boolean readsPositions;
-  private int freq;
+  private final PostingRule rule;
+  private final TermTable.Cursor cursor;
 
-  /** The document's first position; given out once more where {@link #held}. */
-  private int first;
-
-  private boolean held;
-
-  PrunedPostings(PostingsEnum in, Pruning pruning, PrunedTermsEnum terms, int term) {
-    super(in);
+  PrunedPostings(TermsEnum in, Pruning pruning) {
+    this.in = in;
     this.pruning = pruning;
-    this.terms = terms;
-    this.term = term;
-    this.readsPositions = pruning.rule().readsPositions();
-  }
-
-  /** What is wrapped, for reuse. */
-  PostingsEnum source() {
-    return in;
+    this.rule = pruning.target().rule;
+    this.cursor = pruning.target().table.cursor();
   }
 
   @Override
-  public int nextDoc() throws IOException {
+  public BytesRef next() throws IOException {
+    BytesRef term = null;
     try {
-      return firstKept(in.nextDoc());
+      for (term = in.next(); term != null; term = in.next()) {
+        boolean hasLivePosting = cursor.advance(term); // the survey refused all other absences
+        if (hasLivePosting && !rule.drops(cursor.number())) {
+          pruning.job().advance(in.docFreq());
+          return term;
+        }
+      }
+      return null;
     } catch (IOException e) {
-      throw pruning.locate(e, terms.term());
+      throw pruning.locate(e, term);
     }
   }
 
   @Override
-  public int advance(int target) throws IOException {
+  public BytesRef term() throws IOException {
+    return in.term();
+  }
+
+  @Override
+  public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
+    PostingsEnum old = reuse instanceof OfTerm used ? used.source() : null;
+    int asked = rule.keepsFrequencies() ? flags : PostingsEnum.FREQS;
+    int read = rule.readsPositions() ? PostingsEnum.POSITIONS : PostingsEnum.FREQS;
     try {
-      return firstKept(in.advance(target));
+      return new OfTerm(in.postings(old, asked | read));
     } catch (IOException e) {
-      throw pruning.locate(e, terms.term());
+      throw pruning.locate(e, in.term());
     }
   }
 
-  private int firstKept(int doc) throws IOException {
-    for (; doc != NO_MORE_DOCS; doc = in.nextDoc()) {
-      first = FirstPositions.of(in, readsPositions);
-      freq = pruning.freq(term, in.freq(), first, doc);
-      if (freq > 0) {
-        held = readsPositions;
-        return doc;
+  /** A term's postings with their new frequencies; those with frequency 0 are dropped. */
+  private final class OfTerm extends FilterPostingsEnum {
+    private final int term = cursor.number();
+    private final boolean readsPositions = rule.readsPositions();
+    private int freq;
+
+    /** The document's first position; given out once more where {@link #held}. */
+    private int first;
+
+    private boolean held;
+
+    private OfTerm(PostingsEnum in) {
+      super(in);
+    }
+
+    private PostingsEnum source() {
+      return in;
+    }
+
+    @Override
+    public int nextDoc() throws IOException {
+      try {
+        return firstKept(in.nextDoc());
+      } catch (IOException e) {
+        throw pruning.locate(e, term());
       }
     }
-    return NO_MORE_DOCS;
-  }
 
-  @Override
-  public int freq() {
-    return freq;
-  }
-
-  @Override
-  public int nextPosition() throws IOException {
-    if (held) {
-      held = false; // the source stands there: offsets and payload are that position's
-      return first;
+    @Override
+    public int advance(int target) throws IOException {
+      try {
+        return firstKept(in.advance(target));
+      } catch (IOException e) {
+        throw pruning.locate(e, term());
+      }
     }
-    return in.nextPosition();
+
+    private int firstKept(int doc) throws IOException {
+      for (; doc != NO_MORE_DOCS; doc = in.nextDoc()) {
+        first = readsPositions ? in.nextPosition() : PostingRule.UNKNOWN;
+        freq = pruning.freq(term, in.freq(), first, doc);
+        if (freq > 0) {
+          held = readsPositions;
+          return doc;
+        }
+      }
+      return NO_MORE_DOCS;
+    }
+
+    @Override
+    public int freq() {
+      return freq;
+    }
+
+    @Override
+    public int nextPosition() throws IOException {
+      if (held) {
+        held = false; // the source stands there: offsets and payload are that position's
+        return first;
+      }
+      return in.nextPosition();
+    }
+  }
+
+  @Override
+  public int docFreq() {
+    throw notForMerges();
+  }
+
+  @Override
+  public long totalTermFreq() {
+    throw notForMerges();
+  }
+
+  @Override
+  public ImpactsEnum impacts(int flags) {
+    throw notForMerges();
+  }
+
+  @Override
+  public SeekStatus seekCeil(BytesRef text) {
+    throw notForMerges();
+  }
+
+  @Override
+  public void seekExact(long ord) {
+    throw notForMerges();
+  }
+
+  @Override
+  public long ord() {
+    throw notForMerges();
+  }
+
+  private static UnsupportedOperationException notForMerges() {
+    return new UnsupportedOperationException("a merge reads terms in order and asks no more");
   }
 }

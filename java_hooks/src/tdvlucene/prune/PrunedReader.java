@@ -1,5 +1,7 @@
 package tdvlucene.prune;
 
+import java.io.IOException;
+import java.util.Iterator;
 import org.apache.lucene.codecs.FieldsProducer;
 import org.apache.lucene.codecs.NormsProducer;
 import org.apache.lucene.codecs.TermVectorsReader;
@@ -7,6 +9,11 @@ import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.FilterCodecReader;
+import org.apache.lucene.index.FilterLeafReader.FilterTerms;
+import org.apache.lucene.index.FilterNumericDocValues;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
 import tdvlucene.common.Lucene;
 
 /**
@@ -32,7 +39,8 @@ final class PrunedReader extends FilterCodecReader {
     FieldInfo[] described = new FieldInfo[before.size()];
     int next = 0;
     for (FieldInfo info : before) {
-      boolean pruned = info.name.equals(pruning.field()) && !pruning.rule().keepsFrequencies();
+      boolean pruned =
+          info.name.equals(pruning.target().field) && !pruning.target().rule.keepsFrequencies();
       // Lucene allows a frequency other than the number of positions only where there are none.
       described[next++] = pruned ? Lucene.withoutPositions(info) : info;
     }
@@ -59,7 +67,7 @@ final class PrunedReader extends FilterCodecReader {
   @Override
   public TermVectorsReader getTermVectorsReader() {
     TermVectorsReader vectors = in.getTermVectorsReader();
-    FieldInfo info = in.getFieldInfos().fieldInfo(pruning.field());
+    FieldInfo info = in.getFieldInfos().fieldInfo(pruning.target().field);
     if (vectors == null || info == null || !Lucene.hasTermVectors(info)) {
       return vectors;
     }
@@ -74,5 +82,126 @@ final class PrunedReader extends FilterCodecReader {
   @Override
   public CacheHelper getReaderCacheHelper() {
     return null;
+  }
+
+  /** Postings, with one field pruned and the others as they are. */
+  private static final class PrunedFields extends FieldsProducer {
+    private final FieldsProducer in;
+    private final Pruning pruning;
+
+    PrunedFields(FieldsProducer in, Pruning pruning) {
+      this.in = in;
+      this.pruning = pruning;
+    }
+
+    @Override
+    public Iterator<String> iterator() {
+      return in.iterator();
+    }
+
+    @Override
+    public Terms terms(String field) throws IOException {
+      Terms terms = in.terms(field);
+      if (terms == null || !field.equals(pruning.target().field)) {
+        return terms;
+      }
+      // The statistics are those of the source: a merge counts its own and reads none of them.
+      return new PrunedTerms(terms, pruning) {
+        @Override
+        public TermsEnum iterator() throws IOException {
+          return new PrunedPostings(in.iterator(), pruning);
+        }
+      };
+    }
+
+    @Override
+    public int size() {
+      return in.size();
+    }
+
+    @Override
+    public void checkIntegrity() throws IOException {
+      in.checkIntegrity();
+    }
+
+    @Override
+    public FieldsProducer getMergeInstance() {
+      return new PrunedFields(in.getMergeInstance(), pruning);
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
+    }
+  }
+
+  /** Terms of postings or of a vector, which have positions only where frequencies stay. */
+  abstract static class PrunedTerms extends FilterTerms {
+    private final boolean whole;
+
+    PrunedTerms(Terms in, Pruning pruning) {
+      super(in);
+      this.whole = pruning.target().rule.keepsFrequencies();
+    }
+
+    @Override
+    public boolean hasPositions() {
+      return whole && in.hasPositions();
+    }
+
+    @Override
+    public boolean hasOffsets() {
+      return whole && in.hasOffsets();
+    }
+
+    @Override
+    public boolean hasPayloads() {
+      return whole && in.hasPayloads();
+    }
+  }
+
+  /**
+   * Norms of the new document lengths.
+   *
+   * <p>A merge copies norms and never recomputes them ({@code NormsConsumer.mergeNormsField}).
+   * Documents that had a norm keep one: 0 when no term is left, as for an empty text.
+   */
+  private static final class PrunedNorms extends NormsProducer {
+    private final NormsProducer in;
+    private final Pruning pruning;
+
+    PrunedNorms(NormsProducer in, Pruning pruning) {
+      this.in = in;
+      this.pruning = pruning;
+    }
+
+    @Override
+    public NumericDocValues getNorms(FieldInfo info) throws IOException {
+      NumericDocValues old = in.getNorms(info);
+      if (!info.name.equals(pruning.target().field)) {
+        return old;
+      }
+      return new FilterNumericDocValues(old) {
+        @Override
+        public long longValue() {
+          return pruning.target().norm(pruning.newLengths()[docID()]);
+        }
+      };
+    }
+
+    @Override
+    public void checkIntegrity() throws IOException {
+      in.checkIntegrity();
+    }
+
+    @Override
+    public NormsProducer getMergeInstance() {
+      return new PrunedNorms(in.getMergeInstance(), pruning);
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
+    }
   }
 }

@@ -15,7 +15,7 @@ import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.BytesRefHash;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
-import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.PlannedField;
 
 /**
  * Term vectors that agree with the pruned postings; RM3 and Rocchio read them.
@@ -38,7 +38,7 @@ final class PrunedVectors extends TermVectorsReader {
   @Override
   public Fields get(int doc) throws IOException {
     Fields fields = in.get(doc);
-    Terms terms = fields == null ? null : fields.terms(pruning.field());
+    Terms terms = fields == null ? null : fields.terms(pruning.target().field);
     if (terms == null) {
       return fields;
     }
@@ -49,7 +49,7 @@ final class PrunedVectors extends TermVectorsReader {
   private int readFreqs(Terms terms, int doc) throws IOException {
     int kept = 0;
     int next = 0;
-    BytesRefHash known = pruning.table().terms();
+    BytesRefHash known = pruning.target().table.terms();
     TermsEnum each = terms.iterator();
     for (BytesRef term = each.next(); term != null; term = each.next()) {
       freqs = ArrayUtil.grow(freqs, next + 1);
@@ -67,11 +67,12 @@ final class PrunedVectors extends TermVectorsReader {
               + pruning.segment().name() + " has the term " + TermText.show(each.term())
               + ", which the field's postings lack");
     }
-    int tf = Math.toIntExact(each.totalTermFreq());
-    if (pruning.rule().drops(number)) {
+    PlannedField target = pruning.target();
+    if (target.rule.drops(number)) {
       return 0;
     }
-    return pruning.freq(number, tf, FirstPositions.of(each, pruning.field(), pruning.rule()), doc);
+    int tf = Math.toIntExact(each.totalTermFreq());
+    return pruning.freq(number, tf, target.first(each), doc);
   }
 
   @Override
@@ -107,13 +108,13 @@ final class PrunedVectors extends TermVectorsReader {
     public Iterator<String> iterator() {
       List<String> names = new ArrayList<>();
       in.forEach(names::add);
-      names.removeIf(name -> pruned == null && name.equals(pruning.field()));
+      names.removeIf(name -> pruned == null && name.equals(pruning.target().field));
       return names.iterator();
     }
 
     @Override
     public Terms terms(String field) throws IOException {
-      return field.equals(pruning.field()) ? pruned : in.terms(field);
+      return field.equals(pruning.target().field) ? pruned : in.terms(field);
     }
 
     @Override
@@ -123,7 +124,7 @@ final class PrunedVectors extends TermVectorsReader {
   }
 
   private Terms pruned(Terms terms, int kept) {
-    return new PrunedFields.PrunedTerms(terms, pruning) {
+    return new PrunedReader.PrunedTerms(terms, pruning) {
       @Override
       public TermsEnum iterator() throws IOException {
         return new PrunedVectorTermsEnum(in.iterator());

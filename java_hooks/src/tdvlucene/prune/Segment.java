@@ -6,12 +6,22 @@ import java.util.List;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentCommitInfo;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.Job;
+import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
+import tdvlucene.rules.PlannedField;
 
 /** A segment of the source. */
 public final class Segment {
+  static final int END = DocIdSetIterator.NO_MORE_DOCS;
+
   final CodecReader reader;
   final SegmentCommitInfo info;
   final Bits live;
@@ -46,13 +56,35 @@ public final class Segment {
     return info.info.name;
   }
 
-  /** Live documents whose entry is 0. */
-  int countLiveZeros(int[] lengths) {
-    int count = 0;
-    for (int doc = 0; doc < lengths.length; doc++) {
-      count += lengths[doc] == 0 && isLive(doc) ? 1 : 0;
+  /**
+   * The length of each document before pruning, deleted ones among them, as a rule reads it: what
+   * its norm stands for, or, in a field without norms, the sum of its frequencies, and of weights
+   * the largest.
+   *
+   * @param job is told the postings read
+   */
+  public int[] lengths(PlannedField target, Job job) throws IOException {
+    int[] lengths = new int[reader.maxDoc()];
+    boolean isImpact = target.norms == NormKind.IMPACT;
+    if (target.norms != NormKind.NONE && !isImpact) {
+      NumericDocValues each = reader.getNormValues(target.field);
+      while (each != null && each.nextDoc() != END) {
+        lengths[each.docID()] = target.norms.decode(each.longValue());
+      }
+      return lengths;
     }
-    return count;
+    Terms terms = reader.terms(target.field);
+    TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
+    PostingsEnum postings = null;
+    while (each.next() != null) {
+      postings = each.postings(postings, PostingsEnum.FREQS);
+      for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
+        int freq = postings.freq();
+        lengths[doc] = isImpact ? Math.max(lengths[doc], freq) : lengths[doc] + freq;
+      }
+      job.advance(each.docFreq());
+    }
+    return lengths;
   }
 
   boolean isLive(int doc) {

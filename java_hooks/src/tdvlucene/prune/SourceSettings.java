@@ -1,17 +1,31 @@
 package tdvlucene.prune;
 
+import java.io.IOException;
 import java.lang.reflect.Constructor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.lucene90.Lucene90StoredFieldsFormat;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.FilterCodecReader;
+import org.apache.lucene.index.FilterMergePolicy;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriterConfig;
-import org.apache.lucene.index.LeafMetaData;
-import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MergeScheduler;
+import org.apache.lucene.index.MergeTrigger;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
-import org.apache.lucene.search.Sort;
+import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.index.SegmentReader;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Lucene;
+import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
 
 /** A writer's configuration that keeps the properties of the source index. */
@@ -31,14 +45,18 @@ final class SourceSettings {
       }
       Lucene.keepParentField(config, info);
     }
-    for (LeafReaderContext leaf : source.leaves()) {
-      LeafMetaData segment = leaf.reader().getMetaData();
-      config.setIndexCreatedVersionMajor(Lucene.createdVersion(segment));
-      Sort sort = Lucene.sort(segment);
-      if (sort != null) {
-        config.setIndexSort(sort);
+    for (SegmentCommitInfo commit : Segments.of(source)) {
+      SegmentInfo segment = commit.info;
+      if (segment.getIndexSort() != null) {
+        config.setIndexSort(segment.getIndexSort());
       }
-      config.setCodec(codec(Segments.segmentOf(leaf).getSegmentInfo().info));
+      config.setCodec(codec(segment));
+    }
+    for (DirectoryReader shard : Indexes.shardsOf(source)) {
+      SegmentInfos commit = Segments.commitOf(shard);
+      if (commit.size() > 0) {
+        config.setIndexCreatedVersionMajor(commit.getIndexCreatedVersionMajor());
+      }
     }
     return config;
   }
@@ -76,6 +94,109 @@ final class SourceSettings {
       return (Codec) constructor.newInstance(mode);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(constructor + " failed", e);
+    }
+  }
+
+  /**
+   * Merges each added reader into a segment of its own, in order, or all into one; never anything
+   * else.
+   */
+  static final class Merges extends FilterMergePolicy {
+    private final boolean oneSegment;
+
+    /** The origins that the segments are to say. */
+    private final List<Origin> origins;
+
+    /** The merges whose segment is compound in the source; all found before the first one runs. */
+    private final List<OneMerge> compound = new ArrayList<>();
+
+    /** @param origins of the segments that are added, in order */
+    Merges(List<Origin> origins, boolean oneSegment) {
+      super(NoMergePolicy.INSTANCE);
+      this.origins = origins;
+      this.oneSegment = oneSegment;
+    }
+
+    @Override
+    public MergeSpecification findMerges(CodecReader... readers) {
+      MergeSpecification merges = new MergeSpecification();
+      if (oneSegment && readers.length > 0) {
+        CodecReader[] live = withDocuments(readers);
+        merges.add(new MarkedMerge(Origin.SEVERAL, live.length > 0 ? live : readers));
+        return merges;
+      }
+      for (int i = 0; i < readers.length; i++) {
+        OneMerge merge = new MarkedMerge(origins.get(i), readers[i]);
+        merges.add(merge);
+        if (isCompound(readers[i])) {
+          compound.add(merge);
+        }
+      }
+      return merges;
+    }
+
+    /** A merge whose segment says where it comes from. */
+    private static final class MarkedMerge extends OneMerge {
+      private final Origin origin;
+
+      private MarkedMerge(Origin origin, CodecReader... readers) {
+        super(readers);
+        this.origin = origin;
+      }
+
+      @Override
+      public void setMergeInfo(SegmentCommitInfo made) {
+        super.setMergeInfo(made);
+        origin.writeTo(made.info); // before Lucene writes the segment's description
+      }
+    }
+
+    /** The others would leave their fields in the segment, without a document that has them. */
+    private static CodecReader[] withDocuments(CodecReader[] readers) {
+      return Arrays.stream(readers)
+          .filter(reader -> reader.numDocs() > 0)
+          .toArray(CodecReader[]::new);
+    }
+
+    /** As in the source; one segment of all is no compound, as Lucene itself would decide. */
+    @Override
+    public boolean useCompoundFile(
+        SegmentInfos infos, SegmentCommitInfo merged, MergeContext context) {
+      return compound.stream().anyMatch(merge -> merge.getMergeInfo() == merged);
+    }
+
+    private static boolean isCompound(CodecReader reader) {
+      return FilterCodecReader.unwrap(reader) instanceof SegmentReader segment
+          && segment.getSegmentInfo().info.getUseCompoundFile();
+    }
+
+    /**
+     * Runs merges on a pool, the largest first, and waits for them.
+     *
+     * <p>{@code ConcurrentMergeScheduler} chooses its own number of threads, throttles writing, and
+     * loses the stack of what failed.
+     */
+    static final class Scheduler extends MergeScheduler {
+      private final Pool pool;
+
+      Scheduler(Pool pool) {
+        this.pool = pool;
+      }
+
+      @Override
+      public void merge(MergeSource source, MergeTrigger trigger) throws IOException {
+        List<OneMerge> merges = new ArrayList<>();
+        for (OneMerge next = source.getNextMerge(); next != null; next = source.getNextMerge()) {
+          merges.add(next);
+        }
+        merges.sort(Comparator.comparingInt(OneMerge::totalNumDocs).reversed());
+        List<Pool.Task> tasks = new ArrayList<>();
+        merges.forEach(merge -> tasks.add(() -> source.merge(merge)));
+        pool.run(tasks);
+      }
+
+      @Override
+      public void close() {}
     }
   }
 }

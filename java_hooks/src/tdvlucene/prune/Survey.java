@@ -9,15 +9,14 @@ import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
+import tdvlucene.common.Failures;
 import tdvlucene.common.Job;
-import tdvlucene.common.LocatedException;
 import tdvlucene.common.Pool;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
-import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.PlannedField;
 import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
 
@@ -36,42 +35,49 @@ final class Survey {
   private static final int ALIGNMENT = 64;
 
   private static final int RANGES = 16;
-  private static final int END = DocIdSetIterator.NO_MORE_DOCS;
+  private static final int END = Segment.END;
 
   private final Job job;
   private final Pool pool;
+  private final PlannedField target;
   private final String field;
   private final TermTable table;
   private final PostingRule rule;
-  private final FixedBitSet seen;
-  private final FixedBitSet kept;
+
+  /** Terms that have a live posting. */
+  final FixedBitSet seen;
+
+  /** Terms that keep a posting. */
+  final FixedBitSet kept;
+
   final LongAdder postingsBefore = new LongAdder();
   final LongAdder postingsToRead = new LongAdder();
   final LongAdder postingsAfter = new LongAdder();
   final LongAdder tokensAfter = new LongAdder();
 
-  Survey(Job job, Pool pool, String field, TermTable table, PostingRule rule) {
+  Survey(Job job, Pool pool, PlannedField target) {
     this.job = job;
     this.pool = pool;
-    this.field = field;
-    this.table = table;
-    this.rule = rule;
+    this.target = target;
+    this.field = target.field;
+    this.table = target.table;
+    this.rule = target.rule;
     this.seen = new FixedBitSet(table.size());
     this.kept = new FixedBitSet(table.size());
   }
 
-  /** Terms that have a live posting. */
-  int termsSeen() {
-    return seen.cardinality();
-  }
-
-  /** Terms that keep a posting. */
-  int termsAfter() {
-    return kept.cardinality();
+  /** Decides on the field in every segment. */
+  List<Pruning> read(List<Segment> segments) throws IOException {
+    List<Pruning> prunings = new ArrayList<>();
+    for (Segment segment : segments) {
+      int[] before = rule.readsLengths() ? segment.lengths(target, job) : null;
+      prunings.add(new Pruning(job, segment, target, before, lengths(segment, before)));
+    }
+    return prunings;
   }
 
   /** Reads one segment; returns the new length of each of its documents. */
-  int[] lengths(Segment segment, int[] oldLengths) throws IOException {
+  private int[] lengths(Segment segment, int[] oldLengths) throws IOException {
     Queue<int[]> sums = new ConcurrentLinkedQueue<>();
     List<Pool.Task> tasks = new ArrayList<>();
     Terms terms = segment.reader.terms(field);
@@ -161,7 +167,7 @@ final class Survey {
       } catch (UserException e) {
         throw e;
       } catch (IOException | RuntimeException e) {
-        throw new LocatedException(e, segment.name(), field, at);
+        throw new Failures.Located(e, segment.name(), field, at);
       }
     }
 
@@ -197,7 +203,7 @@ final class Survey {
       for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
         if (segment.isLive(doc)) {
           int oldLength = oldLengths == null ? 0 : oldLengths[doc];
-          int first = FirstPositions.of(postings, positions);
+          int first = positions ? postings.nextPosition() : PostingRule.UNKNOWN;
           int freq = rule.freq(term, postings.freq(), first, oldLength);
           lengths[doc] = addLengths(lengths[doc], freq);
           before++;

@@ -2,12 +2,14 @@ package tdvlucene.prune;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
@@ -42,7 +44,6 @@ public final class UpdateJob extends PruneJob {
   private IndexReader source;
   private final HeldIndex held;
   private boolean isAtHome;
-  private boolean isAnew;
 
   /** @param held what {@link PruneJob} made of an earlier commit of the source */
   public UpdateJob(Index source, HeldIndex held, int threads) {
@@ -55,11 +56,6 @@ public final class UpdateJob extends PruneJob {
   /** The source lies where it lay: then it need not share a segment with what it was. */
   public void isAtHome() {
     isAtHome = true;
-  }
-
-  /** With other TDVs than before: no pruned segment stays. */
-  public void isAnew() {
-    isAnew = true;
   }
 
   /**
@@ -84,7 +80,6 @@ public final class UpdateJob extends PruneJob {
       made.commit(held.folder);
       removeUnused(made);
       report(last, plan, made);
-      reportBytes(source, held.folder);
     }
     return report;
   }
@@ -136,8 +131,7 @@ public final class UpdateJob extends PruneJob {
       Deque<SegmentCommitInfo> same = known.get(Origin.nameOf(segment.info, norms));
       SegmentCommitInfo counterpart = same == null ? null : same.poll();
       plan.shared |= counterpart != null;
-      int[] documents =
-          counterpart == null || isAnew ? null : deletable(segment, counterpart);
+      int[] documents = counterpart == null ? null : deletable(segment, counterpart);
       if (documents != null) {
         plan.keep(segment, counterpart, documents);
       } else if (segment.reader.numDocs() > 0) {
@@ -189,7 +183,7 @@ public final class UpdateJob extends PruneJob {
     // What the last commit has stays until the new one is there.
     config.setIndexDeletionPolicy(NoDeletionPolicy.INSTANCE);
     SegmentInfos made;
-    try (Directory aside = new WatchedDirectory(new Uncommitted(held.folder, last, plan.kept()), this)) {
+    try (Directory aside = new WatchedDirectory(new HeldIndex.Uncommitted(held.folder, last, plan.kept()), this)) {
       try (IndexWriter writer = new IndexWriter(aside, config)) {
         if (readers.length > 0) {
           writer.addIndexes(readers);
@@ -239,6 +233,86 @@ public final class UpdateJob extends PruneJob {
       if (isOfLucene && !used.contains(name)) {
         held.folder.deleteFile(name);
       }
+    }
+  }
+
+  /** The fate of each segment, in the source's order. */
+  private static final class UpdatePlan {
+    final List<Segment> added = new ArrayList<>();
+    private final List<Segment> stayed = new ArrayList<>();
+
+    /** Counterparts that stay; null for segments that are added. */
+    private final List<SegmentCommitInfo> places = new ArrayList<>();
+
+    private final Map<String, int[]> deleted = new HashMap<>();
+    boolean shared;
+
+    /** Segments that another writer has written, or changed. */
+    int foreign;
+
+    void keep(Segment segment, SegmentCommitInfo counterpart, int[] documents) {
+      stayed.add(segment);
+      places.add(counterpart);
+      deleted.put(counterpart.info.name, documents);
+    }
+
+    void add(Segment segment) {
+      places.add(null);
+      added.add(segment);
+    }
+
+    List<SegmentCommitInfo> kept() {
+      List<SegmentCommitInfo> kept = new ArrayList<>(places);
+      kept.removeIf(Objects::isNull);
+      return kept;
+    }
+
+    /**
+     * Postings that the segments which stayed were made of. Documents deleted before that are in the
+     * source's counts still: they are taken to be as long as others.
+     */
+    long postingsOfStayed(String field) throws IOException {
+      double postings = 0;
+      List<SegmentCommitInfo> made = kept();
+      for (int i = 0; i < made.size(); i++) {
+        CodecReader source = stayed.get(i).reader;
+        double share = (double) made.get(i).info.maxDoc() / source.maxDoc();
+        postings += share * source.getSumDocFreq(field);
+      }
+      return Math.round(postings);
+    }
+
+    int deletions() {
+      return deleted.values().stream().mapToInt(documents -> documents.length).sum();
+    }
+
+    int[] deletionsIn(String segment) {
+      return deleted.getOrDefault(segment, new int[0]);
+    }
+
+    /** The segments of the new commit; one whose documents are all deleted is not among them. */
+    List<SegmentCommitInfo> ordered(SegmentInfos written) {
+      Map<String, SegmentCommitInfo> left = new HashMap<>();
+      Deque<SegmentCommitInfo> fresh = new ArrayDeque<>();
+      for (SegmentCommitInfo segment : written) {
+        if (deleted.containsKey(segment.info.name)) {
+          left.put(segment.info.name, segment);
+        } else {
+          fresh.add(segment); // a writer adds them in the order they are given in
+        }
+      }
+      if (fresh.size() != added.size()) {
+        throw new IllegalStateException(
+            fresh.size() + " segments were written of " + added.size() + " added");
+      }
+      List<SegmentCommitInfo> ordered = new ArrayList<>();
+      for (SegmentCommitInfo kept : places) {
+        SegmentCommitInfo segment = kept == null ? fresh.poll() : left.get(kept.info.name);
+        if (segment != null) {
+          ordered.add(segment);
+        }
+      }
+      return ordered;
     }
   }
 }

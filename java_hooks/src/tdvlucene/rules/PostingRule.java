@@ -10,12 +10,15 @@ public interface PostingRule {
   /** Leaves everything as it is. */
   PostingRule KEEP_ALL = (term, tf, first, length) -> tf;
 
+  /** A position nobody asked for; boosts treat it as the last. */
+  int UNKNOWN = -1;
+
   /**
    * The posting's new frequency, 0 to drop it; not asked for terms that {@link #drops} drops.
    *
    * @param term the term's number in the vocabulary (byte order)
    * @param tf its frequency in the document, at least 1
-   * @param first the term's first position in the document; {@link FirstPositions#UNKNOWN} unless
+   * @param first the term's first position in the document; {@link #UNKNOWN} unless
    *     {@link #readsPositions}
    * @param length tokens of the document in this field as its norm tells them: rounded down to
    *     four significant bits where norms are Lucene's bytes, exact where they are exact or the

@@ -2,48 +2,83 @@ package tdvlucene.rules;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.BytesRefHash;
-import tdvlucene.common.NpyFolder;
+import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.UserException;
 
 /**
- * A vocabulary in byte order with each term's TDV, read from NumPy arrays.
+ * A vocabulary in byte order with each term's TDV, read from NumPy arrays (little endian).
  *
  * <p>The terms stay in memory-mapped files, where a {@link Cursor} reads them in order; only the
  * TDVs are on the heap, four bytes for each term.
  */
 public final class TermTable implements Closeable {
-  private final NpyFolder folder;
+  private static final int PREFIX = 10; // of a .npy file: magic string, version, header length
+
+  private final Directory folder;
+  private final List<IndexInput> files = new ArrayList<>();
   private final IndexInput bytes;
   private final IndexInput ends;
   private final float[] tdv;
-  private final float[] leastSaturation;
-  private final Boost boost;
-  private final Boost saturationBoost;
+
+  /** The least saturation of a term's posting that stays; null where saturation decides nothing. */
+  final float[] leastSaturation;
+
+  final TermRule.Boost boost;
+
+  /** The boost of the frequencies whose saturation is compared. */
+  final TermRule.Boost saturationBoost;
+
   private BytesRefHash terms;
 
   /**
    * @param path a folder with terms.npy (uint8), terms_indptr.npy (int64), tdv.npy (float32) and,
-   *     for a {@link SaturationRule}, least_saturation.npy (float32); with a first-position
-   *     boost, first_position_boost.npy (float32, by position), and saturation_boost.npy for that
-   *     of the {@link SaturationRule}
+   *     where saturation decides, least_saturation.npy (float32); for boosts, by position or
+   *     weight, first_position_boost.npy, saturation_boost.npy or weight_boost.npy (float32)
    */
   public TermTable(String path) throws IOException {
-    folder = new NpyFolder(path);
-    bytes = folder.array("terms.npy");
-    ends = folder.array("terms_indptr.npy");
-    tdv = folder.floats("tdv.npy");
-    leastSaturation = folder.floats("least_saturation.npy");
-    float[] byWeight = folder.floats("weight_boost.npy");
-    boost = byWeight == null ? readBoost("first_position_boost.npy") : new Boost(byWeight, true);
+    folder = new MMapDirectory(Paths.get(path));
+    bytes = array("terms.npy");
+    ends = array("terms_indptr.npy");
+    tdv = floats("tdv.npy");
+    leastSaturation = floats("least_saturation.npy");
+    float[] byWeight = floats("weight_boost.npy");
+    boost = byWeight == null ? readBoost("first_position_boost.npy") : new TermRule.Boost(byWeight, true);
     saturationBoost = readBoost("saturation_boost.npy");
   }
 
-  private Boost readBoost(String name) throws IOException {
-    float[] factors = folder.floats(name);
-    return factors == null ? Boost.NONE : new Boost(factors, false);
+  private TermRule.Boost readBoost(String name) throws IOException {
+    float[] factors = floats(name);
+    return factors == null ? TermRule.Boost.NONE : new TermRule.Boost(factors, false);
+  }
+
+  /** The array's content, without NumPy's header; good until this is closed. */
+  private IndexInput array(String name) throws IOException {
+    IndexInput file = folder.openInput(name, IOContext.DEFAULT);
+    files.add(file); // a slice does not close what it was cut from
+    file.seek(PREFIX - Short.BYTES);
+    long header = PREFIX + Short.toUnsignedInt(file.readShort());
+    return file.slice(name, header, file.length() - header);
+  }
+
+  /** All of a float32 array; null where there is no such file. */
+  private float[] floats(String name) throws IOException {
+    if (!Arrays.asList(folder.listAll()).contains(name)) {
+      return null;
+    }
+    IndexInput file = array(name);
+    float[] values = new float[Math.toIntExact(file.length() / Float.BYTES)];
+    file.readFloats(values, 0, values.length);
+    return values;
   }
 
   /** Terms. */
@@ -79,21 +114,6 @@ public final class TermTable implements Closeable {
     return tdv[term];
   }
 
-  /** The least saturation of a term's posting that stays, of a table that has them. */
-  float leastSaturation(int term) {
-    return leastSaturation[term];
-  }
-
-  /** The first-position boost; {@link Boost#NONE} when the table has none. */
-  Boost boost() {
-    return boost;
-  }
-
-  /** That of the frequencies a {@link SaturationRule} compares. */
-  Boost saturationBoost() {
-    return saturationBoost;
-  }
-
   /** A cursor of one's own, before the first term. */
   public Cursor cursor() {
     return new Cursor(bytes.clone(), ends.clone());
@@ -101,6 +121,7 @@ public final class TermTable implements Closeable {
 
   @Override
   public void close() throws IOException {
+    IOUtils.close(files);
     folder.close();
   }
 

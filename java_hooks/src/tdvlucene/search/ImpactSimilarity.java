@@ -65,7 +65,7 @@ public final class ImpactSimilarity extends Similarity {
     };
   }
 
-  /** What is asked for of a bag of words; all of it by any other similarity. */
+  /** The clauses of a bag of words that are asked for; all by any other similarity. */
   static Query askedFor(
       Query query, Similarity similarity, long documents, IOFunction<Term, Number> docFreq)
       throws IOException {

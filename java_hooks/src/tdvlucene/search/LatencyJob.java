@@ -1,23 +1,43 @@
 package tdvlucene.search;
 
+import java.io.BufferedReader;
+import java.io.Closeable;
 import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToLongFunction;
+import org.apache.lucene.index.FilterLeafReader;
+import org.apache.lucene.index.Impacts;
+import org.apache.lucene.index.ImpactsEnum;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.MultiReader;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
+import tdvlucene.common.Lucene;
 import tdvlucene.common.NpyWriter;
-import tdvlucene.search.TimedIndex.Mode;
 
 /**
  * Times the same queries on several indexes, in this JVM and on one thread.
@@ -33,6 +53,22 @@ import tdvlucene.search.TimedIndex.Mode;
  * mode, index, query]. Finally it counts the postings at which each search stops.
  */
 public final class LatencyJob extends Job {
+  /** A kind of search: so many hits, with or without skipping by block maxima. */
+  private enum Mode {
+    TOP10(10, false),
+    TOP1000(1000, false),
+    TOP10_EXHAUSTIVE(10, true),
+    TOP1000_EXHAUSTIVE(1000, true);
+
+    final int hits;
+    final boolean exhaustive;
+
+    Mode(int hits, boolean exhaustive) {
+      this.hits = hits;
+      this.exhaustive = exhaustive;
+    }
+  }
+
   private static final int MOST_QUERIES = 1000;
   private static final int FEWEST_QUERIES = 20;
   private static final double CHECK_SHARE = 0.3;
@@ -104,7 +140,7 @@ public final class LatencyJob extends Job {
   private List<Queries.Topic> check(List<Queries.Topic> candidates) throws IOException {
     phase("checking hits", candidates.size());
     for (TimedIndex index : indexes) {
-      index.open(this);
+      index.open(this, candidates);
     }
     long checkedBy = System.nanoTime() + nanos(budgetSeconds * CHECK_SHARE);
     int checked = 0;
@@ -220,5 +256,265 @@ public final class LatencyJob extends Job {
 
   private static long nanos(double seconds) {
     return (long) (seconds * 1e9);
+  }
+
+  /**
+   * An index whose searches are timed, and the run with which its hits must agree.
+   *
+   * <p>What is timed is Lucene's own search for the best documents. Anserini's search also orders
+   * equal scores by id and scores the hits a second time; that costs the same on every index and
+   * would hide the difference.
+   */
+  private static final class TimedIndex implements Closeable {
+    private static final int RUN_DEPTH = 1000;
+    /** Skipping or not, the terms of a sum come in another order: float scores differ by so much. */
+    private static final float SAME_SCORE = 1e-5f;
+
+    private final Index path;
+    private final String run;
+    private final Similarity similarity;
+    private Map<String, String> expected;
+    IndexReader reader;
+    Ranking ranking;
+    private final AtomicLong visited = new AtomicLong();
+    private IndexSearcher counting;
+
+    /** @param run what the same similarity gave on this index, 1000 hits deep */
+    TimedIndex(Index path, Similarity similarity, String run) {
+      this.path = path;
+      this.similarity = similarity;
+      this.run = run;
+    }
+
+    /** Opens the index, and reads what the run has of some topics. */
+    void open(Job job, List<Queries.Topic> topics) throws IOException {
+      reader = job.open(path);
+      ranking = new Ranking(reader, path, similarity);
+      Map<String, StringJoiner> found = new HashMap<>();
+      topics.forEach(topic -> found.put(topic.id(), new StringJoiner(" ")));
+      try (BufferedReader lines = Files.newBufferedReader(Paths.get(run))) {
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+          String[] columns = line.split(" ", 4);
+          if (found.containsKey(columns[0])) {
+            found.get(columns[0]).add(columns[2]);
+          }
+        }
+      }
+      expected = new HashMap<>();
+      found.forEach((topic, documents) -> expected.put(topic, documents.toString()));
+    }
+
+    /** The search that is timed. */
+    ScoreDoc[] search(Queries.Topic topic, Mode mode) throws IOException {
+      return search(ranking.searcher, topic, mode);
+    }
+
+    /**
+     * Postings the same search stops at. Slower, and Lucene's code meets other classes by it: to be
+     * called when nothing is timed any more.
+     */
+    long countPostings(Queries.Topic topic, Mode mode) throws IOException {
+      if (counting == null) {
+        IndexReader counted = CountingReader.of(reader, visited);
+        Similarity ranks = ranking.searcher.getSimilarity();
+        counting = Ranking.ready(ImpactSimilarity.searcher(counted, ranks), ranks);
+      }
+      search(counting, topic, mode);
+      return visited.getAndSet(0);
+    }
+
+    private ScoreDoc[] search(IndexSearcher searcher, Queries.Topic topic, Mode mode)
+        throws IOException {
+      if (!mode.exhaustive) {
+        return searcher.search(topic.query(), mode.hits).scoreDocs;
+      }
+      int limit = Math.max(1, Math.min(mode.hits, reader.maxDoc()));
+      return searcher.search(topic.query(), Lucene.countingAll(limit)).scoreDocs;
+    }
+
+    /** Throws when a timed search finds other documents than the run holds. */
+    void check(Queries.Topic topic) throws IOException {
+      ScoreDoc[] ranked = ranking.top(topic.query(), RUN_DEPTH);
+      String ids = String.join(" ", ranking.ids(ranked));
+      require(ids.equals(expected.get(topic.id())), topic, "search");
+      for (Mode mode : Mode.values()) {
+        require(sameButForTies(ranked, search(topic, mode), mode.hits), topic, mode.toString());
+      }
+    }
+
+    /** Same scores at every rank, and same documents, but for those tied with the last. */
+    private static boolean sameButForTies(ScoreDoc[] ranked, ScoreDoc[] timed, int hits) {
+      if (timed.length != Math.min(hits, ranked.length)) {
+        return false;
+      }
+      Set<Integer> documents = new HashSet<>();
+      for (ScoreDoc hit : ranked) {
+        documents.add(hit.doc);
+      }
+      for (int i = 0; i < timed.length; i++) {
+        boolean known =
+            documents.contains(timed[i].doc)
+                || same(timed[i].score, ranked[ranked.length - 1].score);
+        if (!known || !same(timed[i].score, ranked[i].score)) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    private static boolean same(float a, float b) {
+      return Math.abs(a - b) <= SAME_SCORE * Math.max(Math.abs(a), Math.abs(b));
+    }
+
+    private void require(boolean holds, Queries.Topic topic, String what) {
+      if (!holds) {
+        throw new IllegalStateException(
+            "the timed " + what + " of query '" + topic.id() + "' on " + path
+                + " returns other hits than the run " + run);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      IOUtils.close(reader); // null before open
+    }
+  }
+
+  /**
+   * A segment that counts the postings at which its searches stop; for one thread.
+   *
+   * <p>Impacts and scores, on which skipping depends, pass unchanged, so a search stops where it
+   * would stop without the counting. A posting that is decoded with its block but skipped does not
+   * count.
+   */
+  private static final class CountingReader extends FilterLeafReader {
+    private final AtomicLong counter;
+
+    private CountingReader(LeafReader in, AtomicLong counter) {
+      super(in);
+      this.counter = counter;
+    }
+
+    /** An index whose searches add to {@code counter}; it is open for as long as {@code index}. */
+    static IndexReader of(IndexReader index, AtomicLong counter) throws IOException {
+      IndexReader[] segments =
+          index.leaves().stream()
+              .map(leaf -> new CountingReader(leaf.reader(), counter))
+              .toArray(IndexReader[]::new);
+      return new MultiReader(segments, false);
+    }
+
+    @Override
+    public Terms terms(String field) throws IOException {
+      Terms terms = in.terms(field);
+      return terms == null
+          ? null
+          : new FilterTerms(terms) {
+            @Override
+            public TermsEnum iterator() throws IOException {
+              return counted(in.iterator());
+            }
+          };
+    }
+
+    private TermsEnum counted(TermsEnum terms) {
+      return new FilterTermsEnum(terms) {
+        @Override
+        public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
+          return new Counted(in.postings(null, flags), counter);
+        }
+
+        @Override
+        public ImpactsEnum impacts(int flags) throws IOException {
+          return new Counted(in.impacts(flags), counter);
+        }
+      };
+    }
+
+    @Override
+    public CacheHelper getCoreCacheHelper() {
+      return null;
+    }
+
+    @Override
+    public CacheHelper getReaderCacheHelper() {
+      return null;
+    }
+
+    /**
+     * Passes on only what is abstract: Lucene 10's bulk methods, which Lucene 9 has not, then go
+     * through {@link #nextDoc}, and are counted.
+     */
+    private static final class Counted extends ImpactsEnum {
+      private final PostingsEnum in; // an ImpactsEnum where impacts are asked for
+      private final AtomicLong counter;
+
+      Counted(PostingsEnum in, AtomicLong counter) {
+        this.in = in;
+        this.counter = counter;
+      }
+
+      private int stopAt(int doc) {
+        if (doc != NO_MORE_DOCS) {
+          counter.incrementAndGet();
+        }
+        return doc;
+      }
+
+      @Override
+      public int nextDoc() throws IOException {
+        return stopAt(in.nextDoc());
+      }
+
+      @Override
+      public int advance(int target) throws IOException {
+        return stopAt(in.advance(target));
+      }
+
+      @Override
+      public void advanceShallow(int target) throws IOException {
+        ((ImpactsEnum) in).advanceShallow(target);
+      }
+
+      @Override
+      public Impacts getImpacts() throws IOException {
+        return ((ImpactsEnum) in).getImpacts();
+      }
+
+      @Override
+      public int docID() {
+        return in.docID();
+      }
+
+      @Override
+      public long cost() {
+        return in.cost();
+      }
+
+      @Override
+      public int freq() throws IOException {
+        return in.freq();
+      }
+
+      @Override
+      public int nextPosition() throws IOException {
+        return in.nextPosition();
+      }
+
+      @Override
+      public int startOffset() throws IOException {
+        return in.startOffset();
+      }
+
+      @Override
+      public int endOffset() throws IOException {
+        return in.endOffset();
+      }
+
+      @Override
+      public BytesRef getPayload() throws IOException {
+        return in.getPayload();
+      }
+    }
   }
 }

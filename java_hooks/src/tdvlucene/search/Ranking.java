@@ -20,7 +20,6 @@ import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
-import tdvlucene.common.Searcher;
 
 /**
  * The one search of these hooks: returns what Anserini's {@code SimpleSearcher} returns, without
@@ -67,7 +66,7 @@ final class Ranking {
     FieldInfo id = FieldInfos.getMergedFieldInfos(reader).fieldInfo(ID);
     return id != null
         && id.getDocValuesType() == DocValuesType.BINARY
-        && Searcher.whyNotAnserinis(reader).isEmpty();
+        && IdField.whyNotAnserinis(reader).isEmpty();
   }
 
   /** The best {@code hits} documents; low scores are skipped by block maxima. */
@@ -155,20 +154,5 @@ final class Ranking {
       found[(int) next] = ids.of(hit.doc).utf8ToString();
     }
     return found;
-  }
-
-  /**
-   * Makes scores of an index with {@link #tiesById} what Anserini prints: rounded to four decimals,
-   * ties and near ties then lowered by a millionth each, so that tools that sort by score keep the
-   * order. This is the arithmetic of {@code io.anserini.rerank.lib.ScoreTiesAdjusterReranker}, kept
-   * equal by a test. Of any other index, scores are printed as they are.
-   */
-  static void lowerTies(float[] scores) {
-    int tied = 0;
-    for (int i = 0; i < scores.length; i++) {
-      scores[i] = (float) (Math.round(scores[i] * 10000.0) / 10000.0);
-      tied = i == 0 || scores[i - 1] - scores[i] > 1e-4f ? 0 : tied + 1;
-      scores[i] -= 1e-6f * tied;
-    }
   }
 }

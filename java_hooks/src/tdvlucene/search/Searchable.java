@@ -6,14 +6,14 @@ import java.util.function.LongConsumer;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.similarities.Similarity;
-import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.Failures;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.UserException;
 
-/** What every search needs of an index: nothing is searched here that this has not seen. */
+/** Refuses an index that lacks what a search needs; all searches here ask it first. */
 public final class Searchable {
   private Searchable() {}
 
@@ -28,7 +28,7 @@ public final class Searchable {
       LongConsumer progress)
       throws IOException {
     Indexes.requireFrequencies(reader, index, field);
-    Damage.refuseSearched(index, total, progress);
+    Failures.refuseDamageSearched(index, total, progress);
     ExternalIds.requireAll(reader, index);
   }
 

@@ -1,7 +1,11 @@
 package tdvlucene.search;
 
+import io.anserini.search.ScoredDoc;
+import io.anserini.search.SimpleSearcher;
 import java.io.Closeable;
 import java.io.IOException;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
@@ -9,6 +13,9 @@ import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
+import tdvlucene.common.Lucene;
+import tdvlucene.common.Segments;
+import tdvlucene.common.UserException;
 
 /**
  * Opens an index for {@link SearchJob}s, and sees whether it can be searched. All of them search
@@ -20,7 +27,7 @@ public final class SearchedIndex extends Job implements Closeable {
   final Index index;
   private final Similarity similarity;
   private final Queries queries;
-  private WholeStatistics statistics; // null for the index's own
+  private Statistics statistics; // null for the index's own
   private String feedback; // null for none
   IndexReader reader;
   private Feedback expanding; // null for none
@@ -39,17 +46,17 @@ public final class SearchedIndex extends Job implements Closeable {
   }
 
   /**
-   * The index is a shard that {@link ShardStatistics} looked at, scored with these statistics; it
-   * may lack the field.
+   * The index is a shard that {@link Statistics#ofShard} looked at, scored with those of the whole;
+   * it may lack the field.
    *
-   * @param counts as {@link WholeStatistics} takes them
+   * @param counts as {@link Statistics} takes them
    * @param terms likewise
    */
   public void useStatistics(String counts, String terms) {
-    statistics = new WholeStatistics(queries.field(), counts, terms);
+    statistics = new Statistics(queries.field(), counts, terms);
   }
 
-  /** JSON: whether equal scores are ordered by id, and are printed as those; see RunJob. */
+  /** JSON: whether equal scores are ordered by id, and are printed as those. */
   @Override
   protected Object run() throws IOException, ReflectiveOperationException {
     reader = open(index);
@@ -79,5 +86,71 @@ public final class SearchedIndex extends Job implements Closeable {
   @Override
   public void close() throws IOException {
     IOUtils.close(expanding, reader); // null before they are opened
+  }
+
+  /**
+   * Anserini's pseudo-relevance feedback with the settings that Pyserini's {@code set_rm3()} and
+   * {@code set_rocchio()} give it, on any similarity.
+   *
+   * <p>Hits and scores are {@code SimpleSearcher}'s own, so its field is searched: {@code contents}.
+   */
+  private record Feedback(SimpleSearcher searcher) implements Closeable {
+    static final String FIELD = "contents";
+
+    /**
+     * @param index not in shards
+     * @param method {@code rm3} or {@code rocchio}
+     */
+    static Feedback open(
+        Index index, IndexReader reader, Similarity similarity, Queries queries, String method)
+        throws IOException, ReflectiveOperationException {
+      Searchable.requireAnserinisIds(reader, index);
+      requireVectors(index, reader, method);
+      refuseSoftDeleted(index, reader, method);
+      SimpleSearcher searcher = new SimpleSearcher(index.folders().get(0));
+      Searchable.setSimilarity(index, searcher, similarity);
+      searcher.set_analyzer(queries.analyzer());
+      String collection = null; // to parse documents with, where no vectors are
+      if (method.equals("rm3")) {
+        searcher.set_rm3(collection, 10, 10, 0.5f, false, true);
+      } else {
+        searcher.set_rocchio(collection, 10, 10, 10, 10, 1f, 0.75f, 0f, false, false);
+      }
+      return new Feedback(searcher);
+    }
+
+    private static void requireVectors(Index index, IndexReader reader, String method) {
+      FieldInfo field = FieldInfos.getMergedFieldInfos(reader).fieldInfo(FIELD);
+      if (field == null || !Lucene.hasTermVectors(field)) {
+        throw new UserException(
+            index + " has no term vectors of '" + FIELD + "', which " + method + " expands queries"
+                + " from: index the collection with Anserini's -storeDocvectors");
+      }
+    }
+
+    /** Anserini opens the index itself, and does not hide them. */
+    private static void refuseSoftDeleted(Index index, IndexReader reader, String method) {
+      int hidden = Segments.countSoftDeleted(reader);
+      if (hidden > 0) {
+        throw new UserException(
+            index + " has " + hidden + " soft-deleted documents, which Anserini's " + method
+                + " would find: search without it, or merge them away first");
+      }
+    }
+
+    /** The hits for a query, best first. */
+    ScoreDoc[] search(String text, int hits) throws IOException {
+      ScoredDoc[] found = searcher.search(text, hits);
+      ScoreDoc[] best = new ScoreDoc[found.length];
+      for (int i = 0; i < found.length; i++) {
+        best[i] = new ScoreDoc(found[i].lucene_docid, found[i].score);
+      }
+      return best;
+    }
+
+    @Override
+    public void close() throws IOException {
+      searcher.close();
+    }
   }
 }

@@ -3,11 +3,12 @@ package tdvlucene.verify;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.index.FieldInfo;
@@ -15,22 +16,20 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.common.BakedNorms;
-import tdvlucene.common.Damage;
+import tdvlucene.common.Failures;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
-import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
+import tdvlucene.common.Segments;
+import tdvlucene.common.UserException;
 import tdvlucene.extract.MatrixPlan;
-import tdvlucene.prune.OriginalLengths;
-import tdvlucene.prune.PrunableField;
-import tdvlucene.prune.PruneJob;
 import tdvlucene.prune.Segment;
+import tdvlucene.rules.FieldsJob;
+import tdvlucene.rules.PlannedField;
 import tdvlucene.rules.PostingRule;
-import tdvlucene.rules.TermTable;
 
 /**
  * Compares a pruned index with what the rule makes of its source, and stops at the first
@@ -43,28 +42,21 @@ import tdvlucene.rules.TermTable;
  * for each document in each thread, four more for each document where the rule reads lengths, and
  * the vocabulary where there are term vectors.
  */
-public final class VerifyJob extends Job {
+public final class VerifyJob extends FieldsJob {
   private static final int DOCUMENTS_AT_ONCE = 1 << 13;
 
   private final Index index;
   private final Index prunedIndex;
-  private final Map<String, ComparedField> targets = new LinkedHashMap<>();
-  private ComparedField last;
   private final int threads;
-  private boolean isShard;
   private boolean hasFollowed;
-  private ComparedIndex source;
-  private ComparedIndex pruned;
+  private Side source;
+  private Side pruned;
+  private Pool pool;
 
   public VerifyJob(Index index, Index prunedIndex, int threads) {
     this.index = index;
     this.prunedIndex = prunedIndex;
     this.threads = threads;
-  }
-
-  /** As {@link PruneJob#isShard}. */
-  public void isShard() {
-    isShard = true;
   }
 
   /**
@@ -75,110 +67,127 @@ public final class VerifyJob extends Job {
     hasFollowed = true;
   }
 
-  /** As {@link PruneJob#addField}. */
-  public void addField(String field, TermTable table, PostingRule rule) {
-    last = new ComparedField(field, table, rule);
-    targets.put(field, last);
-  }
-
-  /**
-   * As {@link PruneJob#bake}: of the field added last.
-   *
-   * @param average the average length that the index records
-   */
-  public void bake(BakedNorms.Parameters held, BakedNorms.Parameters searched, double average) {
-    last.held = held;
-    last.searched = searched;
-    last.average = average;
-  }
-
   /** JSON: documents and (of the pruned fields) postings compared; the first difference, if any. */
   @Override
   protected Object run() throws IOException {
     Map<String, Object> report = new TreeMap<>();
     try (IndexReader before = open(index);
         IndexReader after = open(prunedIndex);
-        Pool pool = new Pool(threads)) {
-      source = new ComparedIndex(before, index);
-      pruned = new ComparedIndex(after, prunedIndex);
-      for (ComparedField target : targets.values()) {
-        target.norms =
-            PrunableField.requireNorms(
-                before, index, target.field, target.rule, isShard || hasFollowed);
+        Pool opened = new Pool(threads)) {
+      pool = opened;
+      source = new Side(before, index);
+      pruned = new Side(after, prunedIndex);
+      for (PlannedField target : targets) {
+        target.readNorms(before, index, isShard || hasFollowed);
       }
-      new DescriptionsComparison(source, pruned).requireSameOrder();
+      requireSameOrder();
       report.put("documents", source.live.size());
       Indexes.checkIntegrity(before, this, pool);
       Indexes.checkIntegrity(after, this, pool);
-      compare(report, pool);
+      compare(report);
     } catch (Difference e) {
       requireSound(index);
       requireSound(prunedIndex);
-      report.put("difference", e.content);
+      report.put("difference", e.content());
     }
     return report;
   }
 
-  /** Two indexes differ as well where one of them is damaged. */
+  /** Refuses two indexes of which one is damaged: they differ as well. */
   private void requireSound(Index each) throws IOException {
     for (String folder : each.folders()) {
       IndexFiles files = IndexFiles.of(folder);
       phase("checking the files", files.bytes());
-      Damage.refuse(files, true, this::advance);
+      Failures.refuseDamage(files, true, this::advance);
     }
   }
 
-  private void compare(Map<String, Object> report, Pool pool) throws IOException {
-    new DescriptionsComparison(source, pruned).compare(targets, hasFollowed);
+  /** Refuses sorted segments merged into one: a merge takes their documents in turn. */
+  private void requireSameOrder() {
+    boolean sorted =
+        Segments.of(source.reader).stream().anyMatch(each -> each.info.getIndexSort() != null);
+    if (sorted && !source.sizes().equals(pruned.sizes())) {
+      throw new UserException(
+          index + " is sorted and " + prunedIndex + " has other segments, so that documents "
+              + "come in another order: only indexes pruned segment by segment can be compared");
+    }
+  }
+
+  private void compare(Map<String, Object> report) throws IOException {
+    compareDescriptions();
     phase("comparing documents", source.live.size());
-    FieldInfos columns = FieldInfos.getMergedFieldInfos(source.reader);
-    overDocuments(columns, new DocumentsComparison(source, pruned)::compare, pool);
+    overDocuments(FieldInfos.getMergedFieldInfos(source.reader), Documents::compare);
     long postings = 0;
-    for (ComparedField target : targets.values()) {
-      target.oldLengths = target.rule.readsLengths() ? originalLengths(target) : null;
-      postings += comparePruned(target, pool);
+    Map<String, ComparedField> compared = new TreeMap<>();
+    for (PlannedField plan : targets) {
+      int[] lengths = plan.rule.readsLengths() ? originalLengths(plan) : null;
+      compared.put(plan.field, new ComparedField(plan, lengths));
+      postings += comparePruned(compared.get(plan.field));
     }
     report.put("postings", postings);
     boolean vectors = false;
     for (FieldInfo info : source.liveFields()) {
       vectors |= Lucene.hasTermVectors(info);
-      if (!targets.containsKey(info.name)) {
-        compareOther(info, pool);
-      }
-      if (info.getPointDimensionCount() > 0) {
-        PointsComparison.compare(source, pruned, info.name);
-      }
+      Difference.in("field", info.name, () -> compareOther(info));
     }
     if (vectors) {
       phase("comparing term vectors", source.live.size());
-      overDocuments(FieldInfos.EMPTY, new VectorsComparison(targets)::compare, pool);
+      overDocuments(FieldInfos.EMPTY, new Vectors(compared)::compare);
     }
   }
 
+  /** Compares the number of documents and the kinds of fields. */
+  private void compareDescriptions() throws IOException {
+    Difference.require("documents", source.live.size(), pruned.live.size());
+    if (!hasFollowed) {
+      Difference.require("deleted documents", 0, pruned.reader.numDeletedDocs());
+    }
+    FieldInfos before = source.liveFields();
+    FieldInfos after = FieldInfos.getMergedFieldInfos(pruned.reader);
+    Difference.require("fields", names(before), names(after));
+    for (FieldInfo info : before) {
+      PlannedField target = target(info.name);
+      boolean scaled = target != null && !target.rule.keepsFrequencies();
+      FieldInfo described = scaled ? Lucene.withoutPositions(info) : info;
+      Difference.require(
+          "description of field '" + info.name + "'",
+          describe(described), describe(after.fieldInfo(info.name)));
+    }
+  }
+
+  private static Set<String> names(FieldInfos infos) {
+    Set<String> names = new TreeSet<>();
+    infos.forEach(info -> names.add(info.name));
+    return names;
+  }
+
+  private static String describe(FieldInfo info) {
+    return Indexes.describe(info) + ", soft deletes " + info.isSoftDeletesField();
+  }
+
   private interface OfDocuments {
-    void compare(int number, DocumentCursor old, DocumentCursor found) throws IOException;
+    void compare(int number, Documents old, Documents found) throws IOException;
   }
 
   /** Compares all live documents; {@code columns} are read of them. */
-  private void overDocuments(FieldInfos columns, OfDocuments comparison, Pool pool)
-      throws IOException {
-    IdField oldNames = IdField.of(source.reader, source.path);
-    IdField foundNames = IdField.of(pruned.reader, pruned.path);
+  private void overDocuments(FieldInfos columns, OfDocuments comparison) throws IOException {
+    IdField oldNames = IdField.of(source.reader, index);
+    IdField foundNames = IdField.of(pruned.reader, prunedIndex);
     List<Pool.Task> tasks = new ArrayList<>();
     for (int from = 0; from < source.live.size(); from += DOCUMENTS_AT_ONCE) {
       int first = from;
       int end = Math.min(from + DOCUMENTS_AT_ONCE, source.live.size());
       tasks.add(() -> {
         checkCancelled();
-        DocumentCursor old = new DocumentCursor(source, oldNames, columns);
-        DocumentCursor found = new DocumentCursor(pruned, foundNames, columns);
+        Documents old = new Documents(source, oldNames, columns);
+        Documents found = new Documents(pruned, foundNames, columns);
         for (int number = first; number < end; number++) {
           old.move(number);
           found.move(number);
           try {
             comparison.compare(number, old, found);
           } catch (Difference e) {
-            throw e.at("segment", pruned.segmentOf(number)).at("document", old.id());
+            throw pruned.at(number, e).at("document", old.id());
           }
         }
         advance(end - first);
@@ -208,25 +217,48 @@ public final class VerifyJob extends Job {
   }
 
   /** Compares a pruned field; returns its postings. */
-  private long comparePruned(ComparedField target, Pool pool) throws IOException {
-    PostingsComparison comparison = new PostingsComparison(this, source, pruned, target);
-    comparison.compareKinds();
-    phase("comparing postings", source.reader.getSumDocFreq(target.field));
-    int[] lengths = overTerms(comparison, pool);
-    long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
-    comparison.compareStatistics(documents);
-    double average = (double) comparison.tokens.sum() / documents;
-    boolean isKnown = target.held != null && !isShard && !hasFollowed && documents > 0;
-    if (isKnown && average != target.average) {
-      throw new Difference("average length recorded", average, target.average)
-          .at("field", target.field);
+  private long comparePruned(ComparedField target) throws IOException {
+    PlannedField plan = target.plan();
+    long[] found = new long[1];
+    Difference.in("field", plan.field, () -> {
+      Postings comparison = new Postings(this, source, pruned, target);
+      phase("comparing postings", source.reader.getSumDocFreq(plan.field));
+      int[] lengths = overTerms(comparison);
+      long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
+      comparison.compareStatistics(documents);
+      if (plan.isBaked() && !isShard && !hasFollowed && documents > 0) {
+        double average = (double) comparison.tokens.sum() / documents;
+        Difference.require("average length recorded", average, plan.average);
+      }
+      new Values(source, pruned, plan.field).compareNorms(plan, lengths);
+      found[0] = comparison.postings.sum();
+    });
+    return found[0];
+  }
+
+  /** Compares what pruning leaves as it is of a field. */
+  private void compareOther(FieldInfo info) throws IOException {
+    Values values = new Values(source, pruned, info.name);
+    boolean isPruned = target(info.name) != null;
+    if (!isPruned && info.getIndexOptions() != IndexOptions.NONE) {
+      PlannedField unchanged = new PlannedField(info.name, null, PostingRule.KEEP_ALL);
+      Postings comparison =
+          new Postings(this, source, pruned, new ComparedField(unchanged, null));
+      phase("comparing field " + info.name, source.reader.getSumDocFreq(info.name));
+      overTerms(comparison);
+      boolean known = !source.reader.hasDeletions();
+      comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
     }
-    new NormsComparison(source, pruned, target.field).compare(target.expectedNorms(), lengths);
-    return comparison.postings.sum();
+    if (!isPruned && info.hasNorms()) {
+      values.compareNorms(null, null);
+    }
+    if (info.getPointDimensionCount() > 0) {
+      values.comparePoints();
+    }
   }
 
   /** Compares all ranges of the terms; returns the new lengths. */
-  private int[] overTerms(PostingsComparison comparison, Pool pool) throws IOException {
+  private int[] overTerms(Postings comparison) throws IOException {
     Queue<int[]> idle = new ConcurrentLinkedQueue<>();
     List<Pool.Task> tasks = new ArrayList<>();
     List<BytesRef> cuts = MatrixPlan.cuts(comparison.before);
@@ -241,7 +273,11 @@ public final class VerifyJob extends Job {
       });
     }
     pool.run(untilDifferent(tasks));
-    return sum(idle);
+    int[] total = borrow(idle);
+    for (int[] more : idle) {
+      Arrays.setAll(total, number -> total[number] + more[number]);
+    }
+    return total;
   }
 
   /** Sums that no thread adds to at the moment. */
@@ -250,22 +286,12 @@ public final class VerifyJob extends Job {
     return lengths == null ? new int[source.live.size()] : lengths;
   }
 
-  private int[] sum(Queue<int[]> parts) {
-    int[] total = borrow(parts);
-    for (int[] more : parts) {
-      for (int number = 0; number < total.length; number++) {
-        total[number] += more[number];
-      }
-    }
-    return total;
-  }
-
   /** By number, the lengths the rule was told when the index was pruned. */
-  private int[] originalLengths(ComparedField target) throws IOException {
+  private int[] originalLengths(PlannedField target) throws IOException {
     phase("computing document lengths", source.reader.getSumDocFreq(target.field));
     int[] lengths = new int[source.live.size()];
     for (Segment segment : Segment.of(source.reader)) {
-      int[] ofSegment = OriginalLengths.of(segment, target.field, target.norms, this);
+      int[] ofSegment = segment.lengths(target, this);
       for (int doc = 0; doc < ofSegment.length; doc++) {
         int number = source.live.of(segment.docBase + doc);
         if (number >= 0) {
@@ -274,20 +300,5 @@ public final class VerifyJob extends Job {
       }
     }
     return lengths;
-  }
-
-  private void compareOther(FieldInfo info, Pool pool) throws IOException {
-    if (info.getIndexOptions() != IndexOptions.NONE) {
-      ComparedField unchanged = new ComparedField(info.name, null, PostingRule.KEEP_ALL);
-      PostingsComparison comparison = new PostingsComparison(this, source, pruned, unchanged);
-      comparison.compareKinds();
-      phase("comparing field " + info.name, source.reader.getSumDocFreq(info.name));
-      overTerms(comparison, pool);
-      boolean known = !source.reader.hasDeletions();
-      comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
-    }
-    if (info.hasNorms()) {
-      new NormsComparison(source, pruned, info.name).compare(null, null);
-    }
   }
 }

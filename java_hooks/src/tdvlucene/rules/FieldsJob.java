@@ -1,0 +1,45 @@
+package tdvlucene.rules;
+
+import java.util.ArrayList;
+import java.util.List;
+import tdvlucene.common.BakedNorms;
+import tdvlucene.common.Job;
+
+/** A job on some fields, each with what decides on its postings. */
+public abstract class FieldsJob extends Job {
+  protected final List<PlannedField> targets = new ArrayList<>();
+
+  /** Whether the index is a part of a larger one, whose vocabulary the tables have. */
+  protected boolean isShard;
+
+  public final void isShard() {
+    isShard = true;
+  }
+
+  /**
+   * Adds a field; at least one is needed.
+   *
+   * @param table the field's vocabulary, which must be that of the index
+   */
+  public final void addField(String field, TermTable table, PostingRule rule) {
+    targets.add(new PlannedField(field, table, rule));
+  }
+
+  /**
+   * Has norms of the field added last made for a searcher with other parameters of BM25 than those
+   * to rank with; see {@link BakedNorms}. The field must have norms.
+   *
+   * @param average the average length that they are for; 0 to count it
+   */
+  public final void bake(
+      double k1, double b, double searchedK1, double searchedB, double average) {
+    targets.get(targets.size() - 1).bake(
+        new BakedNorms.Parameters(k1, b), new BakedNorms.Parameters(searchedK1, searchedB),
+        average);
+  }
+
+  /** The field of this name to be worked on; null where there is none. */
+  protected final PlannedField target(String field) {
+    return targets.stream().filter(each -> each.field.equals(field)).findFirst().orElse(null);
+  }
+}

@@ -1,0 +1,149 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.search.CollectionStatistics;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.QueryVisitor;
+import org.apache.lucene.search.TermStatistics;
+import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Failures;
+import tdvlucene.common.Index;
+import tdvlucene.common.Indexes;
+import tdvlucene.common.Json;
+
+/**
+ * Statistics that scores depend on. Each shard counts its own; with the sums of all a shard is then
+ * searched. Deleted documents count, as in a {@code MultiReader}.
+ */
+public final class Statistics {
+  private final String field;
+  private final long documents;
+  private final CollectionStatistics collection; // null where no document has the field
+  private final Map<BytesRef, TermStatistics> terms = new HashMap<>();
+
+  /**
+   * @param counts a JSON array: documents, those with the field, its tokens, its postings
+   * @param terms a JSON array of [term, documents, occurrences]
+   */
+  Statistics(String field, String counts, String terms) {
+    this.field = field;
+    List<String> of = Json.parseStrings(counts);
+    this.documents = Long.parseLong(of.get(0));
+    long withField = Long.parseLong(of.get(1));
+    this.collection =
+        withField == 0
+            ? null
+            : new CollectionStatistics(
+                field, documents, withField, Long.parseLong(of.get(2)),
+                Long.parseLong(of.get(3)));
+    for (List<String> row : Json.parseRows(terms)) {
+      BytesRef term = new BytesRef(row.get(0));
+      this.terms.put(
+          term,
+          new TermStatistics(term, Long.parseLong(row.get(1)), Long.parseLong(row.get(2))));
+    }
+  }
+
+  /** A searcher of a shard that scores with these. */
+  IndexSearcher searcher(IndexReader shard, Similarity similarity) {
+    return new IndexSearcher(shard) {
+      @Override
+      public Query rewrite(Query query) throws IOException {
+        return super.rewrite(
+            ImpactSimilarity.askedFor(query, similarity, documents, term -> docFreq(term)));
+      }
+
+      @Override
+      public CollectionStatistics collectionStatistics(String name) {
+        requireField(name);
+        return collection;
+      }
+
+      @Override
+      public TermStatistics termStatistics(Term term, int docFreq, long totalTermFreq) {
+        requireField(term.field());
+        TermStatistics found = terms.get(term.bytes());
+        if (found == null) { // never with the shard's own: scores would be wrong and look right
+          throw new IllegalStateException("no statistics of the whole for the term " + term);
+        }
+        return found;
+      }
+    };
+  }
+
+  private long docFreq(Term term) {
+    TermStatistics found = terms.get(term.bytes());
+    return found == null ? 0 : found.docFreq();
+  }
+
+  private void requireField(String name) {
+    if (!name.equals(field)) {
+      throw new IllegalStateException("statistics of the whole are of " + field + ", not " + name);
+    }
+  }
+
+  /**
+   * A JSON object: {@code counts} (documents, those with the field, its tokens, its postings),
+   * {@code terms} (rows of term, documents, occurrences, of the topics' terms that it has) and
+   * {@code fields} (name to how it was indexed). Refuses a damaged index.
+   */
+  public static String ofShard(Index index, Queries queries) throws IOException {
+    String field = queries.field();
+    return Indexes.read(index, reader -> {
+      if (Indexes.hasField(reader, field)) { // a shard may lack it, as one without documents does
+        Searchable.require(reader, index, field);
+      } else {
+        Failures.refuseDamageSearched(index, bytes -> {}, read -> {});
+      }
+      return Json.of(new TreeMap<>(Map.of(
+          "counts", counts(reader, field),
+          "terms", terms(reader, queries),
+          "fields", fields(reader))));
+    });
+  }
+
+  private static List<Long> counts(IndexReader reader, String field) throws IOException {
+    CollectionStatistics of = new IndexSearcher(reader).collectionStatistics(field);
+    return of == null
+        ? List.of((long) reader.maxDoc(), 0L, 0L, 0L)
+        : List.of(of.maxDoc(), of.docCount(), of.sumTotalTermFreq(), of.sumDocFreq());
+  }
+
+  private static List<List<Object>> terms(IndexReader reader, Queries queries)
+      throws IOException {
+    Set<Term> all = new TreeSet<>();
+    for (Queries.Topic topic : queries.parse()) {
+      topic.query().visit(QueryVisitor.termCollector(all));
+    }
+    List<List<Object>> rows = new ArrayList<>();
+    for (Term term : all) {
+      int documents = reader.docFreq(term);
+      if (documents > 0) {
+        rows.add(List.of(term.text(), documents, reader.totalTermFreq(term)));
+      }
+    }
+    return rows;
+  }
+
+  /** How each field was indexed. */
+  private static Map<String, String> fields(IndexReader reader) {
+    Map<String, String> fields = new TreeMap<>();
+    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+      fields.put(info.name, Indexes.describe(info));
+    }
+    return fields;
+  }
+}

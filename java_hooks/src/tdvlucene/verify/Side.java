@@ -1,0 +1,63 @@
+package tdvlucene.verify;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiReader;
+import org.apache.lucene.index.ReaderUtil;
+import tdvlucene.common.DocumentNumbers;
+import tdvlucene.common.ExternalIds;
+import tdvlucene.common.Index;
+import tdvlucene.common.Segments;
+
+/** One side of a comparison: an opened index and the numbers of its live documents. */
+final class Side {
+  final IndexReader reader;
+  final Index index;
+  final DocumentNumbers live;
+
+  Side(IndexReader reader, Index index) {
+    this.reader = reader;
+    this.index = index;
+    this.live = DocumentNumbers.ofLive(reader);
+  }
+
+  /** The segments that have live documents. */
+  private List<IndexReader> liveSegments() {
+    List<IndexReader> segments = new ArrayList<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      if (leaf.reader().numDocs() > 0) {
+        segments.add(leaf.reader());
+      }
+    }
+    return segments;
+  }
+
+  /** Live documents of each segment that has any. */
+  List<Integer> sizes() {
+    return liveSegments().stream().map(IndexReader::numDocs).toList();
+  }
+
+  /** Fields of the segments that have live documents: merging leaves the others out. */
+  FieldInfos liveFields() throws IOException {
+    IndexReader[] readers = liveSegments().toArray(new IndexReader[0]);
+    try (MultiReader live = new MultiReader(readers, false)) {
+      return FieldInfos.getMergedFieldInfos(live); // closing it gives back what it took only
+    }
+  }
+
+  LeafReaderContext leafOf(int doc) {
+    return reader.leaves().get(ReaderUtil.subIndex(doc, reader.leaves()));
+  }
+
+  /** Says of a difference that it is at the live document with a number. */
+  Difference at(int number, Difference difference) throws IOException {
+    int doc = live.doc(number);
+    return difference
+        .at("segment", Segments.segmentOf(leafOf(doc)).getSegmentName())
+        .at("document", new ExternalIds(reader, index).of(doc).utf8ToString());
+  }
+}

@@ -1,0 +1,236 @@
+"""Validate operating points on held-out queries, against the tuned full index.
+
+Against default parameters a pruned index wins too easily: part of its gain comes from the k1 and b
+that were chosen for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..evaluation.significance import t_test
+from ..evaluation.tuning import OBJECTIVE, Choice, tune
+from ..matrix.term_document_matrix import row_sums
+from ..progress import Progress
+from ..ranking import SearchParameters, Statistics
+from ..ranking.postings import describe_boost
+from ..simulation.bytes import (
+    estimate_dictionary_bytes,
+    estimate_posting_bytes,
+    lists_left,
+    posting_format,
+)
+from ..simulation.problem import Problem, PrunedByFold, TermScores
+from ..simulation.retrieval import MEASURES, mean_measures
+from ..values.losses import MEASURE, Recommended, recommend
+from ..values.posting_rule import nearest
+from .scale import ScaleChoice, Tradeoff
+
+_ANYTHING = (-1.0, 1.0)
+"""The interval of a difference between measures if the queries have no spread to estimate one."""
+
+
+class FullIndex(NamedTuple):
+    """The full index with its best parameters.
+
+    Attributes
+    ----------
+    measured : float64[Q, measures]
+        Each query's measures, with the parameters that are best for the *other* folds' queries.
+    parameters : SearchParameters
+        Those that are best for all queries.
+    visited : float
+        Postings in the lists of a query's terms, mean over the queries.
+    """
+
+    measured: np.ndarray
+    parameters: SearchParameters
+    visited: float
+
+
+def measure_full(
+    problem: Problem, folds: Sequence[np.ndarray], queries: np.ndarray, progress: Progress
+) -> FullIndex:
+    """Tune the full index on the ``queries`` that tune the pruned one, and measure every query.
+
+    Here the best parameters are taken however small their gain (see :mod:`..evaluation.tuning`),
+    while a pruned index needs more to change its own.
+    """
+    full = problem.full
+
+    def at(choice: Choice) -> Problem:
+        return full.with_parameters(problem.parameters.with_values(choice))
+
+    def measure(choice: Choice) -> np.ndarray:
+        return at(choice).measure(full.plain, queries)[:, MEASURES.index(OBJECTIVE)]
+
+    given = problem.parameters.values()
+    tuning = tune(problem.model, given, measure, progress, "tune the full index")
+    measured = np.zeros((len(problem.queries), len(MEASURES)))
+    for fold in folds:
+        others = ~np.isin(queries, fold)
+        best = at(tuning.best(others) if others.any() else tuning.choices[0])
+        measured[fold] = best.measure(full.plain, fold)
+    chosen = at(tuning.best()).parameters
+    return FullIndex(measured, chosen, mean_visited(problem, full.plain.statistics))
+
+
+def mean_visited(problem: Problem, statistics: Statistics) -> float:
+    """Return the mean over the queries of the postings in the lists of their terms.
+
+    An exhaustive search visits all of them, one that skips visits some of them.
+    """
+    queries = problem.queries
+    visited = row_sums(lists_left(statistics)[queries.terms], np.diff(queries.indptr))
+    return float(visited.sum() / max(1, len(queries)))
+
+
+class Learned(NamedTuple):
+    """The result of a recipe.
+
+    Attributes
+    ----------
+    problem : Problem
+        With the parameters that were chosen.
+    final : TermScores
+    points : list of dicts, see :class:`tdv_lucene.values.term_values.TermValues`
+    folds : list of dicts
+        Each fold's stop, and its held-out measures at every reduction beside the full index's.
+    full : dict
+        The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
+        ``dictionary_bytes`` and the postings ``visited``, as the points have them.
+    recommended : Recommended
+        By the points; with too few queries the prior's reduction.
+    choice : dict or None
+        See :func:`held_out_choice`.
+    moved : dict or None
+        How far learning left the prior, and what that gained; None if it began without.
+    tradeoff : Tradeoff or None
+        The trade-off that the queries chose; None if there was no choice.
+    """
+
+    problem: Problem
+    final: TermScores
+    points: list[dict[str, Any]]
+    folds: list[dict[str, Any]]
+    full: dict[str, Any]
+    recommended: Recommended
+    choice: dict[str, Any] | None
+    moved: dict[str, Any] | None = None
+    tradeoff: Tradeoff | None = None
+
+
+def validate_points(
+    learned: PrunedByFold,
+    full: FullIndex,
+    reductions: tuple[float, ...],
+    choose_scale: ScaleChoice,
+    progress: Progress,
+    measure: str = MEASURE,
+    prior_reduction: float = 0.0,
+) -> Learned:
+    """Measure the ``learned`` index at every reduction, for all queries and by fold.
+
+    Every query is measured with the training of the fold it is held out of, on the integer index
+    that pruning would write at the point's scale, and searched with parameters that it had no part
+    in choosing. Differences are from ``full``. ``measure`` and ``prior_reduction`` are for
+    :func:`..values.losses.recommend`.
+    """
+    problem, folds = learned.problem, learned.folds
+    plain = problem.full.plain
+    points, every = [], []
+    by_fold: list[dict[str, Any]] = [
+        {
+            "queries": len(fold),
+            "parameters": of_fold.parameters.values(),
+            "lead": describe_boost(of_fold.matrix.position_boost),
+            "full": mean_measures(full.measured[fold]),
+            "held_out": {},
+        }
+        for of_fold, fold in zip(learned.problems.of_folds, folds)
+    ]
+    for done, reduction in enumerate(reductions):
+        progress("validate operating points", done, len(reductions))
+        at = learned.at(reduction)
+        chosen = choose_scale(at)
+        measured = at.held_out(chosen.of_folds)
+        every.append(measured - full.measured)
+        scale, pruned = chosen.entry["scale"], at.prune(chosen.entry["scale"])[1]
+        points.append(
+            {
+                "reduction": reduction,
+                "unit": learned.unit,
+                "removed": chosen.entry["removed"],
+                "posting_bytes": chosen.entry["posting_bytes"],
+                "dictionary_bytes": chosen.entry["dictionary_bytes"],
+                "visited": mean_visited(problem, pruned.statistics),
+                "measures": mean_measures(measured),
+                "full": mean_measures(full.measured),
+                "difference": _differences(every[-1]),
+                "scale": scale,
+                "scales": chosen.table,
+            }
+        )
+        for report, fold in zip(by_fold, folds):
+            report["held_out"][f"{reduction:g}"] = mean_measures(measured[fold])
+    terms, matrix = problem.matrix.vocabulary.terms, problem.full.matrix
+    with_positions = posting_format(matrix).with_positions()
+    about_full = {
+        "parameters": full.parameters.describe(),
+        "visited": full.visited,
+        "posting_bytes": estimate_posting_bytes(matrix, plain),
+        "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics),
+        "with_positions": {
+            "posting_bytes": estimate_posting_bytes(matrix, plain, with_positions),
+            "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics, positions=True),
+        },
+    }
+    recommended = recommend(points, measure, prior_reduction)
+    choice = held_out_choice(points, every, folds, measure, prior_reduction)
+    return Learned(problem, learned.final, points, by_fold, about_full, recommended, choice)
+
+
+def held_out_choice(
+    points: Sequence[Mapping[str, Any]],
+    differences: Sequence[np.ndarray],
+    folds: Sequence[np.ndarray],
+    measure: str = MEASURE,
+    prior_reduction: float = 0.0,
+) -> dict[str, Any] | None:
+    """Return the difference from the full index to expect of as many other queries.
+
+    Luck favours the recommended point, so the mean of its own queries is too high. Here each fold
+    is measured at the point that the other folds recommend. Both this mean and that of other
+    queries vary, so the interval ``ci95`` is wider than that of a ``mean`` by the square root of
+    two. None for a single fold.
+
+    Parameters
+    ----------
+    differences
+        For each point float64[Q, measures], of held-out queries from the full index.
+    """
+    if len(folds) < 2:  # of a log, or of a single query: nobody else could choose
+        return None
+    reductions = [point["reduction"] for point in points]
+    gains, column = np.zeros(len(differences[0])), MEASURES.index(measure)
+    for fold in folds:
+        by_others = [
+            {**point, "difference": _differences(np.delete(of_point, fold, axis=0))}
+            for point, of_point in zip(points, differences)
+        ]
+        at = nearest(reductions, recommend(by_others, measure, prior_reduction).reduction)
+        gains[fold] = differences[at][fold, column]
+    low, high = t_test(gains)[1] or _ANYTHING
+    mean, half = float(gains.mean()), (high - low) / 2**0.5
+    return {"mean": mean, "ci95": [mean - half, mean + half]}
+
+
+def _differences(differences: np.ndarray) -> dict[str, dict[str, Any]]:
+    """Return the mean difference of each measure with its interval, over paired queries."""
+    return {
+        name: {"mean": float(per_query.mean()), "ci95": list(t_test(per_query)[1] or _ANYTHING)}
+        for name, per_query in zip(MEASURES, differences.T)
+    }

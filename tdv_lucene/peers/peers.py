@@ -1,0 +1,204 @@
+"""Peers: prunings without learning, to compare a learned one with at the same size."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..analysis import STOP_WORDS
+from ..errors import TdvError
+from ..indexes.index import Index
+from ..matrix.extract import open_matrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_statistics import residual_idf
+from ..output import Output
+from ..progress import Progress, silent
+from ..ranking import ANY_MODEL, SearchParameters, ranking_function
+from ..ranking.bm25 import bm25_idf
+from ..values.posting_rule import REDUCTIONS, make_posting_rule, rule_length_norm
+from ..values.term_values import KIND, TermValues, unvalidated_values
+from .config import PeersConfig
+
+CARMEL_K = 10
+"""The rank that Carmel's epsilon version protects."""
+
+
+class Order(NamedTuple):
+    """An order of terms (given a seed) or a factor of postings (given K_d), described.
+
+    Attributes
+    ----------
+    of_weights : (k1, b) or None
+        Of the saturation, if the order is for impact indexes: with so large a k1 it is the weight,
+        or with b = 1 its share of the document's largest.
+    """
+
+    compute: Callable[..., np.ndarray]
+    about: str
+    of_weights: tuple[float, float] | None = None
+
+
+def _by_doc_freq(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    return -np.asarray(matrix.doc_freq, np.float32)
+
+
+def _by_residual_idf(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    return residual_idf(matrix).astype(np.float32)
+
+
+def _at_random(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).random(matrix.shape[0], np.float32)
+
+
+def _by_stop_list(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    """The standard list, then the collection's most frequent words: how stop lists are made.
+
+    Fox (1990), "A stop list for general text"; Manning, Raghavan and Schuetze (2008), 2.2.2.
+    """
+    order = -np.asarray(matrix.total_term_freq, np.float64)
+    standard = matrix.vocabulary.find(STOP_WORDS)
+    order[standard[standard >= 0]] -= matrix.total_term_freq.sum()
+    return order.astype(np.float32)
+
+
+def _uniform(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
+    """A posting's BM25 score against one threshold for all: idf times saturation."""
+    return np.asarray(bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count))
+
+
+def _same(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
+    return np.ones(matrix.shape[0])
+
+
+def _delta(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
+    """A posting's score as a share of the best of its list; idf cancels."""
+    return 1 / _best_saturations(matrix, length_norm, 1)
+
+
+def _epsilon(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
+    """A posting's score over its list's ``CARMEL_K``-th best; shorter lists are dropped last."""
+    best = _best_saturations(matrix, length_norm, CARMEL_K)
+    least = np.nanmin(best, initial=1.0)
+    return 1 / np.where(np.isnan(best), least / 1000, best)
+
+
+def _best_saturations(matrix: TermDocumentMatrix, length_norm: np.ndarray, k: int) -> np.ndarray:
+    """Return float64[V]: the ``k``-th largest tf / (tf + K_d) of each list; NaN if it is short."""
+    found = np.full(matrix.shape[0], np.nan)
+    for term in np.flatnonzero(np.asarray(matrix.doc_freq) >= k):
+        span = slice(matrix.indptr[term], matrix.indptr[term + 1])
+        tf = matrix.data[span]
+        saturation = tf / (tf + length_norm[matrix.indices[span]])
+        found[term] = np.partition(saturation, -k)[-k]
+    return found
+
+
+POSTINGS = {
+    "carmel-uniform": Order(_uniform, "postings of the smallest BM25 score (Carmel et al. 2001)"),
+    "carmel-delta": Order(_delta, "postings of the smallest share of their list's best"),
+    "carmel-epsilon": Order(
+        _epsilon, f"postings of the smallest share of their list's {CARMEL_K}th best"
+    ),
+    "abs-value": Order(_same, "postings of the smallest weight, of an impact index", (1e4, 0)),
+    "max-ratio": Order(_same, "postings of the smallest share of their document's best", (1e4, 1)),
+}
+
+ORDERS = {
+    "df": Order(_by_doc_freq, "terms in the most documents"),
+    "ridf": Order(_by_residual_idf, "terms of the lowest residual idf (Church and Gale 1995)"),
+    "random": Order(_at_random, "terms at random"),
+    "stopwords": Order(_by_stop_list, "terms of a longer and longer stop list (Fox 1990)"),
+}
+
+PEERS = {name: order.about for name, order in (ORDERS | POSTINGS).items()}
+"""Peers by name, with what they drop first.
+
+Carmel et al.: "Static index pruning for information retrieval systems" (SIGIR 2001), with BM25 as
+the score. The last two are OpenSearch's, of the same name."""
+
+
+_OTHERS = ", ".join(name for name in PEERS if name not in POSTINGS or not POSTINGS[name].of_weights)
+
+
+def unlearned_values(
+    matrix: TermDocumentMatrix,
+    name: str,
+    *,
+    parameters: SearchParameters | None = None,
+    seed: int = 0,
+) -> TermValues:
+    """Return TDVs of 1 with the order of the peer ``name``, one of :data:`PEERS`.
+
+    Nothing is validated: the points have no measures. Their scale is 1, which leaves frequencies
+    as they are.
+
+    Parameters
+    ----------
+    parameters
+        k1, b and mu that the pruned index records for its search; None for Anserini's.
+    seed
+        For ``"random"``.
+
+    Raises
+    ------
+    TdvError
+        When there is no such peer.
+    """
+    if name not in PEERS:
+        raise TdvError(f"no peer '{name}': choose one of {', '.join(PEERS)}")
+    matrix.require_postings("a pruning")
+    suits = matrix.searched_by(None)
+    of_weights = ranking_function(suits).of_weights
+    parameters = parameters or SearchParameters()
+    weights = np.ones(matrix.shape[0], np.float32)
+    rule = None
+    if name in POSTINGS:  # no whole terms are dropped, and postings by factor times saturation
+        order = POSTINGS[name]
+        if order.of_weights and not of_weights:
+            raise TdvError(f"the peer '{name}' is for impact indexes: choose another of {_OTHERS}")
+        k1, b = order.of_weights or (parameters.k1, parameters.b)
+        length_norm = rule_length_norm(matrix, k1, b).at(matrix.stored_lengths())
+        rule = make_posting_rule(matrix, order.compute(matrix, length_norm), 0.0, k1=k1, b=b)
+    priority = rule.priority if rule else ORDERS[name].compute(matrix, seed)
+    return unvalidated_values(
+        matrix, weights, priority, rule, reductions=REDUCTIONS, scale=1, recommended=0.45,
+        model=suits if of_weights else ANY_MODEL, parameters=parameters,
+        recipe={"name": name, "about": PEERS[name]}, seed=seed,
+    )  # fmt: skip
+
+
+def make_peer_values(
+    index: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    name: str,
+    config: PeersConfig | None = None,
+    *,
+    progress: Progress = silent,
+    **options: Any,
+) -> TermValues:
+    """Write :func:`unlearned_values` of a Lucene index to the folder ``output``.
+
+    Parameters
+    ----------
+    config, options
+        A :class:`PeersConfig`, or its options by name, as ``seed=1``.
+
+    Raises
+    ------
+    TdvError
+        For anything a user can fix, before anything is written.
+    """
+    config = PeersConfig.of(config, options, name=name)
+    place = Output(
+        output, KIND, inputs=[index, config.matrix], overwrite=config.overwrite, made_by="peers"
+    )
+    parameters = SearchParameters().with_values(config.parameters)
+    with Index.open(index) as opened:
+        opened.require_prunable(config.field)
+        with open_matrix(opened, config.matrix, field=config.field, progress=progress) as counts:
+            values = unlearned_values(counts, name, parameters=parameters, seed=config.seed)
+            values.save(place)
+    return TermValues.load(output)

@@ -1,0 +1,375 @@
+"""The bytes of an index that has not been written: Lucene's posting lists and dictionary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..matrix.term_document_matrix import (
+    ListSample,
+    TermDocumentMatrix,
+    norm_bytes,
+    release,
+    row_sums,
+)
+from ..ranking import Statistics
+from ..ranking.postings import Boost
+from ..values.term_values import TermValues
+from ..vocabulary import ByteStrings
+from .collection import WeightedCollection, stored_frequency
+
+_EXCEPTIONS = 7
+_IMPACT_BYTES = 1.6
+"""Measured: a pair of frequency and norm takes one byte or two."""
+_SAMPLE = 1 << 20
+"""Postings looked at, about."""
+_HALF_BLOCK = 16
+"""Lucene's blocks of terms have 25 to 48."""
+_POSTINGS = 1 << 19
+"""Postings drawn of short lists, and of long ones."""
+_STRETCH = 1 << 13
+"""Postings of a long list that are drawn at once: 64 or 32 of Lucene's blocks."""
+
+
+class PostingFormat(NamedTuple):
+    """A postings format of Lucene.
+
+    Attributes
+    ----------
+    block : int
+        Postings packed together; those after the last full block of a list are variable bytes.
+    bit_sets : bool
+        Whether dense blocks of documents are stored as bit sets.
+    block_overhead : float
+        Bytes of a full block for skipping over it, besides its impacts.
+    impact_levels : float
+        Impacts of several blocks together, as a share of those of single blocks.
+    """
+
+    block: int
+    bit_sets: bool
+    block_overhead: float
+    impact_levels: float
+
+    def with_positions(self) -> PostingFormat:
+        """Return the format of fields with positions, to which blocks skip (measured: wiki165k)."""
+        return self._replace(block_overhead=self.block_overhead + 3.3)
+
+
+LUCENE_9 = PostingFormat(128, False, 6.0, 0.25)
+"""``Lucene99PostingsFormat``."""
+LUCENE_10 = PostingFormat(256, True, 6.0, 0.05)
+"""``Lucene104PostingsFormat``."""
+
+
+def posting_bytes(
+    indptr: np.ndarray,
+    docs: np.ndarray,
+    freqs: np.ndarray,
+    norms: np.ndarray,
+    form: PostingFormat = LUCENE_9,
+) -> int:
+    """Return the bytes of a field's lists in Lucene's ``.doc`` file, to three percent.
+
+    Parameters
+    ----------
+    indptr : int64[V + 1]
+        Spans of the lists.
+    docs, freqs : int32[nnz]
+        Documents, ascending within a list, and frequencies of at least 1.
+    norms : uint8[nnz]
+        Norm byte of each posting's document.
+    form
+        Blocks are packed with as many bits as their largest document gap and, but for seven
+        exceptions of two bytes, their largest frequency need; equal frequencies take two bytes.
+        After the last full block a gap takes whole bytes, and a frequency other than 1 as well.
+        A list of one posting is in the dictionary and takes none here.
+    """
+    sizes = np.diff(indptr)
+    gaps = np.diff(docs, prepend=-1).astype(np.int64)
+    starts = indptr[:-1][sizes > 0]
+    gaps[starts] = docs[starts] + 1
+    place = np.arange(len(docs)) - np.repeat(indptr[:-1], sizes)
+    full = place < np.repeat(sizes // form.block * form.block, sizes)
+    blocks = tuple(part[full].reshape(-1, form.block) for part in (gaps, freqs, norms))
+    tail = ~full & (np.repeat(sizes, sizes) > 1)
+    packed = _gap_bytes(blocks[0], form) + _freq_bytes(blocks[1])
+    impacts = _count_impacts(blocks[1], blocks[2]) * _IMPACT_BYTES * (1 + form.impact_levels)
+    overhead = len(blocks[0]) * form.block_overhead
+    return round(packed + impacts + overhead + _tail_bytes(gaps[tail], freqs[tail]))
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    """Return int64[n]: the bits that numbers need."""
+    return np.frexp(np.asarray(values, np.float64))[1].astype(np.int64)
+
+
+def variable_bytes(numbers: np.ndarray) -> np.ndarray:
+    """Return int64[n]: bytes of Lucene's variable-length integers."""
+    return (_bits(np.maximum(numbers, 1)) + 6) // 7
+
+
+def _gap_bytes(gaps: np.ndarray, form: PostingFormat) -> int:
+    bits = _bits(gaps.max(axis=1, initial=1))
+    taken = 1 + form.block // 8 * bits
+    span = gaps.sum(axis=1)
+    if form.bit_sets:
+        words = (span + 63) // 64
+        taken = np.where((bits + 1) * form.block <= words * 64, taken, 1 + 8 * words)
+    return int(np.where(span == form.block, 1, taken).sum())
+
+
+def _freq_bytes(freqs: np.ndarray) -> int:
+    block = freqs.shape[1]
+    top = np.partition(freqs, block - _EXCEPTIONS - 1, axis=1)[:, block - _EXCEPTIONS - 1 :]
+    most = _bits(top.max(axis=1, initial=1))
+    bits = np.maximum(_bits(top[:, 0]), most - 8)
+    largest = ((1 << bits) - 1)[:, None]
+    exceptions = (top > largest).sum(axis=1)
+    cut = freqs & largest
+    equal = (cut == cut[:, :1]).all(axis=1) & (most <= 8)
+    packed = np.where(equal, 1 + (cut[:, 0] > 127), block // 8 * bits)
+    return int((1 + packed + 2 * exceptions).sum())
+
+
+def _count_impacts(freqs: np.ndarray, norms: np.ndarray) -> int:
+    """Count the postings that no other of their block beats in both frequency and length."""
+    keys = np.sort(-(freqs.astype(np.int64) << 8 | (255 - norms.astype(np.int64))), axis=1)
+    ordered = 255 - (-keys & 255)  # norms from the highest frequency down, short ones first
+    lowest = np.minimum.accumulate(ordered, axis=1)
+    return int((ordered[:, 1:] < lowest[:, :-1]).sum()) + len(freqs)
+
+
+def _tail_bytes(gaps: np.ndarray, freqs: np.ndarray) -> int:
+    whole = (_bits(gaps << 1 | 1) + 7) // 8
+    groups = len(gaps) / 4  # a byte for the sizes of four
+    other = freqs[freqs != 1]
+    return int(whole.sum() + groups + variable_bytes(other).sum())
+
+
+def estimate_bytes(matrix: TermDocumentMatrix, collection: WeightedCollection) -> int:
+    """Return the estimated bytes of the posting lists and of the dictionary."""
+    dictionary = estimate_dictionary_bytes(matrix.vocabulary.terms, collection.statistics)
+    return estimate_posting_bytes(matrix, collection) + dictionary
+
+
+def estimate_posting_bytes(
+    matrix: TermDocumentMatrix, collection: WeightedCollection, form: PostingFormat | None = None
+) -> int:
+    """Return the bytes of the posting lists of ``collection``, from lists of every length.
+
+    Terms are sampled at equal steps in order of what is left of their lists. Against the ``.doc``
+    files Lucene wrote it was within 3 % (see ``tests/integration/test_posting_files.py``). ``form``
+    None is that of the matrix's index.
+    """
+    form = form or posting_format(matrix)
+    if matrix.pool is not None:
+        before = max(1, matrix.pool.stored_tokens) / max(1, matrix.doc_count)
+        shorter = float(collection.statistics.avg_doc_len) / before
+        return sample_bytes(matrix.pool.lists, matrix.position_boost, collection, shorter, form)
+    doc_freq = lists_left(collection.statistics)
+    every = max(1, int(doc_freq.sum()) // _SAMPLE)
+    by_size = np.argsort(doc_freq, kind="stable")
+    by_size = by_size[np.searchsorted(doc_freq[by_size], 2) :]  # lists of one take no bytes
+    terms = np.sort(by_size[every // 2 :: every])
+    sizes = np.diff(matrix.indptr)[terms]
+    ends = np.cumsum(sizes)
+    if not len(ends):
+        return 0
+    postings = np.repeat(matrix.indptr[terms] - (ends - sizes), sizes) + np.arange(ends[-1])
+    docs = np.asarray(matrix.indices[postings])
+    tf = collection.stored_tf(np.repeat(terms, sizes), matrix.tf(postings))
+    return every * _bytes_of_kept(sizes, docs, tf, norm_bytes(collection.doc_len)[docs], form)
+
+
+def sample_bytes(
+    samples: tuple[ListSample, ...],
+    boost: Boost | None,
+    collection: WeightedCollection,
+    shorter: float,
+    form: PostingFormat,
+) -> int:
+    """Return the bytes of the lists of ``collection``.
+
+    Each posting of a sample represents as many as the collection has left of the terms that it was
+    drawn from: terms lose very different shares of their postings, and the sample has too few long
+    lists to show how much they lose together. ``shorter`` is the mean length of a document now over
+    that in the sample; every document's length, and so its norm, is shortened by it.
+    """
+    assert collection.cut is None  # what a rule drops is dropped from the pool's lists before
+    doc_freq, total = lists_left(collection.statistics), 0.0
+    for sample in samples:
+        sizes = np.diff(sample.indptr)
+        each = np.repeat(collection.tdv[sample.terms], sizes)
+        tf = stored_frequency(sample.tf(boost), each, collection.scale or 1.0)
+        norms = norm_bytes(np.rint(sample.doc_len * shorter).astype(np.int64))
+        weight = int(doc_freq[sample.among].sum()) / max(1, int(np.count_nonzero(tf)))
+        total += weight * _bytes_of_kept(sizes, sample.docs, tf, norms, form)
+    return round(total)
+
+
+def _bytes_of_kept(
+    sizes: np.ndarray, docs: np.ndarray, tf: np.ndarray, norms: np.ndarray, form: PostingFormat
+) -> int:
+    """Return the bytes of lists of ``sizes`` without the postings whose frequency is 0."""
+    kept = tf > 0
+    indptr = np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64)
+    return posting_bytes(indptr, docs[kept], tf[kept].astype(np.int64), norms[kept], form)
+
+
+def lists_left(left: Statistics) -> np.ndarray:
+    """Return int64[V]: the lengths of the lists, 0 for a term that is dropped."""
+    return np.where(left.total_term_freq > 0, left.doc_freq, 0).astype(np.int64)
+
+
+def posting_format(matrix: TermDocumentMatrix) -> PostingFormat:
+    """Return the postings format of the matrix's index."""
+    version = matrix.source.get("lucene_version", "")
+    return LUCENE_9 if int(version.partition(".")[0] or 9) < 10 else LUCENE_10
+
+
+def estimate_dictionary_bytes(
+    terms: ByteStrings, statistics: Statistics, *, positions: bool = False
+) -> int:
+    """Return the bytes of a field's terms in Lucene's dictionary, ``positions`` or not.
+
+    A term takes its bytes beyond those that the 30 or so terms of its block share, one byte for
+    their number, its counts, and where its list begins. A single posting is stored there instead of
+    a list, and runs of terms that occur once share their counts. ``statistics`` float64[V] are
+    those of the index; a term whose ``total_term_freq`` is 0 is not in it. The difference between
+    two indexes made of the same one was predicted to a tenth (wiki165k: of 6.3 and 2.7 MB).
+    """
+    kept = np.flatnonzero(statistics.total_term_freq > 0)
+    doc_freq = np.asarray(statistics.doc_freq)[kept].astype(np.int64)
+    total = np.rint(np.asarray(statistics.total_term_freq)[kept]).astype(np.int64)
+    alone = doc_freq == 1
+    counted = variable_bytes(2 * doc_freq) + variable_bytes(total - doc_freq)
+    counts = np.where(alone & (total == 1), 0, counted)
+    # Lists take about three bytes a posting in their tails, two in blocks.
+    lists = np.where(doc_freq < LUCENE_9.block, 3, 2) * doc_freq
+    skips = np.where(doc_freq > LUCENE_9.block, variable_bytes(doc_freq // 8), 0)
+    place = np.where(alone, 3, variable_bytes(2 * lists) + skips)
+    if positions:
+        place = place + variable_bytes(total) + np.where(total > LUCENE_9.block, 2, 0)
+    lengths = np.diff(terms.indptr)[kept]
+    beyond = int(lengths.sum()) - _shared(terms, kept)
+    return int(beyond + len(kept) + counts.sum() + place.sum())
+
+
+def _shared(terms: ByteStrings, kept: np.ndarray) -> int:
+    """Return the bytes that the terms ``kept`` int64[n] share with the term half a block on."""
+    first, other = kept[:-_HALF_BLOCK], kept[_HALF_BLOCK:]
+    shortest = np.minimum(*(np.diff(terms.indptr)[each] for each in (first, other)))
+    alike, shared = np.ones(len(first), bool), 0
+    for place in range(int(shortest.max(initial=0))):
+        alike &= shortest > place
+        at = np.flatnonzero(alike)
+        if not len(at):
+            break
+        same = terms.data[terms.indptr[first[at]] + place]
+        alike[at] = same == terms.data[terms.indptr[other[at]] + place]
+        shared += int(np.count_nonzero(alike))
+    return shared
+
+
+def with_index_bytes(values: TermValues, index: str | os.PathLike[str]) -> TermValues:
+    """Return the TDVs with ``index_bytes`` at every point and scale tried, and under ``full``.
+
+    The prediction is for ``prune --tf scaled`` without further flags, in the source's format.
+    Posting lists and dictionary are estimated. Lists are corrected by the error of the estimate for
+    the source's own, and the dictionary by how often its segments repeat a term. Positions and
+    deleted documents are left out; term vectors shrink with the postings; all else stays.
+    """
+    from ..indexes.inspection import inspect_index
+
+    found = inspect_index(index)
+    full = values.manifest["full"]
+    fields = {entry["name"]: entry for entry in found["fields"]}
+    about = fields.pop(values.vocabulary.field)
+    source = full["with_positions"] if "POSITIONS" in about["index_options"] else full
+    # No other field has lists to speak of: an id's terms are in one document each.
+    alone = all(entry.get("postings", 0) <= entry.get("terms", 0) for entry in fields.values())
+    live = found["documents"] / max(1, found["documents"] + found["deleted"])
+    sizes: Mapping[str, float] = {k: live * size for k, size in found["bytes_by_kind"].items()}
+    repeated = about["segment_terms"] / max(1, about["terms"])
+    correction = sizes["postings"] / max(1, source["posting_bytes"]) if alone else 1.0
+
+    def predict(point: Mapping[str, Any]) -> int:
+        lists = point["posting_bytes"] - source["posting_bytes"]
+        terms = point["dictionary_bytes"] - source["dictionary_bytes"]
+        changed: dict[str, float] = {
+            "postings": sizes["postings"] + correction * lists,
+            "dictionary": sizes["dictionary"] + repeated * terms,
+            "positions": 0,
+            "vectors": sizes["vectors"] * (1 - point["removed"]),
+        }
+        return round(sum(changed.get(kind, size) for kind, size in sizes.items()))
+
+    points = []
+    for point in values.points:
+        scales = [{**e, "index_bytes": predict({**point, **e})} for e in point["scales"]]
+        points.append({**point, "index_bytes": predict(point), "scales": scales})
+    about_full = {**full, "index_bytes": found["bytes"]}
+    return replace(values, manifest={**values.manifest, "points": points, "full": about_full})
+
+
+def draw_lists(matrix: TermDocumentMatrix, lengths: np.ndarray) -> tuple[ListSample, ...]:
+    """Draw lists in the order of their sizes, and stretches of the long ones, at equal steps.
+
+    A pool's own lists tell little about bytes: they are shorter than the collection's, and their
+    documents lie further apart.
+
+    ``lengths`` int64[D] are those of :meth:`.TermDocumentMatrix.stored_lengths`.
+    """
+    sizes = np.diff(matrix.indptr)
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
+    first, long = np.searchsorted(ordered, (2, _STRETCH))  # lists of one take no bytes
+    samples = []
+    short = order[first:long]
+    every = max(1, int(ordered[first:long].sum()) // _POSTINGS)
+    if len(short):
+        terms = np.sort(short[every // 2 :: every])
+        ends = matrix.indptr[terms], matrix.indptr[terms + 1]
+        samples.append(_read(matrix, lengths, short, terms, *ends))
+    if long < len(order):
+        samples.append(_stretches(matrix, lengths, np.sort(order[long:])))
+    release(matrix)
+    return tuple(samples)
+
+
+def _stretches(matrix: TermDocumentMatrix, lengths: np.ndarray, terms: np.ndarray) -> ListSample:
+    """Draw stretches at equal steps along the lists of ``terms`` laid end to end."""
+    pieces = np.diff(matrix.indptr)[terms] // _STRETCH  # what is over counts as much as a piece
+    ends = np.cumsum(pieces)
+    number = min(int(ends[-1]), _POSTINGS // _STRETCH)
+    chosen = (np.arange(number) * int(ends[-1]) + int(ends[-1]) // 2) // number
+    place = np.searchsorted(ends, chosen, side="right")
+    starts = matrix.indptr[terms[place]] + (chosen - ends[place] + pieces[place]) * _STRETCH
+    return _read(matrix, lengths, terms, terms[place], starts, starts + _STRETCH)
+
+
+def _read(
+    matrix: TermDocumentMatrix, lengths: np.ndarray, among: np.ndarray, terms: np.ndarray,
+    starts: np.ndarray, ends: np.ndarray,
+) -> ListSample:  # fmt: skip
+    spans = [slice(start, end) for start, end in zip(starts.tolist(), ends.tolist())]
+
+    def take(array: np.ndarray) -> np.ndarray:
+        return np.concatenate([array[span] for span in spans])
+
+    docs = take(matrix.indices)
+    before = np.where(starts == matrix.indptr[terms], -1, matrix.indices[np.maximum(starts, 1) - 1])
+    return ListSample(
+        among=np.asarray(among, np.int32),
+        terms=terms,
+        indptr=np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
+        docs=(docs - np.repeat(before + 1, ends - starts)).astype(np.int32),
+        data=take(matrix.data),
+        first_positions=None if matrix.first_positions is None else take(matrix.first_positions),
+        doc_len=lengths[docs],
+    )

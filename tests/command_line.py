@@ -1,0 +1,45 @@
+"""Commands as a user types them, in this process; and the files that they read and write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from tdv_lucene.cli import _group
+
+
+def run_command(*words: object) -> Result:
+    """What a command made of its words; its errors are raised."""
+    return CliRunner().invoke(_group, [*map(str, words)], catch_exceptions=False)
+
+
+def json_of(*words: object) -> Any:
+    """What a command that goes well prints with ``--json``."""
+    done = run_command(*words, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def write_judged(
+    folder: Path, topics: Mapping[str, str], relevant: Mapping[str, str]
+) -> tuple[Path, Path]:
+    """Topics and qrels; ``relevant`` has the ids of each topic's documents, apart by blanks."""
+    files = folder / "topics.tsv", folder / "qrels.txt"
+    files[0].write_text("".join(f"{qid}\t{text}\n" for qid, text in topics.items()))
+    files[1].write_text(
+        "".join(f"{qid} 0 {doc} 1\n" for qid, docs in relevant.items() for doc in docs.split())
+    )
+    return files
+
+
+def hits_of(run: Path) -> dict[str, list[tuple[str, str]]]:
+    """Query -> (document, score as printed), best first."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in run.read_text(encoding="utf-8").splitlines():
+        query, _, document, _, score, _ = line.split()
+        found.setdefault(query, []).append((document, score))
+    return found

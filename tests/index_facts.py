@@ -1,0 +1,33 @@
+"""What an index says of itself, for tests that look once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tdv_lucene.analysis import Analysis
+from tdv_lucene.indexes import analysis
+from tdv_lucene.indexes.field_analysis import FieldAnalysis
+from tdv_lucene.indexes.index import Index
+from tdv_lucene.indexes.search_parameters import recorded_parameters as parameters_of
+from tdv_lucene.ranking import SearchParameters
+
+
+def identity_of(index: Path) -> dict[str, Any]:
+    """The last commit."""
+    with Index.open(index) as opened:
+        return opened.identity
+
+
+def analysis_of(
+    index: Path, field: str = "contents", asked: Analysis | None = None
+) -> FieldAnalysis:
+    """How a field was analysed."""
+    with Index.open(index) as opened:
+        return analysis.analysis_of(opened, field, asked)
+
+
+def recorded_parameters(index: Path, model: str | None = None, **given: float) -> SearchParameters:
+    """What the index is searched with."""
+    with Index.open(index) as opened:
+        return parameters_of(opened, model, **given)

@@ -1,0 +1,98 @@
+"""What commands print of numbers that would mislead by themselves."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tdv_lucene.cli._options import megabytes
+from tdv_lucene.cli.learn import _moved, _show_points
+from tdv_lucene.cli.prune import _fidelity, _reduction, _validated
+from tdv_lucene.cli.update import _say
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [(2557, "0.00256"), (0, "0"), (281_838, "0.282"), (22_600_000, "22.6"),
+     (99_960_000, "100"), (1_234_567_890, "1,234.6")],
+)  # fmt: skip
+def test_megabytes_tell_small_indexes_apart(size: int, expected: str) -> None:
+    assert megabytes(size) == expected
+
+
+def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
+    """A difference and its interval stand in two lines at most, not in three."""
+    monkeypatch.setenv("COLUMNS", "80")
+    measures = {"nDCG@5": 0.541, "R@1000": 0.912}
+    point = {
+        "reduction": 0.45, "removed": 0.451, "index_bytes": 1_234_567_890, "posting_bytes": 1,
+        "visited": 1_234_567, "scale": 2.5, "measures": measures, "full": measures,
+        "difference": dict.fromkeys(measures, {"mean": 0.012, "ci95": [-0.003, 0.027]}),
+    }  # fmt: skip
+    manifest = {"full": point, "recommended_reduction": 0.45}
+    _show_points(SimpleNamespace(points=[point], manifest=manifest, measure="nDCG@5"))
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line for line in lines if "45% *" in line or "±0.015" in line]
+    assert len(rows) <= 2 and max(map(len, lines)) <= 80
+    assert " ".join(rows).count("+0.012") == " ".join(rows).count("±0.015") == 2
+
+
+def test_how_far_learning_moved_from_its_prior_and_what_that_is_worth() -> None:
+    parameters = {"k1": 1.5, "b": 0.4, "mu": 1000.0}
+    gain = {"measure": "nDCG@5", "mean": 0.0123, "interval": (-0.001, 0.0256)}
+    prior = {"name": "made", "parameters": parameters, "lead": None, "values": 1e-8, "gain": gain}
+
+    def told(values: float, k1: float, gain: dict[str, Any] = gain) -> str:
+        made = SimpleNamespace(
+            manifest={"model": "bm25", "lead": None}, parameters={**parameters, "k1": k1}
+        )
+        return _moved({**prior, "values": values, "gain": gain}, made)
+
+    assert "kept the prior made" in told(1e-8, 1.5)
+    said = told(0.25, 3.0)
+    assert "k1 1.5 -> 3, TDVs by 0.25" in said and "+0.0123 of nDCG@5" in said
+    assert "-0.0010 to +0.0256" in said
+    assert "interval" not in told(0.25, 1.5, {**gain, "interval": None})
+
+
+@pytest.mark.parametrize(
+    ("pruned", "said"), [(0.495, "loses 1.0 % of nDCG@5"), (0.55, "loses no nDCG@5 (+10.0 %)")]
+)
+def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
+    chosen = {
+        "reduction": 0.6, "loss": 1 - pruned / 0.5, "loss_at_most": 0.016, "max_loss": 0.02,
+        "measures": {"nDCG@5": pruned}, "full": {"nDCG@5": 0.5}, "measure": "nDCG@5",
+    }  # fmt: skip
+    assert said in _validated(chosen)
+
+
+def test_prune_tells_what_was_asked_for_where_another_share_was_dropped() -> None:
+    """TDVs of an index that has changed since keep all postings of terms they have not seen."""
+    told = _reduction({"reduction": 0.263, "requested_reduction": 0.45})
+    assert told == "26.3 % (45.0 % asked for)"
+    assert _reduction({"reduction": 0.4512, "requested_reduction": 0.45}) == "45.1 %"
+
+
+@pytest.mark.parametrize("dropped, told", [(0, "2"), (3, "2 in segments that stayed")])
+def test_deletions_in_segments_that_were_pruned_again_are_not_told_as_none(dropped, told, capsys):
+    drift = {
+        "documents": 9, "documents_learned": 10, "mean_length": 3.0, "mean_length_learned": 3.0,
+        "moved": 0.0, "unseen_terms": 0, "unseen_postings": 0.0, "is_due": False,
+    }  # fmt: skip
+    report: dict[str, Any] = {
+        "updated": True, "exceeded": False, "drift": drift, "reduction": 0.3,
+        "requested_reduction": 0.3, "segments": 4, "segments_added": dropped,
+        "segments_dropped": dropped, "segments_foreign": 0, "deletions": 2,
+    }  # fmt: skip
+    _say(report, as_json=False)
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert lines["deletions"] == told
+
+
+def test_agreement_is_no_aim_where_the_scale_is_chosen_by_how_it_ranks():
+    measured = {"overlap_at_10": 0.501, "rbo_at_10": 0.488, "posting_bytes": 77_200.0}
+    told = _fidelity("tfidf", measured)
+    assert "not to agree" in told and "0.501" in told and "0.0772 MB" in told
+    assert not any("not to agree" in _fidelity(model, measured) for model in ("bm25", "any"))

@@ -1,0 +1,111 @@
+"""Reductions from a number of bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.pruning.sizes import (
+    foreseen_bytes,
+    reduction_within_bytes,
+)
+
+
+class Index:
+    """Bytes fall with the reduction, not quite along a line; counts how often it is written."""
+
+    def __init__(self, fixed: int = 2_000_000, curve: float = 1.3) -> None:
+        self.fixed, self.curve, self.tries = fixed, curve, []
+
+    def __call__(self, reduction: float) -> int:
+        self.tries.append(reduction)
+        return self.fixed + int(30_000_000 * (1 - reduction) ** self.curve)
+
+
+@pytest.mark.parametrize("curve", [0.6, 1.0, 1.3, 3.0])
+@pytest.mark.parametrize("limit", [10_000_000, 20_000_000, 31_999_999])
+def test_the_smallest_reduction_that_fits(curve, limit):
+    index = Index(curve=curve)
+    reduction = reduction_within_bytes(index, limit, fixed_bytes=2_000_000)
+    assert reduction in index.tries and index(reduction) <= limit
+    near = index(reduction) >= 0.99 * limit or index(reduction - 0.003) > limit
+    assert near and len(index.tries) <= 12
+
+
+@pytest.mark.parametrize("error", [1.0, 0.9, 1.1])
+@pytest.mark.parametrize("limit", [8_000_000, 14_000_000, 25_000_000])
+def test_a_foreseen_size_takes_two_indexes_at_most(limit, error):
+    """Where the prediction is off by a tenth either way, and the same everywhere."""
+    index, true = Index(), Index()
+    reduction = reduction_within_bytes(index, limit, foreseen=lambda r: error * true(r))
+    assert len(index.tries) == (1 if error == 1 else 2)
+    assert reduction == index.tries[-1] and 0.97 * limit <= true(reduction) <= limit
+
+
+@pytest.mark.parametrize(
+    "foreseen", [lambda r: 3e7 * (1 - r / 2), lambda r: 9e7, lambda r: 1e6, lambda r: 6e7 - 5e7 * r]
+)
+@pytest.mark.parametrize("limit", [4_000_000, 9_000_000, 25_000_000])
+def test_a_prediction_that_is_wrong_in_shape_drops_little_more_than_needed(foreseen, limit):
+    index = Index()
+    reduction = reduction_within_bytes(index, limit, foreseen=foreseen)
+    assert reduction in index.tries and 0.95 * limit <= index(reduction) <= limit
+    assert len(index.tries) <= 8
+
+
+def test_what_is_foreseen_to_fit_is_written_whole():
+    index = Index()
+    assert reduction_within_bytes(index, 40_000_000, foreseen=Index()) == 0
+    assert index.tries == [0]
+
+
+def predicted(reduction: float, scale: float, sizes: dict[float, int]) -> dict:
+    """A point with its bytes at the scales it tried."""
+    scales = [{"scale": tried, "index_bytes": size} for tried, size in sizes.items()]
+    return {
+        "reduction": reduction, "scale": scale, "index_bytes": sizes[scale], "scales": scales
+    }  # fmt: skip
+
+
+def test_sizes_are_foreseen_between_and_behind_the_points():
+    known = [predicted(r, 2, {2: size}) for r, size in ((0.0, 40), (0.5, 20), (0.7, 10))]
+    at = foreseen_bytes(known)
+    assert [at(r) for r in (0, 0.25, 0.5, 0.6, 0.8)] == pytest.approx([40, 30, 20, 15, 5])
+    assert foreseen_bytes([{"reduction": 0.45}, *known[:1]]) is None
+
+
+def test_sizes_are_foreseen_at_the_scale_of_the_nearest_point():
+    known = [predicted(0.4, 4, {1: 20, 2: 24, 4: 32}), predicted(0.6, 1, {1: 10, 2: 12, 4: 16})]
+    at = foreseen_bytes(known)
+    assert at(0.45) == pytest.approx(0.75 * 32 + 0.25 * 16)  # both at scale 4
+    assert at(0.55) == pytest.approx(0.25 * 20 + 0.75 * 10)  # both at scale 1
+    chosen = foreseen_bytes(known, scale=2)
+    assert [chosen(r) for r in (0.4, 0.45, 0.55)] == pytest.approx([24, 21, 15])
+
+
+def test_a_scale_that_was_not_tried_lies_between_those_that_were():
+    known = [predicted(0.4, 4, {1: 20, 4: 32}), predicted(0.6, 2, {1: 10, 2: 12})]
+    at = foreseen_bytes(known)
+    assert at(0.6 - 1e-9) == pytest.approx(12)
+    assert at(0.5 + 1e-9) == pytest.approx((26 + 12) / 2)  # 2 is halfway from 1 to 4 in bits
+    assert at(0.45) == pytest.approx(0.75 * 32 + 0.25 * 12)  # 4 was not tried at 0.6
+
+
+def test_what_fits_already_is_not_pruned():
+    index = Index()
+    assert reduction_within_bytes(index, 32_000_000) == 0 and index.tries == [0]
+
+
+def test_a_size_out_of_reach_names_the_smallest():
+    with pytest.raises(TdvError, match=r"95% .* 2,\d{3},\d{3} bytes, .*max_bytes.*reduction"):
+        reduction_within_bytes(Index(), 2_000_000, fixed_bytes=2_000_000)
+
+
+def test_steps_in_size_still_end():
+    """Ten terms of a tenth each: between them nothing changes."""
+
+    def bytes_at(reduction):
+        return 100 - 10 * int(reduction * 10 + 1e-9)
+
+    reduction = reduction_within_bytes(bytes_at, 55)
+    assert bytes_at(reduction) == 50 and reduction <= 0.502

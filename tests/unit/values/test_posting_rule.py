@@ -1,0 +1,215 @@
+"""The rule for single postings, against a recount of every posting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_problem import make_collection, make_matrix
+
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
+from tdv_lucene.matrix.term_document_matrix import lucene_length
+from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.ranking import Statistics
+from tdv_lucene.ranking.bm25 import Bm25
+from tdv_lucene.ranking.postings import LengthNorm, PostingCut, stays
+from tdv_lucene.simulation.collection import apply_values, correct_idf, keep_postings
+from tdv_lucene.simulation.problem import Problem, PrunedByFold, TermScores
+from tdv_lucene.values.posting_rule import (
+    OperatingPoint,
+    PostingRule,
+    make_posting_rule,
+    postings_before,
+    rule_length_norm,
+)
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    rng = np.random.default_rng(1)
+    dense = rng.poisson(rng.uniform(0.05, 1.5, (300, 1)), (300, 400))
+    dense[:, 0] += 1
+    return make_matrix(dense)
+
+
+def make_rule(matrix, whole_terms: float):
+    """A rule and its order."""
+    order = np.random.default_rng(0).random(len(matrix.vocabulary)).astype(np.float32) + 0.1
+    return make_posting_rule(matrix, order, whole_terms, k1=0.9, b=0.4), order
+
+
+def first_terms(weights, priority, doc_freq, share: float) -> np.ndarray:
+    """The terms of weight 0, and those of the smallest priority with that share of all postings."""
+    return postings_before(weights, priority, doc_freq) <= int(share * doc_freq.sum())
+
+
+def test_the_room_is_that_of_bm25():
+    length_norm = LengthNorm.of(1.2, 0.75, 50.0).at(np.array([10, 80]))
+    statistics = Statistics(np.array(3.0), np.array(9.0), 20.0, 20.0 * 50)
+    tf, lengths = np.array([3.0, 3.0]), np.array([10.0, 80.0])
+    score = Bm25(1.2, 0.75).term_scores(tf, lengths, statistics)
+    idf = np.log(1 + 17.5 / 3.5)
+    np.testing.assert_allclose(score, idf * tf / (tf + length_norm))
+
+
+def test_a_posting_at_the_threshold_stays():
+    decided = stays(np.array([1, 1]), np.float32(0.5), np.array([1.0, 1.001]))
+    assert decided.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("whole_terms", [0.0, 0.3, 0.67, 1.0])
+@pytest.mark.parametrize("reduction", [0.0, 0.1, 0.45, 0.6, 0.72, 0.9])
+def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, reduction):
+    rule, priority = make_rule(matrix, whole_terms)
+    ones = np.ones(len(priority), np.float32)
+    tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+    left = apply_values(matrix, tdv, 1, cut).postings
+    gone = 1 - left / matrix.postings
+    # Small documents share few lengths, so that many postings are worth exactly the same.
+    assert gone == pytest.approx(reduction, abs=0.004)
+    whole = first_terms(ones, priority, matrix.doc_freq, whole_terms * reduction)
+    assert (tdv[whole] == 0).all()
+    share = matrix.doc_freq[whole].sum() / matrix.postings
+    assert share == pytest.approx(whole_terms * reduction, abs=0.01)
+
+
+def test_the_postings_worth_least_go(matrix):
+    rule, priority = make_rule(matrix, 0.0)
+    tdv, cut = rule.drop(np.ones(len(priority)), priority, matrix.doc_freq, 0.5)
+    rows = np.repeat(np.arange(len(priority)), np.diff(matrix.indptr))
+    length_norm = 0.9 * (0.6 + 0.4 * matrix.stored_lengths() / matrix.stored_lengths().mean())
+    odds = matrix.data / length_norm[matrix.indices]
+    worth = rule.priority[rows] * odds / (1 + odds)
+    kept = stays(
+        matrix.data, cut.least[rows], cut.length_norm.at(matrix.stored_lengths())[matrix.indices]
+    )
+    kept &= tdv[rows] > 0
+    assert worth[kept].min() >= worth[~kept].max() * (1 - 1e-5)
+
+
+def test_more_is_removed_from_what_less_removes(matrix):
+    rule, priority = make_rule(matrix, 0.6)
+    ones = np.ones(len(priority), np.float32)
+    before, before_least = ones, np.zeros(len(ones))
+    for reduction in np.linspace(0, 0.95, 24):
+        tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+        assert (tdv <= before).all() and (cut.least >= before_least).all()
+        before, before_least = tdv, cut.least
+
+
+def test_terms_of_weight_zero_count_as_whole_terms(matrix):
+    weights = np.ones(len(matrix.vocabulary), np.float32)
+    weights[:60] = 0
+    rule, priority = make_rule(matrix, 0.5)
+    tdv, _ = rule.drop(weights, priority, matrix.doc_freq, 0.6)
+    whole = first_terms(weights, priority, matrix.doc_freq, 0.3)
+    assert whole[:60].all() and whole[60:].any() and (tdv[whole] == 0).all()
+
+
+def test_equal_priorities_remove_no_more_than_was_asked_for():
+    matrix = make_collection()[0]
+    ones = np.ones(len(matrix.vocabulary), np.float32)
+    rule = make_posting_rule(matrix, ones, 0.0, k1=0.9, b=0.4)
+    tdv, cut = rule.drop(ones, ones, matrix.doc_freq, 0.3)
+    assert apply_values(matrix, tdv, 1, cut).postings >= 0.7 * matrix.postings
+
+
+def test_simulation_equals_a_recount(matrix):
+    rng = np.random.default_rng(4)
+    tdv = rng.choice(np.float32([0, 0.4, 1, 1.7]), len(matrix.vocabulary))
+    cut = PostingCut(
+        rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32), LengthNorm.of(0.9, 0.4, 30.0)
+    )
+    dense = np.zeros(matrix.shape)
+    rows = np.repeat(np.arange(len(tdv)), np.diff(matrix.indptr))
+    dense[rows, matrix.indices] = matrix.data
+    length_norm = cut.length_norm.fixed + cut.length_norm.per_token * lucene_length(matrix.doc_len)
+    kept = dense / (dense + length_norm) >= cut.least[:, None]
+    stored = np.rint(2 * dense * tdv[:, None]) * kept
+    found = apply_values(matrix, tdv, 2, cut)
+    assert found.postings == np.count_nonzero(stored)
+    np.testing.assert_array_equal(found.statistics.total_term_freq, stored.sum(1))
+    np.testing.assert_array_equal(found.doc_len, lucene_length(stored.sum(0).astype(int)))
+
+
+def test_a_larger_idf_is_made_up_for(matrix):
+    """The posting of mean frequency that is left scores, in a document of average length, as it
+    did before."""
+    rule, priority = make_rule(matrix, 0.0)
+    rule = correct_idf(rule, matrix, (0.0, 0.5), "bm25", 0.9)
+    ones = np.ones(len(priority), np.float32)
+    same, _ = rule.drop(ones, priority, matrix.doc_freq, 0.0)
+    np.testing.assert_allclose(same, 1, atol=1e-6)
+    tdv, cut = rule.drop(ones, priority, matrix.doc_freq, 0.5)
+    left = apply_values(matrix, (tdv > 0).astype(np.float32), None, cut).statistics
+    before = apply_values(matrix, ones).statistics
+    shrunk = np.flatnonzero((left.doc_freq < matrix.doc_freq) & (tdv > 0))
+    assert len(shrunk) > 100 and (tdv[shrunk] < 1).all()
+    tf = left.total_term_freq / left.doc_freq
+    scored = [
+        Bm25(0.9, 0.4).term_scores(times[shrunk], statistics.avg_doc_len, statistics.at(shrunk))
+        for times, statistics in ((tf, before), (tf * tdv, left))
+    ]
+    np.testing.assert_allclose(scored[1], scored[0], rtol=1e-5)
+
+
+def test_the_language_model_has_nothing_to_correct_idf(matrix):
+    rule, priority = make_rule(matrix, 0.0)
+    assert correct_idf(rule, matrix, (0.5,), "qld", 0.9).factors is None
+
+
+@pytest.mark.parametrize("scale", [None, 2])
+def test_weights_apply_to_what_is_left(matrix, scale):
+    """What is left, weighted, is the same as weighting and pruning at once, empty terms too."""
+    rng = np.random.default_rng(5)
+    tdv = rng.choice(np.float32([0, 0.4, 1, 1.7]), len(matrix.vocabulary))
+    tdv[-3:] = 0
+    least = rng.choice(np.float32([0.2, 0.6, 0.9, 1.1]), len(tdv))
+    cut = PostingCut(least, rule_length_norm(matrix, 0.9, 0.4))
+    at_once = apply_values(matrix, tdv, scale, cut)
+    left = keep_postings(matrix, tdv, cut)
+    assert (np.diff(left.indptr) == left.doc_freq).all() and (left.doc_freq == 0).any()
+    np.testing.assert_array_equal(left.doc_len, apply_values(left, tdv > 0).doc_len)
+    found = apply_values(left, tdv, scale)
+    assert found.postings == at_once.postings == left.postings
+    np.testing.assert_allclose(found.doc_len, at_once.doc_len)
+    for one, other in zip(found.statistics, at_once.statistics):
+        np.testing.assert_allclose(one, other)
+
+
+def test_a_rule_survives_its_description(matrix):
+    rule, priority = make_rule(matrix, 0.3)
+    rule = correct_idf(rule, matrix, (0.0, 0.5), "tfidf", 0.9)
+    again = PostingRule.read(rule.priority, rule.factors, rule.describe())
+    for name in ("length_norm", "whole_terms", "factors_at"):
+        assert getattr(again, name) == getattr(rule, name)
+    for old, new in zip(rule.thresholds, again.thresholds):
+        np.testing.assert_array_equal(old, new)
+
+
+@pytest.mark.parametrize("scale", [None, 3.0])
+@pytest.mark.parametrize("reduction", [0.0, 0.5])
+def test_learning_measures_what_pruning_writes(reduction, scale):
+    """The index that learning validates is the one that term values prune to."""
+    matrix, topics, qrels = make_collection()
+    problem = Problem.of(
+        matrix, topics, qrels, latent_semantic_vectors(matrix, dimensions=4), "bm25", Parameters()
+    )
+    rng = np.random.default_rng(6)
+    weights = rng.uniform(0.3, 1.6, len(matrix.vocabulary)).astype(np.float32)
+    rule, priority = make_rule(matrix, 0.2)
+    rule = correct_idf(rule, matrix, (0.0, 0.5), "bm25", 0.9)
+    scores = TermScores(weights, priority, rule)
+    left, collection = PrunedByFold.in_one_fold(problem, scores, reduction).prune(scale)
+
+    tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)
+    held = None if scale is None else (0.9 * scale, 0.4)
+    written = apply_values(matrix, tdv, scale, cut, held=held)
+    assert collection.postings == written.postings
+    np.testing.assert_allclose(collection.doc_len, written.doc_len)
+    point = OperatingPoint(tdv, scale, cut, reduction, {})
+    kept, read = problem.pruned(point)
+    for found, counted in zip(read.statistics, written.statistics):
+        np.testing.assert_allclose(found, counted)
+    np.testing.assert_array_equal(left.measure(collection), kept.measure(read))
+    some = np.array([3, 7])
+    np.testing.assert_array_equal(left.measure(collection, some), kept.measure(read)[some])
