@@ -302,7 +302,12 @@ def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
 
 @pytest.mark.parametrize(
     "wrong, named",
-    [({"sparsities": (1.5,)}, "1.5"), ({"targets": (0.3, 0.1)}, "0.3"), ({"inner_folds": 1}, "1")],
+    [
+        ({"sparsities": (1.5,)}, "1.5"),
+        ({"targets": (0.3, 0.1)}, "0.3"),
+        ({"inner_folds": 1}, "1"),
+        ({"against": "best"}, "best"),
+    ],
 )
 def test_a_recipe_names_what_is_wrong(wrong, named):
     with pytest.raises(TdvError, match=named):
