@@ -48,7 +48,17 @@ class TokensMatrix(Config):
 class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     """Options of :func:`.reproduce.reproduce_paper`."""
 
-    recipe: Any = option("paper", "Choose how TDVs are learned.", choices=("paper", "default"))
+    recipe: Any = option(
+        "both",
+        "Choose how TDVs are learned.  paper: with the constants of the paper's implementation.  "
+        "tuned: what the paper leaves open is chosen by inner folds of the training queries.  "
+        "both: a row for each of these.  default: as 'learn' does.",
+        choices=("both", "paper", "tuned", "default"),
+    )
+    vectors: str | os.PathLike[str] | None = option(
+        None, "Use word vectors from 'embed', or from a file, as fastText's .bin.  [default: LSA]",
+        metavar="PATH",
+    )  # fmt: skip
     models: Sequence[str] = option(
         tuple(MODELS), "Rank by tfidf, qld or bm25. Repeat for several.  [default: all]",
         flag="model", multiple=True,

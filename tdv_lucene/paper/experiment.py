@@ -31,11 +31,14 @@ from ..progress import Progress
 from .config import ReproduceConfig
 from .published import MEASURES, Collection
 from .recipe import PaperRecipe
+from .selection import TunedRecipe
 
 ROUNDS = 5
 """Rounds of measuring latency."""
 
 _Path = str | os.PathLike[str]
+
+AnyRecipe = Recipe | PaperRecipe | TunedRecipe
 
 
 class Fold(NamedTuple):
@@ -68,7 +71,7 @@ class Experiment:
     tokens: Mapping[str, Sequence[str]]
     matrix: TermDocumentMatrix
     vectors: TermVectors
-    recipe: Recipe | PaperRecipe
+    recipe: AnyRecipe
     folder: Path
     progress: Progress
 

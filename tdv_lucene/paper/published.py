@@ -12,7 +12,19 @@ from typing import NamedTuple
 MODELS = {"tfidf": "TF-IDF", "qld": "LM", "bm25": "BM25"}
 """Our names for the paper's methods, in its order."""
 
+LITERAL = "-literal"
+"""Ends the name of a row of the literal recipe, where a tuned one stands beside it."""
+
+OWN = "own formulas, "
+"""Begins the name of a measure by the paper's own formulas (see :mod:`.own_formulas`)."""
+
 MEASURES = ("nDCG@5", "R@1000")
+
+
+def model_of(row: str) -> str:
+    """Return the ranking function of a row."""
+    return row.removesuffix(LITERAL)
+
 
 Pair = tuple[float, float]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..embedding.embed import load_term_vectors
 from ..embedding.term_vectors import latent_semantic_vectors
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of
@@ -24,16 +25,19 @@ from ..matrix.extract import open_matrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
-from ..ranking import check_model
+from ..ranking import SearchParameters, check_model
 from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
-from .experiment import ROUNDS, Experiment, measure, read_queries
+from .experiment import ROUNDS, AnyRecipe, Experiment, measure, read_queries
 from .neural import check_name, require_equinox
-from .published import COLLECTIONS
+from .own_formulas import measure_own
+from .published import COLLECTIONS, LITERAL, OWN
 from .recipe import PaperRecipe, learn_by_paper
 from .results import make_report, write_report
+from .selection import TunedRecipe
+from .tuned import learn_tuned
 
 KIND = "reproduction"
 _REDUCTION = 0.45
@@ -77,7 +81,8 @@ def reproduce_paper(
     Returns
     -------
     dict
-        ``collection``, ``queries``, ``folds``, ``models.MODEL``: ``nDCG@5`` and ``R@1000``
+        ``collection``, ``queries``, ``folds``, ``models.MODEL`` (of the recipe "both" the tuned
+        one, and ``models.MODEL-literal``): ``nDCG@5`` and ``R@1000``
         (``baseline``, ``tdv``, p_value and the rest of :class:`PairedComparison`, ``published``),
         ``latency_ms`` (exhaustive, 1000 hits) and ``postings_removed`` (percent);
         ``neural.NAME`` (see :mod:`.reproduced`); ``versions``.
@@ -89,10 +94,10 @@ def reproduce_paper(
     known = COLLECTIONS[collection]
     for model in config.models:
         check_model(model)
-    recipe = _affordable(config)
+    recipe = _affordable(config.recipe, config.reduction)
     _check_neural(config)
     training = (config.train_topics, config.train_qrels)
-    read = [index, topics, qrels, *training]
+    read = [index, topics, qrels, *training, config.vectors]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
     with (
         Index.open(index) as opened,
@@ -102,13 +107,21 @@ def reproduce_paper(
         analysis = analysis_of(opened, field, config.analysis).analysis
         queries = read_queries(known, opened, (topics, qrels), training, config.folds, seed)
         texts = {**queries.measured, **queries.training}
+        if config.vectors is None:
+            vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
+        else:
+            vectors = load_term_vectors(config.vectors, matrix, analysis, progress)
         experiment = Experiment(
             index=opened, config=config, queries=queries, analysis=analysis,
-            tokens=analyze_topics(texts, field, analysis), matrix=matrix,
-            vectors=latent_semantic_vectors(matrix, seed=seed, progress=progress),
+            tokens=analyze_topics(texts, field, analysis), matrix=matrix, vectors=vectors,
             recipe=recipe, folder=folder, progress=progress,
         )  # fmt: skip
-        found = {model: _run_model(experiment, model) for model in config.models}
+        found = {}
+        for model in config.models:
+            if config.recipe == "both":
+                literal = replace(experiment, recipe=_affordable("paper", config.reduction))
+                found[model + LITERAL] = _run_model(literal, model, model + LITERAL)
+            found[model] = _run_model(experiment, model, model)
         reranked = {}
         if config.neural:
             from .neural.runs import run_ranker
@@ -132,48 +145,55 @@ def _check_neural(config: ReproduceConfig) -> None:
             )
 
 
-def _affordable(config: ReproduceConfig) -> Recipe | PaperRecipe:
+def _affordable(recipe: str | AnyRecipe, reduction: float | None) -> AnyRecipe:
     """Return the recipe with the one operating point that is used: each takes minutes to validate.
 
     The paper's recipe trains a network per fold only for that, so the fewest folds will do.
     """
-    recipe: Recipe | PaperRecipe = config.recipe
-    if isinstance(config.recipe, str):
-        recipe = Recipe() if config.recipe == "default" else PaperRecipe()
+    if recipe == "default":
+        recipe = Recipe()
+    elif recipe == "paper":
+        recipe = PaperRecipe()
+    elif isinstance(recipe, str):
+        recipe = TunedRecipe()
     if isinstance(recipe, Recipe):
-        used = _REDUCTION if config.reduction is None else config.reduction
+        used = _REDUCTION if reduction is None else reduction
         # The prior may have been made from the very queries that are measured.
         return replace(recipe, reductions=(used,), prior=False)
-    return replace(recipe, reductions=(config.reduction or 0.0,), folds=2)  # 0: zeros it learned
+    learned = replace(recipe, reductions=(reduction or 0.0,))  # 0: the zeros it learned
+    return replace(learned, folds=2) if isinstance(learned, PaperRecipe) else learned
 
 
-def _run_model(experiment: Experiment, model: str) -> dict[str, np.ndarray]:
+def _run_model(experiment: Experiment, model: str, row: str) -> dict[str, np.ndarray]:
     """Return ``MEASURE`` and ``ms``, [2, Q] in the folds' order, and ``removed``, [folds]."""
     config = experiment.config
     search: Callable[..., Any] = partial(
         search_index, model=model, hits=DEPTH, field=config.field, **config.asked_analysis
     )
-    search(experiment.index, experiment.queries.measured, experiment.baseline(model))
-    folds = [_run_fold(experiment, model, search, n) for n in range(len(experiment.queries.folds))]
+    baseline = experiment.baseline(model)
+    if not baseline.exists():
+        search(experiment.index, experiment.queries.measured, baseline)
+    numbers = range(len(experiment.queries.folds))
+    folds = [_run_fold(experiment, model, row, search, number) for number in numbers]
     return {name: np.concatenate([each[name] for each in folds], axis=-1) for name in folds[0]}
 
 
 def _run_fold(
-    experiment: Experiment, model: str, search: Callable[..., Any], number: int
+    experiment: Experiment, model: str, row: str, search: Callable[..., Any], number: int
 ) -> dict[str, np.ndarray]:
     config, queries = experiment.config, experiment.queries
     training, held_out = queries.folds[number]
     recipe = experiment.recipe
-    learn: Callable[..., TermValues] = (
-        learn_by_paper if isinstance(recipe, PaperRecipe) else learn_term_values
-    )
+    learn: Callable[..., TermValues] = learn_term_values
+    if not isinstance(recipe, Recipe):
+        learn = learn_by_paper if isinstance(recipe, PaperRecipe) else learn_tuned
     values = learn(
         experiment.matrix, *experiment.judged(training), model=model, recipe=recipe,
         vectors=experiment.vectors, seed=config.seed, progress=experiment.progress,
     )  # fmt: skip
     asked = {q: queries.measured[q] for q in held_out}
     baseline = experiment.baseline(model)
-    run = experiment.folder / f"{model}.tdv.{number + 1}.run"
+    run = experiment.folder / f"{row}.tdv.{number + 1}.run"
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         pruned = Path(folder) / "pruned"
         made = prune_index(
@@ -193,8 +213,18 @@ def _run_fold(
                 raw=Path(folder) / "latency_ns.npy", progress=experiment.progress,
             )  # fmt: skip
     before, after = (measure(one, asked, queries.qrels) for one in (baseline, run))
+    found = {name: np.stack([before[name], after[name]]) for name in before}
+    if not isinstance(recipe, Recipe):  # that drops single postings
+        tdv = values.at_reduction(values.points[0]["reduction"]).tdv
+        learned = {name: value for name, value in values.manifest["parameters"].items() if value}
+        judged, chosen = experiment.judged(held_out), SearchParameters().with_values(learned)
+        own = [
+            measure_own(experiment.matrix, *judged, model, SearchParameters()),
+            measure_own(experiment.matrix, *judged, model, chosen, tdv),
+        ]
+        found |= {OWN + name: np.stack([each[name] for each in own]) for name in before}
     return {
-        **{name: np.stack([before[name], after[name]]) for name in before},
+        **found,
         "ms": np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in indexes]),
         "removed": np.array([100 * made["reduction"]]),
     }

@@ -16,16 +16,22 @@ from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.indexes.build import build_index
+from tdv_lucene.paper import reproduce
 from tdv_lucene.paper.experiment import read_queries
 from tdv_lucene.paper.neural import RANKERS
 from tdv_lucene.paper.published import COLLECTIONS
 from tdv_lucene.paper.recipe import PaperRecipe
 from tdv_lucene.paper.reproduce import reproduce_paper
+from tdv_lucene.paper.selection import TunedRecipe
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 SUBJECTS, NOISE = 12, 20
 TINY_RECIPE = PaperRecipe(max_epochs=2, folds=2, reductions=(0.0, 0.3))
+TINY_TUNED = TunedRecipe(
+    statistics=("df",), sparsities=(0.95,), powers=(0.0,), targets=(0.1,), inner_folds=2,
+    gain=-1e9, kept_recall=0.0, pairs_per_step=16, max_steps=200, learning_rate=0.1,
+)  # fmt: skip
 FAST = {"folds": 2, "recipe": TINY_RECIPE, "reduction": 0.3, "latency_budget_seconds": 0.5}
 
 
@@ -206,11 +212,33 @@ def test_refusals_write_nothing(newswire, tmp_path, changes, message):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_literal_and_a_tuned_row_with_vectors_of_a_file(newswire, tmp_path, monkeypatch):
+    monkeypatch.setattr(reproduce, "TunedRecipe", lambda: TINY_TUNED)
+    words = [word(number) for number in (*range(SUBJECTS), *range(100, 100 + NOISE))]
+    vectors = np.random.default_rng(0).normal(size=(len(words), 6)).astype(np.float32)
+    np.savez(tmp_path / "vectors.npz", words=np.array(words), vectors=vectors)
+    report = reproduce_paper(
+        "ap88-89", newswire.index, newswire.topics, newswire.qrels, tmp_path / "out",
+        **{**FAST, "recipe": "both", "reduction": None}, models=("bm25",),
+        vectors=tmp_path / "vectors.npz",
+    )  # fmt: skip
+    assert list(report["models"]) == ["bm25-literal", "bm25"]
+    literal, tuned = report["models"].values()
+    assert literal["nDCG@5"]["baseline"] == tuned["nDCG@5"]["baseline"]
+    assert literal["nDCG@5"]["published"] == tuned["nDCG@5"]["published"]
+    assert tuned["postings_removed"]["mean"] >= 10
+    assert tuned["postings_removed"] != literal["postings_removed"]
+    assert report["recipe"]["name"] == "tuned"
+    assert 0 <= tuned["own formulas, nDCG@5"]["tdv"] <= 1
+    text = (tmp_path / "out" / "tables.md").read_text()
+    assert "| BM25, literal, nDCG@5 | " in text and "by the paper's own formulas" in text
+
+
 def test_command_line(newswire, tmp_path):
     shown = run_command(
         "paper", "reproduce", "--collection", "wiki165k", "--index", newswire.index,
         "--topics", newswire.plain, "--qrels", newswire.qrels, "--output", tmp_path / "out",
-        "--folds", "2", "--model", "tfidf", "--latency-budget", "0.5",
+        "--folds", "2", "--model", "tfidf", "--recipe", "paper", "--latency-budget", "0.5",
     ).output  # fmt: skip
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["queries"] == SUBJECTS + 1, "all topics are wiki165k's"

@@ -1,0 +1,355 @@
+"""The paper's method with its choices made by inner folds: its loss, its zeros, its choice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from small_problem import make_collection
+
+from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
+from tdv_lucene.errors import TdvError
+from tdv_lucene.paper import method
+from tdv_lucene.paper.own_formulas import OwnPostings
+from tdv_lucene.paper.selection import (
+    Setting,
+    Tried,
+    TunedRecipe,
+    choose,
+    keeps,
+    most_zeros,
+    smoothed,
+    to_power,
+)
+from tdv_lucene.paper.trajectory import Triples, features_of, similarity_of, train_to_zeros
+from tdv_lucene.paper.tuned import learn_tuned
+from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.simulation.problem import FoldProblems, Problem
+from tdv_lucene.simulation.scoring import Features
+
+RECIPE = TunedRecipe(
+    statistics=("df",), sparsities=(0.8,), powers=(1.0, 0.0), targets=(0.1, 0.3), inner_folds=2,
+    candidates=50, pairs_per_step=16, max_steps=200, learning_rate=0.1,
+)  # fmt: skip
+MODELS = ("bm25", "qld", "tfidf")
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return make_collection(documents=120, queries=24)
+
+
+def problem_of(collection, model="bm25"):
+    matrix = collection[0]
+    vectors = latent_semantic_vectors(matrix, dimensions=8)
+    return Problem.of(*collection, vectors, model, SearchParameters())
+
+
+@pytest.fixture(scope="module")
+def problem(collection):
+    return problem_of(collection)
+
+
+def prepared(problem):
+    features = features_of(problem, method.whitened(problem.vectors.vectors))
+    return features, Triples(problem, RECIPE.candidates)
+
+
+def collection_of(matrix):
+    return method.Collection(
+        *(jnp.asarray(np.asarray(each, np.float32)) for each in
+          (matrix.doc_freq, matrix.total_term_freq, matrix.doc_count))
+    )  # fmt: skip
+
+
+def stops_of(problem, queries, seed=0, **changed):
+    asked = {"statistics": "df", "sparsity": 0.8, "targets": RECIPE.targets} | changed
+    rng = np.random.default_rng(seed)
+    return list(train_to_zeros(problem, *prepared(problem), queries, RECIPE, rng=rng, **asked))
+
+
+def test_whitened_vectors_are_centred_uncorrelated_and_of_unit_length_on_the_mean():
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(400, 5)) @ rng.normal(size=(5, 5)) + 7
+    found = method.whitened(vectors).astype(np.float64)
+    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-6)
+    np.testing.assert_allclose(found.T @ found / 400, np.eye(5) / 5, atol=1e-5)
+
+
+def test_the_start_is_the_baseline(problem):
+    features, _ = prepared(problem)
+    values = method.term_values(jnp.zeros(features.width[1]), features)
+    np.testing.assert_array_equal(values, 1)
+
+
+@pytest.mark.parametrize("statistics", ["l1", "df"])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_gradient_is_that_of_the_loss(collection, model, statistics):
+    problem = problem_of(collection, model)
+    features, triples = prepared(problem)
+    batch = triples.draw(triples.pairs, 8, np.random.default_rng(1))
+    similarity = similarity_of(model, problem.parameters, statistics)
+    weights = method.Weights(jnp.asarray(0.5), jnp.asarray(0.3))
+    of_all = collection_of(problem.matrix)
+
+    def loss(w):
+        return method.objective(w, features, similarity, batch, of_all, weights)
+
+    rng = np.random.default_rng(2)
+    w = jnp.asarray(rng.normal(size=features.width[1]) * 0.3, jnp.float32)
+    along = jnp.asarray(rng.normal(size=features.width[1]), jnp.float32)
+    along = along / jnp.linalg.norm(along)
+    step = 1e-3
+    difference = (loss(w + step * along) - loss(w - step * along)) / (2 * step)
+    gradient = jax.grad(loss)(w)
+    assert np.isfinite(gradient).all() and float(jnp.abs(gradient).max()) > 0
+    assert float(gradient @ along) == pytest.approx(float(difference), rel=0.05, abs=2e-3)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_scores_by_l1_are_the_papers_equations(collection, model):
+    problem = problem_of(collection, model)
+    matrix, queries = problem.matrix, problem.queries
+    _, triples = prepared(problem)
+    rng = np.random.default_rng(3)
+    batch = triples.draw(triples.pairs, 6, rng)
+    values = rng.uniform(0.5, 2, matrix.shape[0]).astype(np.float32)
+    similarity = similarity_of(model, problem.parameters, "l1")
+    found = method.scores(similarity, jnp.asarray(values), batch, collection_of(matrix))
+    l1 = np.asarray(matrix.total_term_freq) * values.astype(np.float64)
+    length = np.zeros(12)
+    np.add.at(length, batch.entry_docs, batch.entry_tf * values[batch.entry_terms])
+    length, given = length.reshape(6, 2), problem.parameters
+    for b in range(6):
+        for c in range(2):
+            expected = 0.0
+            for term, times, tf in zip(batch.query_terms[b], batch.query_tf[b], batch.tf[b, c]):
+                s, idf = tf * values[term], np.log((l1.max() + 1) / (l1[term] + 1))
+                if model == "tfidf":
+                    one = s * idf
+                elif model == "bm25":
+                    norm = 1 - given.b + given.b * length[b, c] / (l1.sum() / matrix.doc_count)
+                    one = idf * s * (given.k1 + 1) / (s + given.k1 * norm)
+                else:
+                    one = np.log1p(s / (given.mu * l1[term] / l1.sum()))
+                    one += np.log(given.mu / (length[b, c] + given.mu))
+                expected += times * one
+            assert float(found[b, c]) == pytest.approx(expected, rel=1e-3, abs=1e-4)
+    assert len(queries)
+
+
+def test_shrinking_all_values_does_not_lower_the_penalty_and_a_zero_does(problem):
+    _, triples = prepared(problem)
+    batch = triples.draw(triples.pairs, 16, np.random.default_rng(0))
+    ones = np.ones(problem.matrix.shape[0], np.float32)
+    penalty = float(method.unit_l1(jnp.asarray(ones), batch))
+    assert float(method.unit_l1(jnp.asarray(ones / 8), batch)) == pytest.approx(penalty, rel=1e-4)
+    fewer = ones.copy()
+    fewer[-20:] = 0
+    assert float(method.unit_l1(jnp.asarray(fewer), batch)) < 0.95 * penalty
+
+
+def test_the_optimizer_does_not_depend_on_the_directions_of_the_axes():
+    rng = np.random.default_rng(0)
+    rotation = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    init, update = method.adam_of_one_scale(0.1)
+    one, other = jnp.zeros(4), jnp.zeros(4)
+    state, rotated = init(one), init(other)
+    for _ in range(5):
+        gradient = rng.normal(size=4)
+        change, state = update(jnp.asarray(gradient), state)
+        turned, rotated = update(jnp.asarray(gradient @ rotation), rotated)
+        one, other = one + change, other + turned
+    np.testing.assert_allclose(one @ rotation, other, rtol=1e-4, atol=1e-6)
+
+
+def test_the_temperature_is_where_the_hinge_is_least():
+    differences = np.array([30.0, 20.0, 10.0, -5.0])
+    found = method.best_temperature(differences)
+    hinge = np.maximum(0, 1 - found * differences).mean()
+    for other in (found / 2, found * 2):
+        assert hinge <= np.maximum(0, 1 - other * differences).mean()
+
+
+def test_negatives_are_found_by_the_baseline_and_not_relevant(problem):
+    _, triples = prepared(problem)
+    queries = np.arange(4)
+    pairs = triples.of(queries)
+    assert set(pairs[:, 0]) <= set(queries.tolist())
+    relevant = {(q, d) for q, d in triples.pairs.tolist()}
+    first = problem.postings.top(problem.impacts(problem.plain), RECIPE.candidates)
+    number = triples._number
+    for query in range(len(problem.queries)):
+        drawn = triples._others[query, : number[query]].tolist()
+        assert set(drawn) <= set(first[query].tolist()) - {-1}
+        assert not any((query, doc) in relevant for doc in drawn)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_zeros_appear_on_the_way(collection, model):
+    problem = problem_of(collection, model)
+    stops = stops_of(problem, np.arange(len(problem.queries)))
+    assert [stop.target for stop in stops] == list(RECIPE.targets)
+    doc_freq = problem.matrix.doc_freq
+    for stop in stops:
+        assert stop.dropped >= stop.target
+        assert stop.dropped == pytest.approx(doc_freq[stop.values == 0].sum() / doc_freq.sum())
+        assert (stop.values >= 0).all() and (stop.values > 0).any()
+    without = np.setdiff1d(np.arange(problem.matrix.shape[0]), problem.vectors.terms)
+    assert (stops[-1].values[without] == 1).all()
+
+
+def test_a_seed_is_a_training(problem):
+    queries = np.arange(len(problem.queries))
+    one, again, other = (stops_of(problem, queries, seed)[-1].w for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one, again)
+    assert np.abs(one - other).max() > 0
+
+
+def test_powers_keep_the_zeros():
+    values = np.array([0.0, 0.25, 4.0], np.float32)
+    np.testing.assert_allclose(to_power(values, 0.5), [0, 0.5, 2])
+    np.testing.assert_array_equal(to_power(values, 0.0), [0, 1, 1])
+    np.testing.assert_allclose(to_power(values, 1.0), values)
+
+
+def test_each_stop_is_averaged_with_its_neighbours():
+    way = [np.array([float(each)]) for each in (0, 3, 6, 0)]
+    np.testing.assert_allclose(np.concatenate(smoothed(way)), [1.5, 3, 3, 3])
+    assert smoothed([]) == []
+
+
+def measured(ndcg, recall):
+    return np.stack([np.asarray(ndcg, float), np.asarray(recall, float)], axis=1)
+
+
+def test_what_loses_either_measure_is_not_kept():
+    base = measured([0.2, 0.4, 0.6], [0.9, 0.9, 0.9])
+    assert keeps(base, base, RECIPE)
+    assert keeps(base + [0.1, 0], base, RECIPE)
+    assert not keeps(base - [0.1, 0], base, RECIPE)
+    assert not keeps(base + [0.1, -0.05], base, RECIPE)
+    # A mean gain that is all one query's is not told from luck.
+    assert not keeps(measured([0.2, 0.4, 0.61], [0.9] * 3), base, replace(RECIPE, gain=2.0))
+
+
+def test_the_most_zeros_that_keep_the_measures_are_chosen():
+    base = measured([0.2, 0.4, 0.6], [0.9, 0.9, 0.9])
+
+    def tried(dropped, gain, power=1.0):
+        return Tried(Setting("df", 0.5, power, dropped), dropped, base + [gain, 0])
+
+    few, some, better, many = (
+        tried(0.1, 0.2), tried(0.3, 0.01), tried(0.3, 0.02, 0.5), tried(0.4, -0.1)
+    )  # fmt: skip
+    assert most_zeros([few, some, better, many], base, RECIPE) == better.setting
+    assert most_zeros([many], base, RECIPE) is None
+
+
+def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, monkeypatch):
+    from tdv_lucene.paper import selection
+
+    seen, tried = [], []
+    train, measure = selection.train_to_zeros, selection._measure
+
+    def noted(problem, features, triples, queries, *rest, **named):
+        seen.append(set(queries.tolist()))
+        return train(problem, features, triples, queries, *rest, **named)
+
+    def measuring(problem, values, some):
+        tried.append(set(some.tolist()))
+        return measure(problem, values, some)
+
+    monkeypatch.setattr(selection, "train_to_zeros", noted)
+    monkeypatch.setattr(selection, "_measure", measuring)
+    folds = np.array_split(np.arange(len(problem.queries)), 2)
+    choose(FoldProblems.same(problem, folds), *prepared(problem), folds, RECIPE, 0)
+    assert [sorted(each) for each in seen] == [folds[1].tolist(), folds[0].tolist()]
+    baseline, *others = tried
+    assert baseline == set(range(len(problem.queries)))
+    assert others and all(each in [set(fold.tolist()) for fold in folds] for each in others)
+
+
+@pytest.mark.parametrize(
+    "model", ["bm25", *(pytest.param(name, marks=pytest.mark.slow) for name in ("qld", "tfidf"))]
+)
+def test_learning_records_the_choice_and_is_deterministic(collection, model):
+    vectors = latent_semantic_vectors(collection[0], dimensions=8)
+    # Anything is kept, so that there are zeros.
+    recipe = replace(RECIPE, gain=-1e9, kept_recall=0.0)
+    one, again = (
+        learn_tuned(*collection, model=model, recipe=recipe, vectors=vectors) for _ in range(2)
+    )
+    np.testing.assert_array_equal(one.weights, again.weights)
+    found = one.manifest["folds"][0]["paper"]
+    assert found["setting"]["target"] == 0.3 and found["network"]["steps"] > 0
+    assert len(found["tried"]) == len(recipe.targets) * len(recipe.powers)
+    doc_freq = np.asarray(one.doc_freq)
+    assert doc_freq[one.weights == 0].sum() / doc_freq.sum() >= 0.3
+    assert one.manifest["recommended_reduction"] == 0.0
+
+
+def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
+    vectors = latent_semantic_vectors(collection[0], dimensions=8)
+    recipe = replace(RECIPE, gain=1e9)
+    values = learn_tuned(*collection, model="bm25", recipe=recipe, vectors=vectors)
+    assert values.manifest["folds"][0]["paper"]["setting"] is None
+    np.testing.assert_array_equal(values.weights, 1)
+
+
+@pytest.mark.parametrize(
+    "wrong, named",
+    [
+        ({"sparsities": (1.5,)}, "1.5"),
+        ({"targets": (0.3, 0.1)}, "0.3"),
+        ({"inner_folds": 1}, "1"),
+        ({"against": "best"}, "best"),
+    ],
+)
+def test_a_recipe_names_what_is_wrong(wrong, named):
+    with pytest.raises(TdvError, match=named):
+        TunedRecipe(**wrong)
+
+
+def test_terms_without_a_vector_have_the_level():
+    features = Features(
+        jnp.zeros((3, 0)), jnp.asarray([1], jnp.int32), jnp.asarray([[2.0]], jnp.float32)
+    )
+    np.testing.assert_allclose(method.term_values(jnp.asarray([0.5]), features), [1, 2, 1])
+
+
+@pytest.mark.parametrize("values", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_own_formulas_are_the_papers_equations(collection, model, values):
+    matrix, topics, qrels = collection
+    dense = np.zeros(matrix.shape)
+    for term in range(len(dense)):
+        row = slice(matrix.indptr[term], matrix.indptr[term + 1])
+        dense[term, matrix.indices[row]] = matrix.data[row]
+    doc_freq, count = np.count_nonzero(dense, axis=1), matrix.shape[1]
+    tdv, given = None, SearchParameters()
+    if values:
+        tdv = np.random.default_rng(0).uniform(0, 2, len(dense)).astype(np.float32)
+        tdv[::4] = 0
+        dense *= tdv[:, None]
+    l1, length = dense.sum(axis=1), dense.sum(axis=0)
+    idf = np.log((l1.max() + 1) / (l1 + 1)) if values else np.log((count + 1) / doc_freq)
+    if model == "tfidf":
+        parts = dense * idf[:, None]
+    elif model == "bm25":
+        norm = given.k1 * (1 - given.b + given.b * length / length.mean())
+        parts = idf[:, None] * dense * (given.k1 + 1) / (dense + norm)
+    else:
+        p = np.maximum(l1 / l1.sum(), 1e-12)
+        parts = np.log1p(dense / (given.mu * p[:, None])) + np.log(given.mu / (length + given.mu))
+    postings = OwnPostings(matrix, topics, qrels, model, given, tdv)
+    names = [term.decode() for term in matrix.vocabulary.terms]
+    for query, scores in postings.scores(postings.own, range(5)):
+        asked = [names.index(token) for token in topics[postings.queries.ids[query]]]
+        expected, matching = parts[asked].sum(axis=0), dense[asked].sum(axis=0) > 0
+        np.testing.assert_array_equal(scores > 0, matching)
+        shift = (scores - expected)[matching]
+        np.testing.assert_allclose(shift, shift[0], atol=1e-6)
