@@ -11,6 +11,7 @@ from tdv_lucene.indexes.field_analysis import FieldAnalysis
 from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.search_parameters import recorded_parameters as parameters_of
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.source import Source
 
 
 def identity_of(index: Path) -> dict[str, Any]:
@@ -27,7 +28,9 @@ def analysis_of(
         return analysis.analysis_of(opened, field, asked)
 
 
-def recorded_parameters(index: Path, model: str | None = None, **given: float) -> SearchParameters:
+def recorded_parameters(
+    index: Path | Source, model: str | None = None, **given: float
+) -> SearchParameters:
     """What the index is searched with."""
     with Index.open(index) as opened:
         return parameters_of(opened, model, **given)

@@ -318,7 +318,7 @@ def test_tuned_norms_alone(case, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--topics", "T"], "--topics and --qrels, or neither"),
+        (["--topics", "T"], "topics and qrels, or neither"),
         (["--search-as", "recorded"], "would leave the index as it is"),
     ],
 )

@@ -172,10 +172,10 @@ def test_a_comparison_asks_every_index_for_the_same_terms(impact_index, tmp_path
 
 def test_queries_that_do_not_weigh_their_terms_are_not_shortened(tiny_index, tmp_path):
     for model in (None, "qld"):
-        with pytest.raises(TdvError, match="query_terms=0.5"):
+        with pytest.raises(TdvError, match="query_terms 0.5"):
             search_index(tiny_index, {"q": "fox"}, tmp_path / "R", model=model, query_terms=0.5)
     topics, qrels = write_judged(tmp_path, {"q1": "quick fox"}, {"q1": "d0"})
-    with pytest.raises(TdvError, match="query_terms=0.5"):
+    with pytest.raises(TdvError, match="query_terms 0.5"):
         compare_indexes(tiny_index, tiny_index, topics, qrels, tmp_path / "R", query_terms=0.5)
     for share in (0, -1, 1.5, float("nan")):
         with pytest.raises(TdvError, match="query_terms"):

@@ -36,7 +36,7 @@ def _run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[
 def test_heaps_java_cannot_have(heap: str, said: str, tiny_index: Path, tmp_path: Path) -> None:
     arguments = ["extract", "--index", tiny_index, "--output", tmp_path / "matrix"]
     done = _run("--heap", heap, *arguments)
-    assert done.returncode == 2 and said.format(f"--heap '{heap}'") in done.stderr
+    assert done.returncode == 2 and said.format(f"heap '{heap}'") in done.stderr
     if heap:  # an empty variable is none
         done = _run(*arguments, TDV_LUCENE_HEAP=heap)
         assert done.returncode == 2 and said.format(f"TDV_LUCENE_HEAP={heap}") in done.stderr
@@ -55,7 +55,7 @@ def test_a_limit_on_addresses_is_told_before_java_meets_it(
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
-    assert "with 'ulimit -v unlimited', and limit memory by --heap 1g or" in done.stderr
+    assert "with 'ulimit -v unlimited', and limit memory by heap 1g or" in done.stderr
 
 
 def test_a_heap_it_can_have(tiny_index: Path) -> None:

@@ -13,8 +13,8 @@ from oracle import ANSERINI, assert_pruned, int_to_byte4
 from pruning_inputs import values_of
 
 from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.index import Index
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.searcher import Searcher
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
@@ -78,7 +78,8 @@ def test_index_is_pruned_verified_and_searched(tf: str, source: Path, tmp_path: 
     assert 0 < report["postings"] < matrix.postings
     assert report["defaults"].startswith("Anserini's")
     # Its ids' sorted doc values are those of Anserini on Lucene 8 only: the record says it.
-    assert Searcher.of(pruned).name == "anserini"
+    with Index.open(pruned) as made:
+        assert made.searcher.name == "anserini"
     check_index(pruned)
     point = values.at_reduction(0.3)
     scale = point.scale if tf == "scaled" else None

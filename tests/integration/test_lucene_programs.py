@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import hits_of, run_command, write_judged
+from index_facts import recorded_parameters
 from lucene_indexes import _bytes_ref, _directory
 from lucene_reading import open_reader
 from pruning_inputs import read_user_data
@@ -19,7 +20,6 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.indexes.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
@@ -116,7 +116,8 @@ def pruned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _run(index: Path, folder: Path, query: str = "ranking the postings", **options) -> list[tuple]:
     """(id, score) of the hits."""
-    search_index(index, {"q": query}, folder / "run", field="body", overwrite=True, **options)
+    options = {"field": "body", **options}
+    search_index(index, {"q": query}, folder / "run", overwrite=True, **options)
     return [(name, float(score)) for name, score in hits_of(folder / "run").get("q", [])]
 
 
@@ -396,7 +397,7 @@ def test_shards_of_a_program_have_its_defaults(tmp_path: Path) -> None:
         )  # fmt: skip
     _writer(tmp_path / "S" / "c").close()
     shards = find_shards([str(tmp_path / "S" / name) for name in "cab"])
-    assert recorded_parameters(shards, field="contents").values() == {"k1": 1.2, "b": 0.75}
+    assert recorded_parameters(shards).values() == {"k1": 1.2, "b": 0.75}
 
 
 @pytest.mark.slow

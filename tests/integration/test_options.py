@@ -150,7 +150,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     docs = [
         Doc(
             f"d{i}",
-            [f"t{t}" for t in rng.integers(0, 30, rng.integers(5, 30))] + [subjects[i % 6]] * 2,
+            [f"t{t}" for t in rng.integers(0, 30, rng.integers(30, 60))] + [subjects[i % 6]] * 2,
             title=[subjects[i % 6], f"n{i % 30}", f"t{i % 7}"],
         )
         for i in range(90)

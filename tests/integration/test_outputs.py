@@ -160,7 +160,7 @@ def _overlapping(writer: Writer, inputs: dict[str, Path], tmp: Path) -> Iterator
             yield f"a place in the {name}", given / f"new{suffix}"
 
 
-def _foreign(writer: Writer, tmp: Path) -> Iterator[tuple[str, Path]]:
+def _foreign(writer: Writer, _: dict[str, Path], tmp: Path) -> Iterator[tuple[str, Path]]:
     """More that is not replaced in tests/unit/test_output.py."""
     suffix, kind = writer.suffix or "", writer.kind or "pruned-index"
     yield "a file", _file(tmp / f"thesis{suffix}")

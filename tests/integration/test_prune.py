@@ -142,8 +142,8 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
     [
         ({"tf": "squared"}, "tf .*'squared'"),
         ({"min_doc_freq": 0}, "min_doc_freq .* 0"),
-        ({"min_doc_freq": 5}, "min_doc_freq=5 .*'contents'.* 4 "),
-        ({"min_doc_freq": 5, "reduction": 0.0}, "min_doc_freq=5 .*'contents'.* 4 "),
+        ({"min_doc_freq": 5}, "min_doc_freq 5 .*'contents'.* 4 "),
+        ({"min_doc_freq": 5, "reduction": 0.0}, "min_doc_freq 5 .*'contents'.* 4 "),
         ({"threads": 0}, "threads .* 0"),
         ({"scale": "big"}, "scale .*'big'"),
         ({"scale": float("nan")}, "scale .*'nan'"),

@@ -108,7 +108,7 @@ def test_tuning_keeps_the_recorded_model(case, tmp_path):
     qrels = {"q1": {"d0": 1}, "q2": {"d1": 1}}
     kept = pruned_for(case, "qld", tmp_path)
     assert tune_parameters(kept, TOPICS, qrels)[0].model == "qld"
-    with pytest.raises(TdvError, match="'tfidf'"):
+    with pytest.raises(TdvError, match="model tfidf"):
         tune_parameters(kept, TOPICS, qrels, "tfidf")
 
 
