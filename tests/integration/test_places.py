@@ -30,7 +30,7 @@ def _docs() -> list[Doc]:
     rng = random.Random(7)
     words, weights = list("abcdefgh"), [1 / (i + 1) for i in range(8)]
     return [
-        Doc(f"d{i}", rng.choices(words, weights, k=rng.choice([0, 3, 9, 70])), deleted=i % 7 == 5)
+        Doc(f"d{i}", rng.choices(words, weights, k=rng.choice([0, 9, 70, 90])), deleted=i % 7 == 5)
         for i in range(40)
     ]
 

@@ -75,7 +75,15 @@ def test_gradients_make_noise_worth_less_than_the_subject(collection, model):
 def test_weights_are_learned_for_by_their_own_function_without_a_prior(collection):
     """What the norms are tells it; postings go by their share of the document's largest weight."""
     counted, *judged = collection
-    matrix = replace(counted, norms=np.minimum(counted.doc_len, 1), norm_kind=None)
+    weights = 10 * counted.data + np.arange(counted.postings) % 10  # seldom equal, as real ones
+    matrix = replace(
+        counted,
+        data=weights,
+        total_term_freq=np.add.reduceat(weights, counted.indptr[:-1]),
+        doc_len=np.bincount(counted.indices, weights, len(counted.doc_len)).astype(np.int64),
+        norms=np.minimum(counted.doc_len, 1),
+        norm_kind=None,
+    )
     values = learn_term_values(matrix, *judged, recipe=TINY)
     assert values.model == "impact" and "prior" not in values.manifest
     assert [point["removed"] for point in values.points] == pytest.approx([0, 0.3], abs=0.02)
