@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from lucene_indexes import Doc
 from pruning_inputs import read_user_data
 
 from tdv_lucene.jvm import _plain, find_java, plain_pyserini, pyserini_jar
@@ -42,9 +43,14 @@ def shell(script: str, *arguments: str) -> subprocess.CompletedProcess:
     )  # fmt: skip
 
 
-def test_plain_pyserini_searches_a_pruned_index(tiny_index, tmp_path):
+def test_plain_pyserini_searches_a_pruned_index(make_index, tmp_path):
     """Without any parameter: norms hold those that suit the pruned index."""
-    prune_index(tiny_index, None, tmp_path / "pruned", reduction=0.2)
+    docs = [
+        Doc(f"d{i}", ["quick", "fox"] * (1 + i % 3) + [f"t{(i * j) % 31}" for j in range(50)])
+        for i in range(40)
+    ]
+    index = make_index([docs], options="DOCS_AND_FREQS_AND_POSITIONS")
+    prune_index(index, None, tmp_path / "pruned", reduction=0.2)
     assert float(read_user_data(tmp_path / "pruned")["tdv.baked.k1"]) > 0.9
     used = search_index(tmp_path / "pruned", {"q": "quick fox"}, tmp_path / "run")
     run = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
