@@ -76,16 +76,6 @@ class Analysis:
         if reasons and len(given) > 1:
             raise TdvError(f"{' and '.join(given)} do not go together: {reasons[0]}; leave one out")
 
-    @property
-    def is_default(self) -> bool:
-        """Return whether it is the default of Anserini and Pyserini."""
-        return self == DEFAULT
-
-    @property
-    def language_tag(self) -> str:
-        """Return the language of the text for HTML; empty where it is unknown."""
-        return "" if self.analyzer is not None or self.pretokenized else self.language
-
     def describe(self) -> str:
         """Return it in words."""
         if self.analyzer is not None:

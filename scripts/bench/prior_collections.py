@@ -187,7 +187,7 @@ def sources_of(name: str, folder: Path, work: Path) -> Sources:
     """Its indexes and matrices, which ``work`` holds or will hold."""
     source, row = source_of(name, folder), ROWS[name]
     documents = _without_titles(source, work) if name == "wikir" else source
-    flags = () if row.analysis.is_default else row.analysis.flags()[1:].split()
+    flags = () if row.analysis == DEFAULT else row.analysis.flags()[1:].split()
     return Sources(documents, work / name, flags)
 
 

@@ -41,9 +41,7 @@ FILE_KINDS = {
 class IndexedField:
     """How Lucene describes a field."""
 
-    index_options: str
     has_norms: bool
-    has_vectors: bool
 
 
 class Index(Located):

@@ -22,10 +22,10 @@ from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
 from ..interruption import check, deferred
 from ..learning.learn import values_of
-from ..learning.scale import faithful_scale
+from ..learning.scale import ScaleChoice, faithful_scale
 from ..learning.train import padded_terms
 from ..learning.tune import tuning_queries
-from ..learning.validate import measure_full, validate_points
+from ..learning.validate import FullIndex, Learned, measure_full, validate_points
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import Array, SearchParameters
@@ -150,18 +150,38 @@ def learn_by_paper(
             queries = np.setdiff1d(everything, held_out)
             linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
             values = np.asarray(term_values(linear, features))
-            trained.append((TermScores(values, values), epoch, linear))
+            trained.append((values, epoch, linear))
         *of_folds, (final, _, _) = trained
-        scored = [scores for scores, *_ in of_folds]
         full = measure_full(problem, folds, tuning_queries(problem, seed), progress)
-        learned = validate_points(
-            PrunedByFold(FoldProblems.same(problem, folds), final, scored, folds, 0.0, "term"),
+        learned = validate_zeros(
+            FoldProblems.same(problem, folds), final, [values for values, *_ in of_folds], folds,
             full, recipe.reductions, faithful_scale, progress,
         )  # fmt: skip
     for report, (_, epoch, linear) in zip(learned.folds, of_folds):
         w, b = linear.of_vector.tolist(), float(linear.bias)
         report["network"] = {"epoch": epoch, "w_vector": w, "b": b}
-    return values_of(learned._replace(recommended=Recommended(0.0, None)), recipe, seed)
+    return values_of(learned, recipe, seed)
+
+
+def validate_zeros(
+    problems: FoldProblems,
+    final: np.ndarray,
+    of_folds: Sequence[np.ndarray],
+    folds: Sequence[np.ndarray],
+    full: FullIndex,
+    reductions: tuple[float, ...],
+    choose_scale: ScaleChoice,
+    progress: Progress,
+) -> Learned:
+    """Measure TDVs whose zeros drop their terms; no more than the zeros is recommended.
+
+    ``final`` float32[V] are those of all queries, ``of_folds`` those of each fold's training.
+    Larger ``reductions`` also drop the terms with the smallest TDVs.
+    """
+    scored = [TermScores(values, values) for values in of_folds]
+    pruned = PrunedByFold(problems, TermScores(final, final), scored, folds, 0.0, "term")
+    learned = validate_points(pruned, full, reductions, choose_scale, progress)
+    return learned._replace(recommended=Recommended(0.0, None))
 
 
 def train(

@@ -13,15 +13,15 @@ from ..interruption import deferred
 from ..learning.learn import values_of
 from ..learning.scale import best_ranking_scale, faithful_scale
 from ..learning.tune import choose_parameters, tuning_queries
-from ..learning.validate import measure_full, validate_points
+from ..learning.validate import measure_full
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from ..simulation.problem import Problem, PrunedByFold, TermScores
-from ..values.losses import Recommended
+from ..simulation.problem import Problem
 from ..values.posting_rule import constants_of
 from ..values.term_values import TermValues
 from .method import whitened
+from .recipe import validate_zeros
 from .selection import TunedRecipe, choose, train_final
 from .trajectory import Triples, features_of
 
@@ -67,11 +67,9 @@ def learn_tuned(
         scale = faithful_scale
         if constants_of(model).scale_ranks:
             scale = partial(best_ranking_scale, first=1.0)
-        scored = [TermScores(values, values) for values in chosen.of_folds]
-        learned = validate_points(
-            PrunedByFold(tuned, TermScores(final, final), scored, folds, 0.0, "term"),
-            full, recipe.reductions, scale, progress,
-        )  # fmt: skip
+        learned = validate_zeros(
+            tuned, final, chosen.of_folds, folds, full, recipe.reductions, scale, progress
+        )
     setting = None if chosen.setting is None else chosen.setting._asdict()
     learned.folds[0]["paper"] = {"setting": setting, "network": network, "tried": chosen.table}
-    return values_of(learned._replace(recommended=Recommended(0.0, None)), recipe, seed)
+    return values_of(learned, recipe, seed)

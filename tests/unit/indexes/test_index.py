@@ -17,7 +17,7 @@ from tdv_lucene.plan import Plan
 from tdv_lucene.source import Part, Source
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
-FIELD = {"index_options": "DOCS_AND_FREQS", "has_norms": True, "has_vectors": False}
+FIELD = {"has_norms": True}
 
 
 def commit(number: int = 1, **changes: Any) -> dict[str, Any]:

@@ -16,7 +16,6 @@ import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.common.Lucene;
 import tdvlucene.common.Segments;
 import tdvlucene.common.WrittenSegments;
 
@@ -69,11 +68,7 @@ public final class Identity {
   private static Map<String, Object> fields(IndexReader reader) {
     Map<String, Object> fields = new TreeMap<>();
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      Map<String, Object> field = new TreeMap<>();
-      field.put("index_options", info.getIndexOptions().toString());
-      field.put("has_norms", info.hasNorms());
-      field.put("has_vectors", Lucene.hasTermVectors(info));
-      fields.put(info.name, field);
+      fields.put(info.name, Map.of("has_norms", info.hasNorms()));
     }
     return fields;
   }
