@@ -25,12 +25,12 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .evaluation.measures import evaluate_run as evaluate_run
     from .evaluation.topics import read_qrels as read_qrels
     from .evaluation.topics import read_topics as read_topics
-    from .indexes.build import build_index as build_index
-    from .indexes.config import BuildConfig as BuildConfig
-    from .indexes.config import InspectConfig as InspectConfig
-    from .indexes.index import Index as Index
-    from .indexes.inspection import inspect_index as inspect_index
-    from .indexes.shards.finding import find_shards as find_shards
+    from .index.build import build_index as build_index
+    from .index.config import BuildConfig as BuildConfig
+    from .index.config import InspectConfig as InspectConfig
+    from .index.index import Index as Index
+    from .index.inspection import inspect_index as inspect_index
+    from .index.shards.finding import find_shards as find_shards
     from .jvm.analysis import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
     from .learning.config import TermValuesConfig as TermValuesConfig
@@ -75,11 +75,11 @@ _MODULES = {
     "errors": "TdvError",
     "evaluation.measures": "evaluate_run",
     "evaluation.topics": "read_qrels read_topics",
-    "indexes.build": "build_index",
-    "indexes.config": "BuildConfig InspectConfig",
-    "indexes.index": "Index",
-    "indexes.inspection": "inspect_index",
-    "indexes.shards.finding": "find_shards",
+    "index.build": "build_index",
+    "index.config": "BuildConfig InspectConfig",
+    "index.index": "Index",
+    "index.inspection": "inspect_index",
+    "index.shards.finding": "find_shards",
     "jvm.analysis": "analyze",
     "learning.config": "LearnConfig TermValuesConfig",
     "learning.from_index": "learn_from_index",

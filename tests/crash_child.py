@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tdv_lucene.analysis import DEFAULT, Analysis
-from tdv_lucene.indexes.analysis import as_user_data
+from tdv_lucene.index.analysis import as_user_data
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.ranking.postings import PostingCut

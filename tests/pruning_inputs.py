@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tdv_lucene.indexes.index import Index
+from tdv_lucene.index.index import Index
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.plan import LONGEST, FieldPlan
 from tdv_lucene.ranking import Baking

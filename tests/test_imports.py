@@ -24,7 +24,7 @@ MODULES = {
 }
 # Tools first, then the stages in the order of the flow.
 ROOMS = [
-    "ranking", "jvm", "evaluation", "indexes", "timing", "report",
+    "ranking", "jvm", "evaluation", "index", "timing", "report",
     "matrix", "embedding", "values", "simulation", "peers", "prior", "learning",
     "pruning", "searching", "comparison", "demo", "cli", "paper",
 ]  # fmt: skip

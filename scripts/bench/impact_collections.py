@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
-from tdv_lucene.indexes.analysis import as_user_data
+from tdv_lucene.index.analysis import as_user_data
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.index import add_user_data
 from tdv_lucene.matrix.term_document_matrix import NormKind, TermDocumentMatrix

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..indexes.config import BuildConfig
+from ..index.config import BuildConfig
 from . import _options as options
 from ._command import Command
 
@@ -40,6 +40,6 @@ def command(output: str, as_json: bool, flags: tuple[str, ...], **given: Any) ->
     tdv-lucene index --collection JsonCollection --input DOCS \\
       --generator DefaultLuceneDocumentGenerator --threads 2 --index INDEX
     """
-    from ..indexes.build import build_index
+    from ..index.build import build_index
 
     options.show(options.run(build_index, output, flags, **given), as_json)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..indexes.config import InspectConfig
-from ..indexes.shards.record import SEGMENTS
+from ..index.config import InspectConfig
+from ..index.record import SEGMENTS
 from . import _options as options
 
 _SEGMENT_COLUMNS = (
@@ -23,7 +23,7 @@ _SHOWN_SEGMENTS = 20
 @options.index_option
 def command(index: str, as_json: bool, **given: Any) -> None:
     """Show what an index holds, where its bytes are, and whether it can be pruned."""
-    from ..indexes.inspection import inspect_index
+    from ..index.inspection import inspect_index
 
     found = options.run(inspect_index, index, **given)
     if as_json:

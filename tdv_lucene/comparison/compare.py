@@ -11,7 +11,7 @@ from typing import Any
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.measures import Evaluation
-from ..indexes.index import Index
+from ..index.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import Measured, Rankings, render_page

@@ -11,8 +11,8 @@ from typing import Any
 from ..evaluation.measures import Evaluation, note_on_chance
 from ..evaluation.significance import compare_all_paired
 from ..evaluation.topics import Topics, note_on_missing
-from ..indexes.query_terms import note_on_nothing_found, notes_on_query_terms
-from ..indexes.user_data import notes_on_strangers
+from ..index.queries import note_on_nothing_found, notes_on_query_terms
+from ..index.record import notes_on_strangers
 from ..jvm.searcher import describe_java, known_documents
 from ..store import versions
 from ..timing.latency import DEPTH, Latency

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError
-from ..indexes.analysis import analysis_of, refuse_different
-from ..indexes.query_terms import check_query_terms
-from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
-from ..indexes.user_data import notes_on_strangers
+from ..index.analysis import analysis_of, refuse_different
+from ..index.parameters import recorded_parameters, warn_of_another_search
+from ..index.queries import check_query_terms
+from ..index.record import notes_on_strangers
 from ..jvm.analysis import analyze
 from ..jvm.open_index import Hit, OpenIndex
 from ..jvm.searcher import make_similarity

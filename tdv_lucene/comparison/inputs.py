@@ -13,13 +13,12 @@ from typing import Any
 from ..errors import TdvError
 from ..evaluation import topics as reading
 from ..evaluation.topics import Qrels, Topics
-from ..indexes.analysis import analysis_of, refuse_different
-from ..indexes.field_analysis import FieldAnalysis
-from ..indexes.index import Index
-from ..indexes.inspection import inspect_index
-from ..indexes.queries import searchable_topics, shortened_topics
-from ..indexes.query_terms import check_query_terms
-from ..indexes.search_parameters import recorded_parameters
+from ..index.analysis import analysis_of, refuse_different
+from ..index.field_analysis import FieldAnalysis
+from ..index.index import Index
+from ..index.inspection import inspect_index
+from ..index.parameters import recorded_parameters
+from ..index.queries import check_query_terms, searchable_topics, shortened_topics
 from ..jvm.searcher import known_documents
 from ..ranking import SearchParameters
 from ..source import ID_FIELD

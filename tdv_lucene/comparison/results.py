@@ -11,7 +11,7 @@ import numpy as np
 
 from ..evaluation.measures import Evaluation, evaluate_run
 from ..evaluation.runs import Run, compare_rankings, share_names
-from ..indexes.index import Index
+from ..index.index import Index
 from ..jvm.searcher import stored_texts
 from ..output import Output
 from ..report.page import Rankings

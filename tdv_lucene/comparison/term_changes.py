@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..indexes.index import Index
-from ..indexes.user_data import FieldRecord
+from ..index.index import Index
+from ..index.record import FieldRecord
 from ..jvm.searcher import every_pair
 from ..vocabulary import ByteStrings
 

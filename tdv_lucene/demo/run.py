@@ -9,7 +9,7 @@ from typing import Any
 
 from ..comparison.compare import compare_indexes
 from ..evaluation.topics import read_qrels, read_topics
-from ..indexes.build import build_index
+from ..index.build import build_index
 from ..jvm import start
 from ..jvm.analysis import analyze_topics
 from ..learning.learn import learn_term_values

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..analysis import DEFAULT, Analysis
 from ..errors import TdvError
-from ..indexes.index import Index
+from ..index.index import Index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -69,7 +69,7 @@ def embed_terms(
                     "in %s of them", made.vectors.shape[1], config.dimensions, config.min_doc_freq,
                 )  # fmt: skip
         else:
-            from ..indexes.analysis import analysis_of
+            from ..index.analysis import analysis_of
 
             analysis = analysis_of(opened, config.field, config.analysis).analysis
             if config.vectors == TRAIN:

@@ -14,7 +14,7 @@ from ..embedding.embed import load_term_vectors
 from ..errors import TdvError
 from ..evaluation.measures import note_on_chance
 from ..evaluation.topics import read_qrels, read_topics
-from ..indexes.index import Index
+from ..index.index import Index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -100,8 +100,8 @@ def values_from_index(
 
     Their vocabulary is mapped from a folder that is removed in the end.
     """
-    from ..indexes.analysis import analysis_of
-    from ..indexes.query_terms import check_query_terms
+    from ..index.analysis import analysis_of
+    from ..index.queries import check_query_terms
     from ..jvm.analysis import as_record
     from ..jvm.index import inspect
 
@@ -182,7 +182,7 @@ def _read_questions(
     config: LearnConfig,
     analysis: Analysis,
 ) -> _Questions:
-    from ..indexes.queries import searchable_topics
+    from ..index.queries import searchable_topics
     from ..jvm.analysis import analyze_topics
 
     texts = read_topics(topics, config.topic_field, config.topic_reader)

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import TdvError
-from ..indexes.index import Index
+from ..index.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings, StrPath
@@ -125,7 +125,7 @@ def write_ciff(
 
 
 def _describe(index: Index, matrix: TermDocumentMatrix) -> str:
-    from ..indexes.search_parameters import recorded_parameters
+    from ..index.parameters import recorded_parameters
     from ..store import versions
 
     field = matrix.vocabulary.field

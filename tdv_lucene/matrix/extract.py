@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arguments import cores
 from ..errors import TdvError
-from ..indexes.index import Index
+from ..index.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..store import save_array
@@ -74,8 +74,8 @@ def _extract(
     from ..jvm.index import extract_arrays
 
     if index.source.is_sharded:
-        from ..indexes.shards.survey import survey_shards
-        from ..indexes.shards.workers import open_workers
+        from ..index.shards.survey import survey_shards
+        from ..index.shards.workers import open_workers
 
         with open_workers(index.source) as workers:
             survey_shards(workers, index.source, config.field, progress)
@@ -159,7 +159,7 @@ def sequences_from_text(
 
     Raises :class:`TdvError` when the index stores no text of this field.
     """
-    from ..indexes.analysis import analysis_of
+    from ..index.analysis import analysis_of
     from ..jvm.index import write_tokens
 
     analysis = analysis_of(index, vocabulary.field).analysis

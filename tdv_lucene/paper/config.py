@@ -9,15 +9,7 @@ from typing import Any
 
 from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS
-from ..options import (
-    Config,
-    Effect,
-    OfField,
-    Overwrite,
-    Seed,
-    TopicField,
-    option,
-)
+from ..options import Config, Effect, OfField, Overwrite, Seed, TopicField, option
 from .neural import RANKERS
 from .published import MODELS
 

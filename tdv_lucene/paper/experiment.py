@@ -23,7 +23,7 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
-from ..indexes.index import Index
+from ..index.index import Index
 from ..jvm.searcher import known_documents
 from ..learning.config import Recipe
 from ..matrix.term_document_matrix import TermDocumentMatrix

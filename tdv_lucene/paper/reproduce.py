@@ -15,9 +15,9 @@ import numpy as np
 from ..embedding.embed import load_term_vectors
 from ..embedding.term_vectors import latent_semantic_vectors
 from ..errors import TdvError
-from ..indexes.analysis import analysis_of
-from ..indexes.index import Index
-from ..indexes.search_parameters import recorded_parameters
+from ..index.analysis import analysis_of
+from ..index.index import Index
+from ..index.parameters import recorded_parameters
 from ..jvm.analysis import analyze_topics
 from ..learning.config import Recipe
 from ..learning.learn import learn_term_values

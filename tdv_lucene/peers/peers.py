@@ -10,7 +10,7 @@ import numpy as np
 
 from ..analysis import STOP_WORDS
 from ..errors import TdvError
-from ..indexes.index import Index
+from ..index.index import Index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import residual_idf

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..indexes.index import Index
-from ..indexes.shards.record import ShardRecord
+from ..index.index import Index
+from ..index.record import ShardRecord
 from ..jvm.following import FieldState, field_state
 from ..plan import FieldPlan, Plan
 

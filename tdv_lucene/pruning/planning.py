@@ -11,12 +11,18 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..errors import TdvError
-from ..indexes.analysis import analysis_of, record_to_add
-from ..indexes.field_analysis import IN_VALUES, FieldAnalysis
-from ..indexes.index import Index
-from ..indexes.searcher import Searcher
-from ..indexes.shards.record import SEARCHER, SOURCE_PATH, ShardRecord, shard_as_user_data
-from ..indexes.user_data import as_user_data, carried_over
+from ..index.analysis import analysis_of, record_to_add
+from ..index.field_analysis import IN_VALUES, FieldAnalysis
+from ..index.index import Index
+from ..index.parameters import Searcher
+from ..index.record import (
+    SEARCHER,
+    SOURCE_PATH,
+    ShardRecord,
+    as_user_data,
+    carried_over,
+    shard_as_user_data,
+)
 from ..plan import FieldPlan, Plan
 from ..ranking.postings import describe_boost
 from ..report.wording import counted

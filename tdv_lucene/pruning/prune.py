@@ -11,8 +11,8 @@ from typing import Any
 
 from ..arguments import parse_bytes
 from ..errors import TdvError
-from ..indexes.index import Index
-from ..indexes.searcher import Searcher
+from ..index.index import Index
+from ..index.parameters import Searcher
 from ..learning.config import LearnConfig
 from ..plan import FieldPlan, Plan
 from ..prior.prior import in_memory, prior_values_of_index

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError
-from ..indexes.index import Index
-from ..indexes.searcher import Searcher
-from ..indexes.shards.record import ShardRecord
-from ..indexes.shards.survey import survey_shards
-from ..indexes.shards.workers import Workers, open_workers
+from ..index.index import Index
+from ..index.parameters import Searcher
+from ..index.record import ShardRecord
+from ..index.shards.survey import survey_shards
+from ..index.shards.workers import Workers, open_workers
 from ..output import Output, note_finished, remove_abandoned
 from ..plan import Plan
 from ..progress import Progress

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..indexes.searcher import Searcher
+from ..index.parameters import Searcher
 from ..ranking import (
     DEFAULT_MODEL,
     MODELS,

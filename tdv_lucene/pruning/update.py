@@ -14,10 +14,17 @@ from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError, free_space
-from ..indexes.analysis import RECORD as ANALYSIS
-from ..indexes.index import Index
-from ..indexes.shards.record import PREFIX, SEGMENTS, SOURCE_PATH, SOURCE_VERSION, UPDATES
-from ..indexes.user_data import FieldRecord, read_records
+from ..index.analysis import RECORD as ANALYSIS
+from ..index.index import Index
+from ..index.record import (
+    PREFIX,
+    SEGMENTS,
+    SOURCE_PATH,
+    SOURCE_VERSION,
+    UPDATES,
+    FieldRecord,
+    read_records,
+)
 from ..interruption import deferred, waiting
 from ..jvm.following import FieldState, HeldIndex, field_state, follow
 from ..plan import FieldPlan, Plan

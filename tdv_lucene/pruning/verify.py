@@ -10,10 +10,16 @@ from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError
-from ..indexes.index import Index
-from ..indexes.shards.record import SHARDS, UPDATES, shard_name, user_data_of_whole
-from ..indexes.shards.workers import open_workers
-from ..indexes.user_data import FieldRecord, read_records
+from ..index.index import Index
+from ..index.record import (
+    SHARDS,
+    UPDATES,
+    FieldRecord,
+    read_records,
+    shard_name,
+    user_data_of_whole,
+)
+from ..index.shards.workers import open_workers
 from ..jvm import rewriter
 from ..jvm.following import field_state
 from ..plan import FieldPlan

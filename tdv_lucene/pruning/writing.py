@@ -15,10 +15,10 @@ from typing import Any, cast
 
 from ..arguments import cores
 from ..errors import TdvError
-from ..indexes.field_analysis import FieldAnalysis
-from ..indexes.index import Index
-from ..indexes.searcher import Searcher
-from ..indexes.shards.record import ShardRecord
+from ..index.field_analysis import FieldAnalysis
+from ..index.index import Index
+from ..index.parameters import Searcher
+from ..index.record import ShardRecord
 from ..jvm import rewriter
 from ..jvm.index import written_lucene_version
 from ..output import Output

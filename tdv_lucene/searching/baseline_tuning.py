@@ -14,9 +14,9 @@ from ..errors import TdvError
 from ..evaluation.measures import evaluate_run
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
-from ..indexes.analysis import analysis_of
-from ..indexes.index import Index
-from ..indexes.search_parameters import recorded_parameters
+from ..index.analysis import analysis_of
+from ..index.index import Index
+from ..index.parameters import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function

@@ -17,15 +17,14 @@ import numpy as np
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
-from ..indexes.analysis import analysis_of, refuse_different
-from ..indexes.field_analysis import FieldAnalysis
-from ..indexes.index import Index, whole_identity
-from ..indexes.queries import searchable_topics
-from ..indexes.searcher import Searcher
-from ..indexes.shards.record import user_data_of_whole
-from ..indexes.shards.survey import refuse_copies
-from ..indexes.shards.workers import Workers, open_workers
-from ..indexes.user_data import FieldRecord
+from ..index.analysis import analysis_of, refuse_different
+from ..index.field_analysis import FieldAnalysis
+from ..index.index import Index, whole_identity
+from ..index.parameters import Searcher
+from ..index.queries import searchable_topics
+from ..index.record import FieldRecord, user_data_of_whole
+from ..index.shards.survey import refuse_copies
+from ..index.shards.workers import Workers, open_workers
 from ..jvm.hits import Hits, Statistics, open_searched, shard_statistics
 from ..jvm.searcher import make_similarity
 from ..progress import Progress, silent
@@ -50,7 +49,7 @@ class _Look:
 class FarShards:
     """Shards that workers search; made by :func:`open_far_shards`.
 
-    What searches need of an :class:`..indexes.index.Index` is here under the same names;
+    What searches need of an :class:`..index.index.Index` is here under the same names;
     ``user_data`` is what the whole would have in one commit, ``shards`` their number.
     """
 

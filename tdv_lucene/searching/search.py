@@ -15,12 +15,17 @@ from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.runs import Run, join
 from ..evaluation.topics import checked_topics, read_topics
-from ..indexes.analysis import analysis_of
-from ..indexes.field_analysis import FieldAnalysis
-from ..indexes.index import Index
-from ..indexes.queries import searchable_topics, shortened_topics
-from ..indexes.query_terms import check_query_terms, note_on_nothing_found, nothing_found
-from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
+from ..index.analysis import analysis_of
+from ..index.field_analysis import FieldAnalysis
+from ..index.index import Index
+from ..index.parameters import recorded_parameters, warn_of_another_search
+from ..index.queries import (
+    check_query_terms,
+    note_on_nothing_found,
+    nothing_found,
+    searchable_topics,
+    shortened_topics,
+)
 from ..jvm.hits import Hits, open_searched
 from ..jvm.searcher import make_similarity, open_pyserini
 from ..output import Output

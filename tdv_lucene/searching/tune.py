@@ -14,9 +14,9 @@ from ..evaluation import topics as reading
 from ..evaluation.measures import note_on_chance
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE
-from ..indexes.analysis import analysis_of
-from ..indexes.index import Index
-from ..indexes.query_terms import check_query_terms
+from ..index.analysis import analysis_of
+from ..index.index import Index
+from ..index.queries import check_query_terms
 from ..jvm.searcher import known_documents
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix

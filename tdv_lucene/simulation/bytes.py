@@ -284,7 +284,7 @@ def with_index_bytes(values: TermValues, index: str | os.PathLike[str]) -> TermV
     the source's own, and the dictionary by how often its segments repeat a term. Positions and
     deleted documents are left out; term vectors shrink with the postings; all else stays.
     """
-    from ..indexes.inspection import inspect_index
+    from ..index.inspection import inspect_index
 
     found = inspect_index(index)
     full = values.manifest["full"]

@@ -16,11 +16,11 @@ from tdv_lucene.analysis import DEFAULT, LANGUAGES, Analysis, read_stop_words
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes import analysis as indexes_analysis
-from tdv_lucene.indexes.analysis import as_user_data
-from tdv_lucene.indexes.build import analysis_of_flags, build_index
-from tdv_lucene.indexes.field_analysis import FieldAnalysis
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index import analysis as indexes_analysis
+from tdv_lucene.index.analysis import as_user_data
+from tdv_lucene.index.build import analysis_of_flags, build_index
+from tdv_lucene.index.field_analysis import FieldAnalysis
+from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm.analysis import (
     analyze,
     anserini_analyses,

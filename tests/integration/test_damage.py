@@ -17,8 +17,8 @@ from pruning_inputs import field_plan
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli.inspect import command as inspect_command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.index import Index
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.hits import open_searched
 from tdv_lucene.jvm.index import write_tokens

@@ -17,10 +17,10 @@ from oracle import ANSERINI, assert_baked, read_norms
 from tdv_lucene import TdvError
 from tdv_lucene.cli.prune import command as prune_command
 from tdv_lucene.cli.tune import command as tune_command
-from tdv_lucene.indexes.index import Index
-from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.search_parameters import recorded_parameters
-from tdv_lucene.indexes.user_data import FieldRecord
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene.index.parameters import recorded_parameters
+from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.peers import unlearned_values

@@ -15,7 +15,7 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import read_topics
-from tdv_lucene.indexes.queries import heaviest_terms, shortened_topics
+from tdv_lucene.index.queries import heaviest_terms, shortened_topics
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import open_matrix

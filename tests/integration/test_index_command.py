@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from tdv_lucene.cli.index import command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.build import build_index
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.build import build_index
+from tdv_lucene.index.inspection import inspect_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

@@ -14,8 +14,8 @@ from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli.inspect import command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.index import Index
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.inspection import inspect_index
 
 pytestmark = pytest.mark.jvm
 

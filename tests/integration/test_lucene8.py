@@ -13,8 +13,8 @@ from oracle import ANSERINI, assert_pruned, int_to_byte4
 from pruning_inputs import values_of
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.index import Index
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index

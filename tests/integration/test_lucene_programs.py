@@ -19,8 +19,8 @@ from pruning_inputs import read_user_data
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.shards.finding import find_shards
+from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.pruning.prune import prune_index

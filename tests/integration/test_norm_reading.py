@@ -17,8 +17,8 @@ from pruning_inputs import read_user_data
 
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.shards.finding import find_shards
+from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
 from tdv_lucene.jvm.open_index import OpenIndex

@@ -14,8 +14,8 @@ from pruning_inputs import values_of
 from testing_jar import dump_index
 from tiny_collection import tiny_segments
 
-from tdv_lucene.indexes.index import Index
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import _jobs, java_class
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index

@@ -20,7 +20,7 @@ from tdv_lucene.cli import _group
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.index import Index
+from tdv_lucene.index.index import Index
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER, Plan

@@ -25,7 +25,7 @@ from snapshots import snapshot
 from tiny_collection import tiny_segments
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix

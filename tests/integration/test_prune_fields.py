@@ -19,8 +19,8 @@ from tiny_collection import TINY_TEXTS
 from tdv_lucene.cli.prune import command
 from tdv_lucene.cli.verify import command as verify
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.index import Index
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.plan import FOLDER

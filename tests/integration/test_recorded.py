@@ -16,8 +16,8 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.term_changes import trade_off
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.index import Index
-from tdv_lucene.indexes.search_parameters import recorded_parameters
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.parameters import recorded_parameters
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.pruning.prune import prune_index

@@ -15,7 +15,7 @@ from tdv_lucene.evaluation.measures import evaluate_run
 from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.indexes.build import build_index
+from tdv_lucene.index.build import build_index
 from tdv_lucene.paper import reproduce
 from tdv_lucene.paper.experiment import read_queries
 from tdv_lucene.paper.neural import RANKERS

@@ -13,7 +13,7 @@ from oracle import assert_pruned, expected_frequencies
 from pruning_inputs import field_plan, index_bytes
 from tiny_collection import TINY_TEXTS
 
-from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.searching.search import search_index

@@ -20,7 +20,7 @@ from tdv_lucene.cli.search import command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.measures import MEASURES, evaluate_run
 from tdv_lucene.evaluation.runs import read_run
-from tdv_lucene.indexes.index import Index
+from tdv_lucene.index.index import Index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.output import Output
 from tdv_lucene.ranking import SearchParameters

@@ -27,8 +27,8 @@ from tdv_lucene import interruption
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.index import Index
-from tdv_lucene.indexes.shards.finding import find_shards
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.following import HeldIndex
 from tdv_lucene.jvm.open_index import OpenIndex

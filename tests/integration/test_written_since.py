@@ -20,9 +20,9 @@ from tdv_lucene.cli import _group
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.index import Index
-from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.shards.finding import find_shards
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.ciff import export_ciff

@@ -9,8 +9,8 @@ from ...embedding.embed import load_term_vectors
 from ...embedding.term_vectors import latent_semantic_vectors
 from ...errors import TdvError
 from ...evaluation.topics import read_qrels, read_topics
-from ...indexes.analysis import analysis_of
-from ...indexes.index import Index
+from ...index.analysis import analysis_of
+from ...index.index import Index
 from ...jvm.analysis import analyze_topics
 from ...matrix.extract import open_matrix
 from ...output import Output

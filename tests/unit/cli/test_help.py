@@ -50,7 +50,7 @@ def test_other_options_stand_under_their_headings() -> None:
 def test_h_takes_no_letter_of_anserinis_flags(monkeypatch, tmp_path):
     given = []
     monkeypatch.setattr(
-        "tdv_lucene.indexes.build.build_index", lambda output, flags, **_: given.append(flags) or {}
+        "tdv_lucene.index.build.build_index", lambda output, flags, **_: given.append(flags) or {}
     )
     arguments = ["index", "-index", str(tmp_path / "new"), "-threads", "2", "-hits"]
     done = CliRunner().invoke(_group, arguments)

@@ -10,7 +10,7 @@ import pytest
 
 from tdv_lucene.comparison.content import notes, notes_on_tuning
 from tdv_lucene.comparison.inputs import QuerySet, System, pairs_to_test
-from tdv_lucene.indexes.user_data import FieldRecord
+from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.ranking import SearchParameters
 
 BM25, QLD = SearchParameters("bm25", k1=0.9, b=0.4), SearchParameters("qld", mu=1000.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tdv_lucene.comparison.term_changes import frequency_ratio, list_changes
-from tdv_lucene.indexes.user_data import FieldRecord
+from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.vocabulary import ByteStrings
 
 BEFORE = {"gone": (50, 60), "rare": (2, 2), "up": (20, 40), "down": (30, 40), "same": (10, 10)}

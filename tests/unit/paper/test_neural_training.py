@@ -13,12 +13,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.term_document_matrix import TokenSequences
 from tdv_lucene.paper.neural import RANKERS, runs, training
 from tdv_lucene.paper.neural.rankers import POOLED, Drmm, NeuralConfig, make_ranker, score
-from tdv_lucene.paper.neural.runs import (
-    Reranking,
-    format_run,
-    number_documents,
-    score_documents,
-)
+from tdv_lucene.paper.neural.runs import Reranking, format_run, number_documents, score_documents
 from tdv_lucene.paper.neural.training import Reader, judged_training, train
 
 pytestmark = pytest.mark.slow

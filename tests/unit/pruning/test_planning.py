@@ -10,7 +10,7 @@ import pytest
 from small_problem import make_matrix
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.searcher import Searcher
+from tdv_lucene.index.parameters import Searcher
 from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.pruning.config import PruneConfig

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.pruning.sizes import (
-    foreseen_bytes,
-    reduction_within_bytes,
-)
+from tdv_lucene.pruning.sizes import foreseen_bytes, reduction_within_bytes
 
 
 class Index:

@@ -16,10 +16,8 @@ from ..jvm.index import OpenedIndex
 from ..plan import Plan
 from ..source import ID_FIELD, Located, Source
 from .field_analysis import FieldAnalysis
-from .searcher import Searcher
-from .shards.record import CHECKSUM, user_data_of_whole
-from .user_data import FieldRecord, read_records
-from .written_since import WrittenSince
+from .parameters import Searcher
+from .record import CHECKSUM, FieldRecord, WrittenSince, read_records, user_data_of_whole
 
 _log = logging.getLogger(__name__)
 

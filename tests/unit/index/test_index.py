@@ -11,8 +11,8 @@ import pytest
 from pruning_inputs import field_plan
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes import index as module
-from tdv_lucene.indexes.index import FILE_KINDS, Index
+from tdv_lucene.index import index as module
+from tdv_lucene.index.index import FILE_KINDS, Index
 from tdv_lucene.plan import Plan
 from tdv_lucene.source import Part, Source
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary

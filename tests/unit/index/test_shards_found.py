@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.shards.finding import find_shards, means_shards
-from tdv_lucene.indexes.shards.record import ShardRecord, shard_as_user_data, user_data_of_whole
+from tdv_lucene.index.record import ShardRecord, shard_as_user_data, user_data_of_whole
+from tdv_lucene.index.shards.finding import find_shards, means_shards
 from tdv_lucene.output import Output
 from tdv_lucene.source import Part, Source
 

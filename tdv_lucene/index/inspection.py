@@ -12,7 +12,7 @@ from ..ranking import DEFAULT_MODEL, MODELS
 from .analysis import analysis_of
 from .config import InspectConfig
 from .index import Index
-from .written_since import WrittenSince
+from .record import WrittenSince
 
 
 def inspect_index(

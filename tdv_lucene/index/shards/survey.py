@@ -16,8 +16,8 @@ from ...source import Part, Source
 from ..analysis import analysis_of, refuse_different
 from ..field_analysis import FieldAnalysis
 from ..index import Index, whole_identity
-from ..searcher import Searcher
-from .record import user_data_of_whole
+from ..parameters import Searcher
+from ..record import user_data_of_whole
 from .workers import Workers
 
 _LOOKED_AT = 10_000

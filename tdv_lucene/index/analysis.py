@@ -1,0 +1,191 @@
+"""How the text of a field was analysed: as it was asked for, as the index records it, or found."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..analysis import Analysis
+from ..errors import TdvError
+from ..jvm.analysis import LUCENE_CLASSES, anserini_analyses, as_record, identity_of, is_supported
+from ..jvm.dictionary import Agreement, StoredSample
+from .field_analysis import GIVEN, RECORDED, FieldAnalysis
+from .index import Index
+
+_LETTERS = {
+    "ar": "\u0600-\u06ff", "armenian": "\u0530-\u058f", "bengali": "\u0980-\u09ff",
+    "cjk": "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af", "cyrillic": "\u0400-\u04ff",
+    "deva": "\u0900-\u097f", "greek": "\u0370-\u03ff", "hangul": "\uac00-\ud7af",
+    "japanese": "\u3040-\u30ff\u4e00-\u9fff", "latin": "a-zA-Z", "tamil": "\u0b80-\u0bff",
+    "telugu": "\u0c00-\u0c7f", "thai": "\u0e00-\u0e7f", "han": "\u4e00-\u9fff",
+}  # fmt: skip
+
+_OF_LANGUAGE = {
+    "ar": "ar", "fa": "ar", "bn": "bengali", "hi": "deva", "ja": "japanese", "ko": "hangul",
+    "ru": "cyrillic", "te": "telugu", "th": "thai", "uk": "cyrillic", "zh": "han",
+}  # fmt: skip
+"""Of languages that are not written in Latin letters."""
+
+_A_FEW = 0.02
+"""Of a text's letters: fewer are of words it quotes."""
+
+
+def candidates(texts: Iterable[str]) -> list[Analysis]:
+    """Return Anserini's analyses and then Lucene's others, the default first, without those whose
+    language has other letters than the texts, that this Java cannot do, or that are an earlier one
+    by another name."""
+    scripts = _scripts("\n".join(texts))
+    others = [
+        Analysis(analyzer=name)
+        for name, script in LUCENE_CLASSES.items()
+        if script in ("", *scripts)
+    ]
+    found: dict[tuple[Any, ...], Analysis] = {}
+    for analysis in (*anserini_analyses(), *others):
+        if _OF_LANGUAGE.get(analysis.language) in (None, *scripts):
+            found.setdefault(identity_of(analysis), analysis)
+    return [analysis for identity, analysis in found.items() if is_supported(identity[0])]
+
+
+def _scripts(text: str) -> set[str]:
+    letters = len(re.findall(r"[^\W\d_]", text)) or 1
+    return {
+        name for name, some in _LETTERS.items()
+        if len(re.findall(f"[{some}]", text)) >= _A_FEW * letters
+    }  # fmt: skip
+
+
+STORED_TEXT = "stored text"
+
+_DOCUMENTS = (20, 400)
+"""Looked at: at first, and where these do not tell two analyses apart."""
+_FEWEST_TERMS = 20
+_ALIKE, _AHEAD = 0.8, 0.05
+"""Where no analysis makes just the documents' terms, as of text with markup: how alike the terms
+of the best must be, and how much more than those of others."""
+
+
+def detect(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
+    """Find out how ``field`` was analysed, which was not pruned: then it is recorded.
+
+    The stored text of a sample of documents is analysed in all ways known here, and held against
+    the terms that the index has for these documents.
+    """
+    sample = StoredSample(index, field, _DOCUMENTS[0])
+    found = sample.compare(candidates(sample.texts()))
+    if not any(agreement.found for agreement in found.values()):
+        return FieldAnalysis.unknown((), "it stores no text of the field")
+    alike = _alike(found)
+    if len(alike) > 1:
+        found = StoredSample(index, field, _DOCUMENTS[1]).compare(alike)
+        alike = _alike(found) or alike
+    if not alike:
+        return _nearest(found)
+    best, *others = alike
+    agreement = found[best]
+    is_certain = not others and agreement.found >= _FEWEST_TERMS
+    evidence = (
+        f"{agreement.documents} of {agreement.documents} sampled documents have exactly the "
+        "terms that it makes of their text"
+    )
+    return FieldAnalysis(best, STORED_TEXT, is_certain, tuple(others), evidence)
+
+
+def _alike(found: Mapping[Analysis, Agreement]) -> list[Analysis]:
+    """Those that agree in all documents."""
+    return [one for one, of in found.items() if of.exact == of.documents]
+
+
+def _nearest(found: Mapping[Analysis, Agreement]) -> FieldAnalysis:
+    """The one that agrees best; nothing that two do about as well."""
+    best, *others = sorted(found, key=lambda one: -found[one].overlap)
+    overlap = found[best].overlap
+    near = tuple(one for one in others if found[one].overlap > overlap - _AHEAD)
+    evidence = (
+        f"of the terms that it makes of the stored text and those of the sampled documents "
+        f"{overlap:.0%} are the same"
+    )
+    if overlap < _ALIKE or near:
+        return FieldAnalysis.unknown((best, *near)[:3], evidence)
+    return FieldAnalysis(best, STORED_TEXT, False, evidence=evidence)
+
+
+_log = logging.getLogger(__name__)
+
+RECORD = "analysis"
+"""Of the commit's user data: how all fields were analysed, or with a dot and a name, one."""
+
+
+def analysis_of(
+    index: Index, field: str = "contents", asked: Analysis | None = None
+) -> FieldAnalysis:
+    """Return how queries are analysed for ``field``: as ``asked``, recorded or detected.
+
+    Of shards, how each of them was.
+
+    Raises :class:`TdvError` when the index records another analysis than was asked for, or shards
+    differ.
+    """
+    if index.source.is_sharded:
+        found = {}
+        for folder in index.source.folders_here:
+            with Index.open(folder) as shard:
+                found[folder] = analysis_of(shard, field, asked)
+        return refuse_different(found, "the shards")
+    said = index.user_data
+    text = said.get(f"{RECORD}.{field}", said.get(RECORD))
+    recorded = None if text is None else FieldAnalysis.of_record(json.loads(text), RECORDED)
+    if asked is None:
+        return recorded or _detected(index, field)
+    is_other = recorded is not None and identity_of(recorded.analysis) != identity_of(asked)
+    if recorded is not None and recorded.is_certain and is_other:
+        raise TdvError(
+            f"{index} records that its field '{field}' was analysed as "
+            f"{recorded.analysis.describe()}, and {asked.flags()} was given: leave it out, or give "
+            f"{recorded.analysis.flags()}"
+        )
+    return FieldAnalysis(asked, GIVEN)
+
+
+def refuse_different(found: Mapping[str, FieldAnalysis], what: str) -> FieldAnalysis:
+    """Return how several indexes were analysed, by the surest of them.
+
+    Raises :class:`TdvError` when two of them were analysed otherwise.
+    """
+    certain = {name: one for name, one in found.items() if one.is_certain}
+    first, *others = certain or found
+    for other in others if certain else ():
+        if identity_of(certain[first].analysis) != identity_of(certain[other].analysis):
+            raise TdvError(
+                f"{what} were analysed differently: {first} as {certain[first].describe()}, "
+                f"{other} as {certain[other].describe()}; index them with the same options"
+            )
+    return found[first]
+
+
+def as_user_data(analysis: Analysis, field: str | None = None) -> dict[str, str]:
+    """What a commit's user data say of an analysis of one field, or of all."""
+    name = RECORD if field is None else f"{RECORD}.{field}"
+    return {name: json.dumps(as_record(analysis), ensure_ascii=False)}
+
+
+def record_to_add(found: FieldAnalysis, field: str) -> dict[str, str]:
+    """What an index should say that is made from another, beyond what that says itself: a guess,
+    too, for what is dropped may be what it was made from."""
+    if found.source == RECORDED:
+        return {}
+    return {f"{RECORD}.{field}": json.dumps(found.as_record(), ensure_ascii=False)}
+
+
+def _detected(index: Index, field: str) -> FieldAnalysis:
+    if index.holds_weights(field):
+        return FieldAnalysis(Analysis(pretokenized=True), "weights", evidence="its norms are all 1")
+    if field not in index.detected:
+        index.detected[field] = detect(index, field)
+    found = index.detected[field]
+    _log.info("%s, field '%s': %s, %s", index, field, found.describe(), found.evidence)
+    return found
