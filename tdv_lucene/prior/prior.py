@@ -87,7 +87,7 @@ class Settings:
         return min(self.scale, next(most for least, most in _SCALES if reduction >= least))
 
 
-AS_IT_IS = Settings(SearchParameters(), None, 0.0, 1.0, 0.0)
+AS_IT_IS = Settings(SearchParameters(), None, 0.0, 1.0, None)
 """Nothing dropped, frequencies as they are, Anserini's parameters: such an index loses nothing."""
 
 
@@ -178,8 +178,13 @@ class Prior:
 
         k1 and mu grow with a power of the mean length: in short documents a second occurrence says
         less. The reduction is the largest at which none of the known query sets of the kind
-        ``expect`` loses more than 2 % of nDCG@5, as :meth:`_limited`.
+        ``expect`` loses more than 2 % of nDCG@5. In a small collection it is limited: a search for
+        a thousand answers returns most documents there that match at all, and dropped postings end
+        that. Titles of a dozen words have nothing to spare: they stay ``AS_IT_IS``.
         """
+        limits = self.content.get("limits", {"shortest": 0, "small": 1.0, "documents": 0})
+        if mean_length < limits["shortest"]:
+            return AS_IT_IS
         found = self._found(model, positions)
         bears = found["reduction"]
         given = {name: found[name] for name in MODELS[model] if name in found}
@@ -188,29 +193,14 @@ class Prior:
                 grown = found[name] * (mean_length / _LENGTH) ** power
                 given[name] = round(min(max(grown, least), most), 2)
         boost = found.get("boost", 0)
+        most_dropped = limits["small"] if documents < limits["documents"] else 1.0
         return Settings(
             SearchParameters(**given),
             FirstPositionBoost(boost, found["span"]) if boost else None,
             found["slope"],
             found["scale"],
-            bears
-            and self._limited(
-                reduction_for(bears[expect], bears["power"], mean_length), mean_length, documents
-            ),
+            bears and min(reduction_for(bears[expect], bears["power"], mean_length), most_dropped),
         )
-
-    def _limited(self, reduction: float, mean_length: float, documents: float) -> float | None:
-        """Return what may be dropped of a reduction; None if frequencies must stay, too.
-
-        Titles of a dozen words have nothing to spare. In a small collection a search for a thousand
-        answers returns most documents that match at all, and dropped postings end that.
-        """
-        limits = self.content.get("limits")
-        if limits is None:
-            return reduction
-        if mean_length < limits["shortest"]:
-            return None
-        return min(reduction, limits["small"]) if documents < limits["documents"] else reduction
 
     def _found(self, model: str, positions: bool) -> Mapping[str, Any]:
         of_model: Mapping[str, Any] = self.content["settings"][model]

@@ -39,11 +39,11 @@ def with_positions(matrix, first):
     return replace(matrix, first_positions=np.asarray(first, np.uint16))
 
 
-def make_titled(queries: int = 30):
+def make_titled(queries: int = 30, others: int = 38):
     """Return (matrix, topics, qrels): all documents of a query hold its word twice, and the
-    relevant one, last by number, holds it first."""
+    relevant one, last by number, holds it first; ``others`` are words of all documents."""
     dense = np.zeros((queries + 1, 3 * queries), np.int64)
-    dense[queries] = 20
+    dense[queries] = others
     first = []
     for query in range(queries):
         dense[query, 3 * query : 3 * query + 3] = 2
@@ -160,6 +160,15 @@ def test_a_lead_from_a_prior_goes_where_enough_queries_lose_by_it(queries, goes)
     assert (chosen.matrix.position_boost is None) == goes
     if not goes:
         assert chosen is prior
+
+
+def test_of_a_dozen_words_the_first_count_no_more_than_others():
+    """There the boost starts where the index stands as it is: its bytes would pay for nothing."""
+    values = learn_term_values(*make_titled(others=20), recipe=replace(SHORT, values=False))
+    assert values.position_boost is None and values.parameters == Parameters().values()
+    assert values.manifest["prior"]["reduction"] == 0
+    full, whole = values.manifest["full"], values.points[0]
+    assert whole["scale"] == 1 and whole["posting_bytes"] <= full["posting_bytes"]
 
 
 def test_places_alone_serve_without_values():
