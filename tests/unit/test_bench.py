@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,3 +109,44 @@ def test_the_reduction_without_judgements_is_the_largest_that_loses_little(
     assert found["details"] == pytest.approx(0.15, abs=0.011), "1.5 % of the way to 4 %"
     everywhere = {**curves, "adi": curve(0.02, 0.02)}
     assert rule.rule_of(everywhere, lengths) is None, "somebody loses at any reduction"
+
+
+class Text(SimpleNamespace):
+    """A document or query as ir_datasets yields it."""
+
+    def default_text(self) -> str:
+        return self.text
+
+
+def test_a_collection_of_ir_datasets_is_read_by_its_name(monkeypatch, tmp_path: Path) -> None:
+    documents = [Text(doc_id=f"d{n}", text=f"a title\n{n} words") for n in range(4)]
+    queries = [Text(query_id=f"q{n}", text=f"what\tis {n}") for n in range(5)]
+    grades = {("q0", "d0"): 1, ("q1", "d0"): 0, ("q1", "d3"): 2, ("q2", "d1"): 1, ("q3", "d1"): 0}
+    found = SimpleNamespace(
+        docs_iter=lambda: iter(documents),
+        queries_iter=lambda: iter(queries),
+        qrels_iter=lambda: (
+            SimpleNamespace(query_id=query, doc_id=doc, relevance=grade, iteration="0")
+            for (query, doc), grade in grades.items()
+        ),
+    )
+    datasets = SimpleNamespace(load={"beir/small/test": found}.__getitem__)
+    monkeypatch.setitem(sys.modules, "ir_datasets", datasets)
+    monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
+    known = load("known")
+    collection = known.read("beir/small/test")
+    assert [json.loads(line) for line in collection.documents] == [
+        {"id": one.doc_id, "contents": one.text} for one in documents
+    ]
+    assert collection.topics == {one.query_id: one.text for one in queries}
+    assert collection.qrels == {
+        "q0": {"d0": 1}, "q1": {"d0": 0, "d3": 2}, "q2": {"d1": 1}, "q3": {"d1": 0}
+    }  # fmt: skip
+    topics, qrels = {}, {}
+    for one in known.halves(collection, tmp_path):  # as the commands read them
+        of_half = known.read_topics(one[0]), known.read_qrels(one[1])
+        assert not topics.keys() & of_half[0].keys() and of_half[0].keys() == of_half[1].keys()
+        topics |= of_half[0]
+        qrels |= of_half[1]
+    assert topics == {f"q{n}": f"what is {n}" for n in range(3)}, "those with a relevant document"
+    assert qrels == {query: collection.qrels[query] for query in topics}
