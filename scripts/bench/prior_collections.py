@@ -58,11 +58,12 @@ class QuerySet(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A collection, in a subfolder: its query sets, and how its text is analysed."""
+    """A collection, in a subfolder: its query sets, how its text is analysed, and what it is."""
 
     sets: tuple[QuerySet, ...] = (QuerySet("", ASKED),)
     subfolder: str = "."
     analysis: Analysis = DEFAULT
+    text: str = "passages"
 
 
 def _halves(kind: str, name: str = "", documents: range | None = None) -> tuple[QuerySet, ...]:
@@ -86,18 +87,24 @@ _OF_ARCD = range(1, 462)
 with three questions each."""
 
 ROWS = {
-    **{name: Row() for name in ("adi", "cranfield", "cisi", "lisa", "time", "vaswani")},
-    "scifact": Row((QuerySet("", ASKED), QuerySet("train", ASKED, shown=False))),
+    **{name: Row(text="abstracts") for name in ("adi", "cranfield", "cisi", "lisa", "vaswani")},
+    "time": Row(text="news"),
+    "scifact": Row(
+        (QuerySet("", ASKED), QuerySet("train", ASKED, shown=False)), text="abstracts"
+    ),
     "wiki165k": Row(
         (
             *(QuerySet(s, ASKED) for s in ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")),
             QuerySet("tydi-train", ASKED, shown=False),
-        )
+        ),
+        text="encyclopedia",
     ),
-    "wikir": Row((QuerySet("wikir-dev", BY_RULE, made=False),)),
+    "wikir": Row((QuerySet("wikir-dev", BY_RULE, made=False),), text="encyclopedia"),
     "sw-tydi": _passages(_WORDS, ASKED),
     "ru-tydi": _passages(Analysis("ru"), ASKED),
-    "de-klexikon": Row((QuerySet("test", BY_RULE, made=False),), "lang", Analysis("de")),
+    "de-klexikon": Row(
+        (QuerySet("test", BY_RULE, made=False),), "lang", Analysis("de"), "encyclopedia"
+    ),
     "ar-arcd-tydi": Row(
         (
             *_halves(DETAILS, "ar-arcd", _OF_ARCD),
@@ -115,10 +122,13 @@ ROWS = {
     "xquad-hi": _passages(Analysis("hi"), DETAILS),
     "xquad-el": _passages(_WORDS, DETAILS),
     **{
-        name: Row((QuerySet("", ASKED, made=False),), "domains")
-        for name in ("nfcorpus", "icecat_chorus", "msrd_movies", "stackfaq", "cosqa")
+        name: Row(subfolder="domains", text=text)
+        for name, text in (
+            ("nfcorpus", "medicine"), ("icecat_chorus", "shops"), ("msrd_movies", "films"),
+            ("stackfaq", "help"), ("cosqa", "code"),
+        )
     },
-}
+}  # fmt: skip
 """wikir is wiki165k without the two lines its queries are made of, and the xquads are one text in
 four languages: each counts as one collection."""
 
@@ -126,8 +136,13 @@ QUERY_SETS = {each.label(name): each for name, row in ROWS.items() for each in r
 _ROW_OF = {each.label(name): name for name, row in ROWS.items() for each in row.sets}
 
 
+def text_of(name: str) -> str:
+    """The kind of text that is left out with this collection, or with this query set."""
+    return ROWS[_ROW_OF.get(name, name)].text
+
+
 def collection_of(name: str) -> str:
-    """The collection that is left out with this one, or with this query set."""
+    """The collection that this one, or this query set, counts as."""
     name = _ROW_OF.get(name, name)
     return "wiki165k" if name == "wikir" else name.split("-")[0] if "xquad" in name else name
 
