@@ -60,8 +60,9 @@ def compare_indexes(
           each comparison with its ``baseline`` and ``treatment``. The entries of the first test, of
           ``pruned`` against ``index``, are also directly under the measure: p_value, difference,
           ci95, ci95_corrected, effect_size, ...
-        - ``queries`` (judged, emptied, ...) and ``rank_effects.NAME``.
-        - ``query_sets.LABEL``: the last three for every query set.
+        - ``queries`` (judged, emptied, ...), ``rank_effects.NAME``, and ``judged``: the mean share
+          of judged documents among the ten best, and nDCG@10 of these alone where most are not.
+        - ``query_sets.LABEL``: the last four for every query set.
         - ``latency_ms.NAME``, ``latency_exhaustive_ms.NAME``: top10 and top1000, each with mean,
           p50, p95, p99; and the entries of :func:`tdv_lucene.timing.latency.summarise_speed`.
         - ``tuning``, ``parameters``, ``versions``, ``machine``.

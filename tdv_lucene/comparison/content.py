@@ -59,6 +59,7 @@ def effectiveness(
         result.queries.label: {
             "measures": _measures(result.evaluations, pairs, number, seed),
             "queries": _count_queries(result),
+            "judged": result.judged,
             "rank_effects": result.rank_effects,
         }
         for result in results

@@ -9,8 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation.measures import Evaluation, evaluate_run
+from ..evaluation.measures import (
+    CONDENSED,
+    Evaluation,
+    condenses,
+    evaluate_run,
+    judged_share,
+    measure_run,
+    parse_measure,
+)
 from ..evaluation.runs import Run, compare_rankings, share_names
+from ..evaluation.topics import Qrels
 from ..index.index import Index
 from ..jvm.searcher import stored_texts
 from ..output import Output
@@ -39,6 +48,7 @@ class Results:
     without_hits: dict[str, list[str]]  # topics without an answer
     rank_effects: dict[str, dict[str, Any]]  # agreement of each further system with the first
     best: dict[str, dict[str, list[str]]]  # judged query -> ids of its SHOWN best documents
+    judged: dict[str, dict[str, float]]  # the share of these, and nDCG@10 of the judged alone
     retrieved: list[str]  # ids of documents that the first system retrieves, a sample of many
 
 
@@ -65,13 +75,35 @@ def search_all(
         for name, run in found.items()
     }
     judged, retrieved = evaluations[first].queries, np.unique(found[first].documents)
+    best = {name: run.best(judged, SHOWN) for name, run in found.items()}
     looked_up = retrieved[:: 1 + len(retrieved) // _LOOKED_UP]
     return Results(
         queries, runs, evaluations, without_hits,
         rank_effects={name: compare_rankings(found[first], found[name]) for name in others},
-        best={name: run.best(judged, SHOWN) for name, run in found.items()},
+        best=best,
+        judged=_judged(found, best, queries.qrels),
         retrieved=[found[first].names[number] for number in looked_up],
     )  # fmt: skip
+
+
+def _judged(
+    runs: Mapping[str, Run], best: Mapping[str, Mapping[str, list[str]]], qrels: Qrels
+) -> dict[str, dict[str, float]]:
+    """Return by system the share of judged documents among the best, and nDCG@10 without all others
+    if that says more."""
+    shares = {
+        name: float(np.mean([judged_share(docs, qrels[query]) for query, docs in of.items()]))
+        for name, of in best.items()
+    }
+    found = {"share_in_ten": shares}
+    asked = [*next(iter(best.values()))]
+    if condenses(shares.values(), (g for query in asked for g in qrels[query].values())):
+        condensed = {CONDENSED: parse_measure(CONDENSED)}
+        found["nDCG@10"] = {
+            name: float(measure_run(condensed, run, qrels, asked)[CONDENSED].mean())
+            for name, run in runs.items()
+        }
+    return found
 
 
 def rankings_to_show(results: Sequence[Results], index: Index, field: str) -> list[Rankings]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:  # pandas takes half a second to import
 
 _NAMES = {"nDCG@5": "nDCG@5", "nDCG@10": "nDCG@10", "MAP": "AP@1000", "R@1000": "R@1000"}
 MEASURES = (*_NAMES,)
+
+JUDGED_DEPTH = 10
+CONDENSED = "nDCG(judged_only=True)@10"
+"""nDCG@10 of a ranking without its unjudged documents."""
+_MOST = 0.5  # judged documents, of the best ten
 
 _NAME = re.compile(r"(?:[^\s(]|\([^)]*\))+")  # the space in RBP(rel=1, p=0.9) separates nothing
 _TOGETHER = 1000  # queries: ir-measures takes a run as dicts, many times as large as its arrays
@@ -144,6 +149,17 @@ def measure_run(
             query = queries[int(np.argmin(np.isfinite(values)))]
             raise TdvError(f"measure {name} has no finite value for query '{query}': leave it out")
     return found
+
+
+def judged_share(best: Collection[Any], judged: Collection[Any]) -> float:
+    """Return the share of a query's ``best`` documents that are judged; 1 if there are none."""
+    return float(np.isin([*best], [*judged]).mean()) if len(best) else 1.0
+
+
+def condenses(shares: Iterable[float], grades: Iterable[int]) -> bool:
+    """Tell whether condensed lists say more: most of what a system returns is unjudged, and of the
+    judged documents some are not relevant, so that there is an order to measure."""
+    return min(shares) < _MOST and min(grades) <= 0
 
 
 def ndcg(

@@ -122,10 +122,20 @@ def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
     judged = counted(queries["judged"], "judged query", "judged queries")
     emptied = [f"{number:,} of them in {name}" for name, number in queries["emptied_by"].items()]
     return (
-        f"{judged}. Without a term that is left: {', '.join(emptied)}. "
+        f"{judged}. Without a term that is left: {', '.join(emptied)}. {_judged(found['judged'])} "
         f"* p < {SIGNIFICANT}, two-tailed paired t-test; p and intervals are Bonferroni-corrected "
         f"for {comparisons} comparisons." + _OUTCOMES
     )
+
+
+def _judged(judged: Mapping[str, Mapping[str, float]]) -> str:
+    """Say how much of the ten best is judged, and nDCG@10 without the rest if most is not."""
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in judged["share_in_ten"].items())
+    said = f"Judged documents among the ten best: {shares}."
+    if found := judged.get("nDCG@10"):
+        means = ", ".join(f"{name} {mean:.4f}" for name, mean in found.items())
+        said += f" Most are not judged; nDCG@10 with these left out: {means}."
+    return said
 
 
 def _effect_sizes(measures: Mapping[str, Any], where: str) -> Table:

@@ -24,7 +24,7 @@ from .collection import (
     plain_collection,
     term_totals,
 )
-from .retrieval import MEASURES, Queries, QueryPostings, evaluate, make_queries
+from .retrieval import Queries, QueryPostings, evaluate, evaluate_judged, make_queries
 from .scoring import Batch, weighted_statistics
 
 
@@ -257,9 +257,22 @@ class Problem:
         similarity = ranking_function(self.model).similarity(self.parameters, collection.scale)
         return self.postings.impacts(similarity, collection, only)
 
-    def measure(self, collection: WeightedCollection, only: np.ndarray | None = None) -> np.ndarray:
-        """Return float64[n, measures]: the measures of the queries in ``collection``."""
-        return evaluate(self.postings, self.impacts(collection, only), only)
+    def measure(
+        self,
+        collection: WeightedCollection,
+        only: np.ndarray | None = None,
+        *,
+        judged: bool = False,
+    ) -> np.ndarray:
+        """Return float64[n, measures]: the measures of the queries in ``collection``.
+
+        With ``judged`` there are two more columns, see :func:`.retrieval.evaluate_judged`.
+        """
+        impacts = self.impacts(collection, only)
+        found = evaluate(self.postings, impacts, only)
+        if judged:
+            found = np.hstack([found, evaluate_judged(self.postings, impacts, only)])
+        return found
 
     def folds(self, number: int, rng: np.random.Generator) -> list[np.ndarray]:
         """Split the queries at random into at most ``number`` folds of query numbers."""
@@ -365,18 +378,20 @@ class PrunedByFold:
         """
         return self._pruned(self.problem, self.final, scale)
 
-    def held_out(self, scales: Sequence[float | None]) -> np.ndarray:
+    def held_out(self, scales: Sequence[float | None], *, judged: bool = False) -> np.ndarray:
         """Measure each query on the index made without its fold: float64[Q, measures].
 
-        ``scales`` are those of the folds; None is the real-valued model.
+        ``scales`` are those of the folds; None is the real-valued model. See
+        :meth:`Problem.measure`.
         """
-        measured = np.zeros((len(self.problem.queries), len(MEASURES)))
+        measured: list[np.ndarray] = []
         for problem, scores, fold, scale in zip(
             self.problems.of_folds, self.of_folds, self.folds, scales
         ):
             left, collection = self._pruned(problem, scores, scale)
-            measured[fold] = left.measure(collection, fold)
-        return measured
+            measured.append(left.measure(collection, fold, judged=judged))
+        order = np.argsort(np.concatenate(self.folds))
+        return np.concatenate(measured)[order]
 
     def _pruned(
         self, problem: Problem, scores: TermScores, scale: float | None

@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 
 from ..errors import TdvError
-from ..evaluation.measures import ndcg
+from ..evaluation.measures import JUDGED_DEPTH, judged_share, ndcg
 from ..interruption import check
 from ..matrix.term_document_matrix import NormKind, TermDocumentMatrix, blocks
 from ..ranking import Similarity
@@ -24,6 +24,8 @@ from ..vocabulary import ByteStrings
 from .collection import WeightedCollection
 
 MEASURES = ("nDCG@5", "R@1000", "nDCG@1000", "nDCG@10", "RR@10", "R@100")
+JUDGED = ("judged", "nDCG@10 of judged")
+"""What :func:`evaluate_judged` measures."""
 _BLOCK = 1 << 14
 """Postings; about the most that are scored at once."""
 _Record = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -340,6 +342,25 @@ def evaluate(
         ranks.append(found)
         grades.append(of_query[of_query > 0])
     return _measures(ranks, grades, [queries.ideal_grades[query] for query in only])
+
+
+def evaluate_judged(
+    postings: QueryPostings, impacts: np.ndarray, only: np.ndarray | None = None
+) -> np.ndarray:
+    """Return float64[n, 2], ``JUDGED``: the share of each query's ten best documents that somebody
+    judged, and nDCG@10 with all others left out of the ranking."""
+    queries = postings.queries
+    only = np.arange(len(queries)) if only is None else only
+    shares, ranks, grades = [], [], []
+    for query, scores in postings.scores(impacts, only):
+        docs, of_query = queries.judged_of(query)
+        shares.append(judged_share(top_documents(scores, JUDGED_DEPTH), docs))
+        ranks.append(ranks_of(scores[docs], np.flatnonzero(of_query > 0)))
+        grades.append(of_query[of_query > 0])
+    if not shares:
+        return np.zeros((0, len(JUDGED)))
+    measured = _measures(ranks, grades, [queries.ideal_grades[query] for query in only])
+    return np.column_stack([shares, measured[:, MEASURES.index("nDCG@10")]])
 
 
 def ranks_of(scores: np.ndarray, docs: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:

@@ -19,7 +19,8 @@ from report_reading import check_listed_queries, check_overview, check_page
 from tdv_lucene.cli.compare import command, show_comparison
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.measures import MEASURES
+from tdv_lucene.evaluation.measures import CONDENSED, MEASURES, evaluate_run
+from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.evaluation.topics import read_qrels
 from tdv_lucene.jvm.searcher import stored_texts
 from tdv_lucene.report.tables import comparison_tables, latency_table
@@ -106,6 +107,14 @@ def test_what_scripts_rely_on(case, compared):
                 assert list(entry) == ["mean", "p50", "p95", "p99"]
                 assert 0 < entry["p50"] <= entry["p95"] <= entry["p99"]
     assert {"judged", "emptied"} <= report["queries"].keys()
+    shares, condensed = (report["judged"][name] for name in ("share_in_ten", "nDCG@10"))
+    for name, share in shares.items():
+        run = read_run(compared.output / "runs" / f"{name}.run")
+        theirs = evaluate_run(
+            run, case.texts, read_qrels(case.qrels), measures=["Judged@10", CONDENSED]
+        ).means()
+        assert 0 < share < 0.5 and condensed[name] == pytest.approx(theirs[CONDENSED])
+        assert theirs["Judged@10"] <= share <= theirs["Judged@10"] + 0.1, "no answer counts as 1"
     assert report["parameters"]["search"]["pruned"] == {"k1": 0.9, "b": 0.4}
     assert {"python", "java", "lucene", "pyserini", "scipy"} <= report["versions"].keys()
     full, pruned = report["indexes"].values()

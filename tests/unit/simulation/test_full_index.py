@@ -49,7 +49,9 @@ def test_a_query_has_no_part_in_what_measures_it(problem):
                 served[k1, b] = objective(tried.measure(problem.plain, others)).sum()
         best = [key for key, value in served.items() if value >= max(served.values()) - 1e-12]
         measured = [
-            problem.with_parameters(Parameters(k1=k1, b=b)).measure(problem.plain, fold)
+            problem.with_parameters(Parameters(k1=k1, b=b)).measure(
+                problem.plain, fold, judged=True
+            )
             for k1, b in best
         ]
         assert any(np.array_equal(full.measured[fold], per_query) for per_query in measured)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval
@@ -11,6 +12,7 @@ from small_problem import make_collection, make_matrix
 
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
+from tdv_lucene.evaluation.measures import CONDENSED, condenses, judged_share
 from tdv_lucene.learning.train import make_candidates, make_lists, sample_places
 from tdv_lucene.matrix.term_document_matrix import NormKind, lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -97,6 +99,38 @@ def test_measures_are_those_of_trec_eval(problem):
                 theirs = expected[qid][f"{names[measure]}_{depth}"]
             assert value == pytest.approx(theirs, abs=1e-6), name
     assert mean_measures(found)["nDCG@5"] == pytest.approx(found[:, 0].mean())
+
+
+def test_what_is_judged_is_measured_as_ir_measures_does(problem):
+    queries = problem.queries
+    judged = {
+        qid: {f"d{doc}": int(grade) for doc, grade in zip(*queries.judged_of(place))}
+        for place, qid in enumerate(queries.ids)
+    }
+    some = np.arange(3, len(queries))
+    impacts = problem.impacts(problem.plain)
+    run = {  # ties by document number
+        queries.ids[query]: {
+            f"d{doc}": -float(rank) for rank, doc in enumerate(top_documents(scores, 1000))
+        }
+        for query, scores in problem.postings.scores(impacts, some)
+    }
+    theirs = [ir_measures.parse_measure(name) for name in ("Judged@10", CONDENSED)]
+    measured = ir_measures.iter_calc(theirs, judged, run)
+    expected = {(one.query_id, one.measure): one.value for one in measured}
+    found = problem.measure(problem.plain, some, judged=True)
+    np.testing.assert_array_equal(found[:, :-2], problem.measure(problem.plain, some))
+    for row, query in zip(found[:, -2:], some):
+        of_query = [expected[queries.ids[query], measure] for measure in theirs]
+        assert row.tolist() == pytest.approx(of_query, abs=1e-6)
+    assert 0 < found[:, -2].mean() < 1
+    assert (found[:, -1] >= found[:, MEASURES.index("nDCG@10")] - 1e-9).all()
+
+
+def test_condensed_lists_are_for_shallow_pools_with_documents_that_are_not_relevant():
+    assert condenses([0.9, 0.4], [1, 0]) and not condenses([0.9, 0.6], [1, 0])
+    assert not condenses([0.1], [1, 2]), "of relevant ones alone no order is wrong"
+    assert judged_share(["a", "b"], {"b": 0, "c": 1}) == 0.5 and judged_share([], {"b": 0}) == 1
 
 
 def test_equal_scores_of_weights_fall_by_chance_and_not_by_number():
