@@ -417,21 +417,13 @@ def choose(gains: Sequence[np.ndarray], caution: float) -> tuple[list[int], int]
     gradients never saw it. A single fold of a small collection would be too noisy. ``caution``
     standard errors are taken off each sum of gains, and with few queries choice 0 stays.
     """
-    sums = np.array([of_fold.sum(axis=1) for of_fold in gains])
-    squares = np.array([(of_fold**2).sum(axis=1) for of_fold in gains])
-    sizes = np.array([of_fold.shape[1] for of_fold in gains])
-    total, all_squares, number = sums.sum(axis=0), squares.sum(axis=0), sizes.sum()
-    others = _at_least(total - sums, all_squares - squares, (number - sizes)[:, None], caution)
-    everyone = _at_least(total, all_squares, number, caution)
-    return np.argmax(others, axis=1).tolist(), int(np.argmax(everyone))
 
+    def surest(pooled: np.ndarray) -> int:
+        number = pooled.shape[1]
+        errors = pooled.std(axis=1, ddof=min(1, number - 1)) * np.sqrt(number)
+        return int(np.argmax(pooled.sum(axis=1) - caution * errors))
 
-def _at_least(
-    sums: np.ndarray, squares: np.ndarray, number: np.ndarray | int, caution: float
-) -> np.ndarray:
-    """Return ``sums`` of so many gains less ``caution`` standard errors of a sum."""
-    spread = np.maximum(squares - sums**2 / np.maximum(number, 1), 0)
-    return sums - caution * np.sqrt(spread * number / np.maximum(number - 1, 1))
+    return _by_others(gains, surest)
 
 
 def choose_mildly(trained: Sequence[Trained]) -> tuple[list[int], int]:
@@ -441,12 +433,16 @@ def choose_mildly(trained: Sequence[Trained]) -> tuple[list[int], int]:
     differences that one kind of query gains by cost others.
     """
     networks = trained[0].networks
-    mildest = sorted(
-        range(len(networks)), key=lambda choice: (networks[choice].slope, networks[choice].step)
+    mildest = sorted(range(len(networks)), key=lambda k: (networks[k].slope, networks[k].step))
+    return _by_others(
+        [of_fold.gains for of_fold in trained],
+        lambda pooled: mildest[first_of_the_best([*pooled[mildest]])],
     )
-    gains = [of_fold.gains[mildest] for of_fold in trained]
 
-    def chosen(folds: Sequence[np.ndarray]) -> int:
-        return mildest[first_of_the_best([*np.concatenate(folds, axis=1)])]
 
-    return [chosen(gains[:k] + gains[k + 1 :]) for k in range(len(gains))], chosen(gains)
+def _by_others(
+    gains: Sequence[np.ndarray], best: Callable[[np.ndarray], int]
+) -> tuple[list[int], int]:
+    """Return the best for each fold by the gains of all others, and the best by all."""
+    others = [np.concatenate([*gains[:k], *gains[k + 1 :]], axis=1) for k in range(len(gains))]
+    return [best(pooled) for pooled in others], best(np.concatenate(gains, axis=1))
