@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..learning.config import FEWEST_QUERIES, LearnConfig
 from ..ranking import MODELS, ranking_function
-from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, TOO_FEW, most_loss_of
+from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, RECALL, TOO_FEW, doubts, most_loss_of
 from . import _options as options
 
 if TYPE_CHECKING:
@@ -101,9 +101,12 @@ def _show_points(values: TermValues) -> None:
 
 
 def _costs(point: Mapping[str, Any], values: TermValues) -> tuple[str, str, str]:
-    """Return share dropped (a star marks the recommended one), size and postings visited."""
-    star = " *" if point["reduction"] == values.manifest["recommended_reduction"] else ""
-    return f"{point['removed']:.0%}{star}", _size(point), f"{point['visited']:,.0f}"
+    """Return share dropped, size and postings visited; * marks the recommended point, + that of
+    the first ten."""
+    first_ten: Any = values.manifest.get("first_ten", {})
+    marks = {first_ten.get("reduction"): " +", values.manifest["recommended_reduction"]: " *"}
+    mark = marks.get(point["reduction"], "")
+    return f"{point['removed']:.0%}{mark}", _size(point), f"{point['visited']:,.0f}"
 
 
 def _size(point: Mapping[str, Any]) -> str:
@@ -125,6 +128,7 @@ def _notes(values: TermValues) -> Iterator[str]:
         "terms, on average."
     )
     yield "full-tuned: the full index, with tuned parameters. change: from it, ± 95 % interval."
+    yield from _judged(values)
     if pool := manifest.get("pool"):
         yield (
             f"Measured in a pool of {pool['documents']:,} of {pool['of']:,} documents, with the "
@@ -167,13 +171,23 @@ def _notes(values: TermValues) -> Iterator[str]:
     if prior := manifest.get("prior"):
         yield _moved(prior, values)
     yield from _recommended(values)
-    if choice := manifest.get("choice"):
-        low, high = choice["ci95"]
-        yield (
-            f"On as many other queries like these, expect a change of {choice['mean']:+.3f} in "
-            f"{values.measure} (95 % interval {low:+.3f} to {high:+.3f}): each fold, measured at "
-            "what the other folds recommend."
-        )
+    yield from _expected(values.measure, manifest.get("choice", {}))
+
+
+def _judged(values: TermValues) -> Iterator[str]:
+    """Yield how much of the ten best is judged, and nDCG@10 without the rest if most is not."""
+    from ..simulation.retrieval import JUDGED
+
+    forms = (
+        (JUDGED[0], "Judged documents among the ten best: {}.", "{:.0%}"),
+        (JUDGED[1], "Most are not judged. nDCG@10 with the others left out: {}.", "{:.4f}"),
+    )
+    named = {"full-tuned": values.manifest["full"]}
+    named |= {f"{point['reduction']:.0%} dropped": point for point in values.points}
+    for name, said, form in forms:
+        if name in named["full-tuned"].get("judged", ()):
+            told = (f"{of} {form.format(each['judged'][name])}" for of, each in named.items())
+            yield said.format(", ".join(told))
 
 
 def _recommended(values: TermValues) -> Iterator[str]:
@@ -209,12 +223,47 @@ def _recommended(values: TermValues) -> Iterator[str]:
             f"* recommended: {drop}, which ranks best. No index has {measure} above the tuned full "
             f"index's by a standard error. To drop more, {more}"
         )
-    if_more = f"drop more than the prior's {prior['reduction']:.0%}" if prior else "drop anything"
-    yield (
-        "Excluded: indexes whose R@1000 is significantly below the tuned full index's. Also those "
-        f"that {if_more}, and may lose over {MOST_LOST:.0%} of {measure} (95 % interval), or lose "
-        f"over {MOST_LOST:.0%} of R@1000 on average."
-    )
+    yield from _first_ten(values)
+    yield from _held_back(values)
+
+
+def _first_ten(values: TermValues) -> Iterator[str]:
+    """Yield the point of those who show the first answers and no more, if it drops more."""
+    if first_ten := values.manifest.get("first_ten"):
+        at = first_ten["reduction"]
+        point = next(point for point in values.points if point["reduction"] == at)
+        yield (
+            f"+ for the first page alone (--reduction {at:g}): the smallest index whose "
+            f"{values.measure} is not below the tuned full index's, by at most {MOST_LOST:.0%} a "
+            f"standard error lower. R@1000 changes by {_measured(point, RECALL)[1]}."
+        )
+        yield from _expected(values.measure, first_ten, "+")
+
+
+def _expected(measure: str, choice: Mapping[str, Any], mark: str = "*") -> Iterator[str]:
+    """Yield what other queries will see, if the folds told."""
+    if "ci95" in choice:
+        low, high = choice["ci95"]
+        yield (
+            f"At {mark} expect of as many other queries a change of {choice['mean']:+.3f} in "
+            f"{measure} (95 % interval {low:+.3f} to {high:+.3f}): each fold, measured at what the "
+            "other folds choose."
+        )
+
+
+def _held_back(values: TermValues) -> Iterator[str]:
+    """Yield which points were not trusted, by the measures that speak against them."""
+    prior: Any = values.manifest.get("prior")
+    known = prior["reduction"] if prior else 0.0
+    against: dict[str, list[str]] = {}
+    for point in values.points:
+        for name in sorted(doubts(point, values.measure, known)):
+            against.setdefault(name, []).append(f"{point['reduction']:.0%}")
+    for name, points in against.items():
+        most = f"more than {MOST_LOST:.0%} may be lost"
+        if name == RECALL:
+            most = f"significantly below the tuned full index's, or {MOST_LOST:.0%} is lost"
+        yield f"Held back by {name} ({most}): {', '.join(points)}."
 
 
 def _moved(prior: Mapping[str, Any], values: TermValues) -> str:

@@ -185,6 +185,7 @@ def values_of(learned: Learned, recipe: Any, seed: int, measure: str = MEASURE) 
         full=learned.full,
         measure=measure,
         choice=learned.choice,
+        first_ten=learned.first_ten,
         recommended_reduction=learned.recommended.reduction,
         recommended_because=learned.recommended.because,
     )
@@ -277,7 +278,9 @@ def learn_by_folds(
         report["network"] = network
     if few:  # they choose no reduction either: the measured one below the prior's
         measured = max((each for each in recipe.reductions if each <= prior_reduction), default=0.0)
-        learned = learned._replace(choice=None, recommended=Recommended(measured, TOO_FEW))
+        learned = learned._replace(
+            choice=None, first_ten=None, recommended=Recommended(measured, TOO_FEW)
+        )
     moved = None if start is None else _moved(start, at_prior, at, choose_scale)
     return learned._replace(moved=moved, tradeoff=tradeoffs[0] if tradeoffs else None)
 

@@ -24,7 +24,7 @@ from ..ranking import SearchParameters
 from ..simulation.collection import WeightedCollection
 from ..simulation.problem import JudgedMatrix, Problem, PrunedByFold, TermScores
 from ..simulation.retrieval import unjudged_queries
-from ..values.losses import most_loss_of
+from ..values.losses import LEAST_KEPT, within_loss
 from ..values.posting_rule import REDUCTIONS
 from ..values.term_values import TermValues
 from .pool import Extent, Search, fitting_pool, pool_of, within
@@ -33,8 +33,6 @@ from .validate import FullIndex, mean_visited, validate_points
 
 MAX_LOSS = 0.03
 """The largest bound that is allowed by default."""
-LEAST_KEPT = 0.98
-"""The least share of the whole's ten best that must be among the first 1,000."""
 TEN, DEPTHS = 10, (10, 100, 1000)
 """The whole's best documents that are looked for, and how deep."""
 _FEWEST_QUERIES = 17
@@ -138,16 +136,7 @@ def _measured(
         "points": points,
         "full": validated.full,
         "log": {"queries": len(queries), "max_loss": MAX_LOSS, "least_kept": LEAST_KEPT},
-        "recommended_reduction": _recommended(points),
+        "recommended_reduction": max(
+            (float(point["reduction"]) for point in within_loss(points, MAX_LOSS)), default=0.0
+        ),
     }
-
-
-def _recommended(points: Sequence[Mapping[str, Any]]) -> float:
-    """Return the largest reduction within the loss that keeps enough of the whole's ten best; if
-    none does, that of dropping nothing."""
-    within = (
-        point["reduction"]
-        for point in points
-        if most_loss_of(point) <= MAX_LOSS and point["kept"][f"{DEPTHS[-1]}"] >= LEAST_KEPT
-    )
-    return max(map(float, within), default=0.0)

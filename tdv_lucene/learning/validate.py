@@ -6,11 +6,13 @@ that were chosen for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..evaluation.measures import condenses
 from ..evaluation.significance import t_test
 from ..evaluation.tuning import OBJECTIVE, Choice, tune
 from ..matrix.term_document_matrix import row_sums
@@ -24,8 +26,8 @@ from ..simulation.bytes import (
     posting_format,
 )
 from ..simulation.problem import Problem, PrunedByFold, TermScores
-from ..simulation.retrieval import MEASURES, mean_measures
-from ..values.losses import MEASURE, Recommended, recommend
+from ..simulation.retrieval import JUDGED, MEASURES, mean_measures
+from ..values.losses import FIRST_TEN, MEASURE, Recommended, recommend, smallest_level
 from ..values.posting_rule import nearest
 from .scale import ScaleChoice, Tradeoff
 
@@ -39,7 +41,8 @@ class FullIndex(NamedTuple):
     Attributes
     ----------
     measured : float64[Q, measures]
-        Each query's measures, with the parameters that are best for the *other* folds' queries.
+        Each query's measures, with the parameters that are best for the *other* folds' queries. A
+        log's are ``MEASURES``; those of judged queries have ``JUDGED`` at the end.
     parameters : SearchParameters
         Those that are best for all queries.
     visited : float
@@ -69,11 +72,11 @@ def measure_full(
 
     given = problem.parameters.values()
     tuning = tune(problem.model, given, measure, progress, "tune the full index")
-    measured = np.zeros((len(problem.queries), len(MEASURES)))
+    measured = np.zeros((len(problem.queries), len(MEASURES) + len(JUDGED)))
     for fold in folds:
         others = ~np.isin(queries, fold)
         best = at(tuning.best(others) if others.any() else tuning.choices[0])
-        measured[fold] = best.measure(full.plain, fold)
+        measured[fold] = best.measure(full.plain, fold, judged=True)
     chosen = at(tuning.best()).parameters
     return FullIndex(measured, chosen, mean_visited(problem, full.plain.statistics))
 
@@ -104,6 +107,9 @@ class Learned(NamedTuple):
         ``dictionary_bytes`` and the postings ``visited``, as the points have them.
     recommended : Recommended
         By the points; with too few queries the prior's reduction.
+    first_ten : dict or None
+        The ``reduction`` for those who show the first answers and no more, and what to expect of
+        it as ``choice`` has it; None if that drops no more than is recommended.
     choice : dict or None
         See :func:`held_out_choice`.
     moved : dict or None
@@ -118,6 +124,7 @@ class Learned(NamedTuple):
     folds: list[dict[str, Any]]
     full: dict[str, Any]
     recommended: Recommended
+    first_ten: dict[str, Any] | None
     choice: dict[str, Any] | None
     moved: dict[str, Any] | None = None
     tradeoff: Tradeoff | None = None
@@ -140,7 +147,7 @@ def validate_points(
     :func:`..values.losses.recommend`.
     """
     problem, folds = learned.problem, learned.folds
-    plain = problem.full.plain
+    plain, judged = problem.full.plain, full.measured.shape[1] > len(MEASURES)
     points, every = [], []
     by_fold: list[dict[str, Any]] = [
         {
@@ -156,7 +163,7 @@ def validate_points(
         progress("validate operating points", done, len(reductions))
         at = learned.at(reduction)
         chosen = choose_scale(at)
-        measured = at.held_out(chosen.of_folds)
+        measured = at.held_out(chosen.of_folds, judged=judged)
         every.append(measured - full.measured)
         scale, pruned = chosen.entry["scale"], at.prune(chosen.entry["scale"])[1]
         points.append(
@@ -170,6 +177,7 @@ def validate_points(
                 "measures": mean_measures(measured),
                 "full": mean_measures(full.measured),
                 "difference": _differences(every[-1]),
+                **({"judged": _of_judged(measured)} if judged else {}),
                 "scale": scale,
                 "scales": chosen.table,
             }
@@ -188,22 +196,35 @@ def validate_points(
             "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics, positions=True),
         },
     }
+    if judged:
+        about_full["judged"] = _of_judged(full.measured)
+        shares = [each["judged"][JUDGED[0]] for each in (about_full, *points)]
+        if not condenses(shares, problem.queries.grades):
+            for each in (about_full, *points):
+                del each["judged"][JUDGED[1]]
     recommended = recommend(points, measure, prior_reduction)
-    choice = held_out_choice(points, every, folds, measure, prior_reduction)
-    return Learned(problem, learned.final, points, by_fold, about_full, recommended, choice)
+    by_others = partial(held_out_choice, points, every, folds, measure)
+    choice = by_others(lambda some: recommend(some, measure, prior_reduction).reduction)
+    first_ten, level = None, smallest_level(points, measure)
+    if measure in FIRST_TEN and level is not None and level > recommended.reduction:
+        expected = by_others(lambda some: smallest_level(some, measure) or 0.0)
+        first_ten = {"reduction": level, **(expected or {})}
+    return Learned(
+        problem, learned.final, points, by_fold, about_full, recommended, first_ten, choice
+    )
 
 
 def held_out_choice(
     points: Sequence[Mapping[str, Any]],
     differences: Sequence[np.ndarray],
     folds: Sequence[np.ndarray],
-    measure: str = MEASURE,
-    prior_reduction: float = 0.0,
+    measure: str,
+    choose: Callable[[Sequence[Mapping[str, Any]]], float],
 ) -> dict[str, Any] | None:
     """Return the difference from the full index to expect of as many other queries.
 
-    Luck favours the recommended point, so the mean of its own queries is too high. Here each fold
-    is measured at the point that the other folds recommend. Both this mean and that of other
+    Luck favours the point that the queries ``choose``, so their mean is too high. Here each fold is
+    measured at the point that the other folds choose. Both this mean and that of other
     queries vary, so the interval ``ci95`` is wider than that of a ``mean`` by the square root of
     two. None for a single fold.
 
@@ -221,11 +242,15 @@ def held_out_choice(
             {**point, "difference": _differences(np.delete(of_point, fold, axis=0))}
             for point, of_point in zip(points, differences)
         ]
-        at = nearest(reductions, recommend(by_others, measure, prior_reduction).reduction)
+        at = nearest(reductions, choose(by_others))
         gains[fold] = differences[at][fold, column]
     low, high = t_test(gains)[1] or _ANYTHING
     mean, half = float(gains.mean()), (high - low) / 2**0.5
     return {"mean": mean, "ci95": [mean - half, mean + half]}
+
+
+def _of_judged(measured: np.ndarray) -> dict[str, float]:
+    return dict(zip(JUDGED, map(float, measured[:, len(MEASURES) :].mean(axis=0))))
 
 
 def _differences(differences: np.ndarray) -> dict[str, dict[str, Any]]:

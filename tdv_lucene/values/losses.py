@@ -11,8 +11,13 @@ from ..errors import TdvError
 
 MEASURE = "nDCG@5"
 """What points are chosen by, unless learning was told another."""
-MEASURES = (MEASURE, "nDCG@10", "RR@10", "R@100", "R@1000")
+RECALL = "R@1000"
+MEASURES = (MEASURE, "nDCG@10", "RR@10", "R@100", RECALL)
 """What they may be chosen by."""
+FIRST_TEN = MEASURES[:3]
+"""Those of the first ten answers."""
+LEAST_KEPT = 0.98
+"""The least share of the whole's ten best that must be among the first 1,000, by a query log."""
 MOST_LOST = 0.02
 """The share of the tuned full index's measure, and of its R@1000, that an index may lose which is
 recommended beyond the prior's reduction. What known collections lose at that is bounded by as much
@@ -46,10 +51,24 @@ def most_loss_of(point: Point, measure: str = MEASURE) -> float:
     return -point["difference"][measure]["ci95"][0] / full if full > 0 else 0.0
 
 
-def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = MEASURE) -> Point:
-    """Return the validated point of the largest reduction whose :func:`most_loss_of` is allowed.
+def within_loss(points: Sequence[Point], max_loss: float, measure: str = MEASURE) -> list[Point]:
+    """Return the points whose :func:`most_loss_of` is allowed; by a query log, those that also keep
+    the answers, as :func:`keeps_answers`.
 
     Other queries may lose more than the held-out ones did on average; the interval says how much.
+    """
+    return [p for p in points if most_loss_of(p, measure) <= max_loss and keeps_answers(p)]
+
+
+def keeps_answers(point: Point) -> bool:
+    """Tell whether ``LEAST_KEPT`` of the whole's ten best are among the first 1,000, if a log
+    measured it: R@1000 is not in the bound."""
+    kept: Mapping[str, float] = point.get("kept", {})
+    return kept.get("1000", 1.0) >= LEAST_KEPT
+
+
+def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = MEASURE) -> Point:
+    """Return the validated point of the largest reduction that is :func:`within_loss`.
 
     Raises :class:`TdvError` when ``max_loss`` is out of its range, nothing was validated, or every
     point may lose more.
@@ -62,10 +81,10 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
             "and these TDVs have none: pass reduction, or TDVs from 'tdv-lucene "
             "learn' of this version"
         )
-    borne = [point for point in validated if most_loss_of(point, measure) <= max_loss]
-    if borne:
+    if borne := within_loss(validated, max_loss, measure):
         return max(borne, key=lambda point: float(point["reduction"]))
-    best = min(validated, key=lambda point: most_loss_of(point, measure))
+    keeping = [*filter(keeps_answers, validated)] or validated
+    best = min(keeping, key=lambda point: most_loss_of(point, measure))
     most = most_loss_of(best, measure)
     enough = math.ceil(most * 1000) / 1000
     more = "pass a longer log" if "kept" in best else "learn from more judged queries"
@@ -83,20 +102,12 @@ def recommend(
     there is none, that of the index that ranks best.
 
     Without a margin luck would choose; with the 95 % interval as margin, 150 queries would hardly
-    ever let anything be dropped. But of few queries a standard error is no margin either: it is
-    large, and as little known as the mean. So only up to ``prior_reduction``, which other
-    collections bore, need no more be shown; beyond, an index must be one that
-    :func:`surely_loses_little`. An index that is wholly below 0 in R@1000 is never recommended; 0,
-    to drop nothing, if all are.
+    ever let anything be dropped. Nothing that :func:`doubts` speak against is recommended; 0, to
+    drop nothing, if all indexes are wholly below 0 in R@1000.
     """
-    finding = [point for point in points if keeps_recall(point)]
-    if not finding:
+    if not any(map(keeps_recall, points)):
         return Recommended(0.0, NO_RECALL)
-    trusted = [
-        point
-        for point in finding
-        if point["reduction"] <= prior_reduction or surely_loses_little(point, measure)
-    ]
+    trusted = [p for p in points if not doubts(p, measure, prior_reduction)]
     above = [point for point in trusted if ranks_above(point, measure)]
     if above:
         chosen = min(above, key=lambda point: float(point["posting_bytes"]))
@@ -109,26 +120,53 @@ def recommend(
     return Recommended(float(best["reduction"]), BEST)
 
 
+def smallest_level(points: Sequence[Point], measure: str = MEASURE) -> float | None:
+    """Return the reduction of the smallest index that ranks its first answers level with the tuned
+    full one, whatever R@1000; None if there is none.
+
+    Level: not below on the mean, and by at most ``MOST_LOST`` a standard error below that.
+    """
+    level = [
+        point
+        for point in points
+        if point["difference"][measure]["mean"] >= 0
+        and -_lower(point, measure) <= MOST_LOST * point["full"][measure]
+    ]
+    smallest = min(level, key=lambda point: float(point["posting_bytes"]), default=None)
+    return None if smallest is None else float(smallest["reduction"])
+
+
+def doubts(point: Point, measure: str = MEASURE, prior_reduction: float = 0.0) -> set[str]:
+    """Return the measures that speak against a point.
+
+    R@1000 does if it is wholly below 0. Of few queries a standard error is no margin: it is large,
+    and as little known as the mean. So beyond ``prior_reduction``, which other collections bore, an
+    index must surely lose little: at most ``MOST_LOST`` of ``measure``, even at the worse end of
+    its 95 % interval, and of R@1000 on the mean. Not being significantly below is easy for few
+    queries, and so is that none has changed: then there is no interval to speak of.
+    """
+    found, beyond = set(), point["reduction"] > prior_reduction
+    low, high = point["difference"][measure]["ci95"]
+    if beyond and not (low < high and most_loss_of(point, measure) <= MOST_LOST):
+        found.add(measure)
+    lost_recall = -point["difference"][RECALL]["mean"]
+    if not keeps_recall(point) or beyond and lost_recall > MOST_LOST * point["full"][RECALL]:
+        found.add(RECALL)
+    return found
+
+
 def ranks_above(point: Point, measure: str = MEASURE) -> bool:
     """Whether the held-out difference from the tuned full index is above 0 by half of its 95 %
     interval's half, about one standard error. No difference at all, of any query, is not above."""
+    return _lower(point, measure) > 0
+
+
+def _lower(point: Point, measure: str) -> float:
+    """Return the difference less half of its interval's half, about one standard error."""
     difference = point["difference"][measure]
-    return bool((difference["mean"] + difference["ci95"][0]) / 2 > 0)
-
-
-def surely_loses_little(point: Point, measure: str = MEASURE) -> bool:
-    """Whether at most ``MOST_LOST`` is lost: of ``measure`` even at the worse end of its 95 %
-    interval, of R@1000 on the mean. Not being significantly below is easy for few queries, and so
-    is that none has changed: then there is no interval to speak of."""
-    lost_recall = -point["difference"]["R@1000"]["mean"]
-    low, high = point["difference"][measure]["ci95"]
-    return bool(
-        low < high
-        and most_loss_of(point, measure) <= MOST_LOST
-        and lost_recall <= MOST_LOST * point["full"]["R@1000"]
-    )
+    return float(difference["mean"] + difference["ci95"][0]) / 2
 
 
 def keeps_recall(point: Point) -> bool:
     """Whether the difference in R@1000 is not wholly below 0."""
-    return bool(point["difference"]["R@1000"]["ci95"][1] >= 0)
+    return bool(point["difference"][RECALL]["ci95"][1] >= 0)

@@ -46,7 +46,7 @@ _POINT = {
     "scales": [{"scale": NUMBER, "index_bytes?": NUMBER}],
     "removed?": NUMBER, "full?": _MEASURES, "posting_bytes?": NUMBER, "dictionary_bytes?": NUMBER,
     "index_bytes?": NUMBER, "visited?": NUMBER,
-    "difference?": {"*": {"mean": NUMBER, "ci95": [NUMBER]}}, "expected?": dict,
+    "difference?": {"*": {"mean": NUMBER, "ci95": [NUMBER]}}, "judged?": _MEASURES,
 }  # fmt: skip
 _RULE = {
     "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": [NUMBER],
@@ -59,7 +59,7 @@ _MANIFEST = {
     "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str, "folds?": list,
     "queries?": int, "full?": dict, "pool?": dict, "analysis?": dict,
     "prior?": dict, "seed?": int, "vectors?": dict, "tuned_on?": int, "measure?": str, "log?": dict,
-    "choice?": dict, "recommended_because?": str,
+    "choice?": dict, "recommended_because?": str, "first_ten?": dict,
 }  # fmt: skip
 """Types of the facts; :meth:`TermValues.of` gets them. An index's record has the same names."""
 
@@ -97,12 +97,13 @@ class TermValues:
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
         ``source``, ``folds``, ``measure`` (by which points are chosen), ``recommended_reduction``,
-        ``recommended_because`` (see :class:`.losses.Recommended`), and ``points``. A point is a
-        dict with its ``reduction``; the ``measures`` on held-out queries, beside those of the tuned
-        ``full`` index, and the mean ``difference`` of each with its interval; the estimated
-        ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an index, ``index_bytes``;
-        ``visited``, the postings in the lists of a query's terms, mean over the queries; the
-        ``scale`` that keeps the ranking, and all ``scales`` that were tried.
+        ``recommended_because`` (see :class:`.losses.Recommended`), ``first_ten`` (see
+        :class:`..learning.validate.Learned`), and ``points``. A point is a dict with its
+        ``reduction``; the ``measures`` on held-out queries, beside those of the tuned ``full``
+        index, and the mean ``difference`` of each with its interval; what of the ten best is
+        ``judged``; the estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an
+        index, ``index_bytes``; ``visited``, the postings in the lists of a query's terms, mean over
+        the queries; the ``scale`` that keeps the ranking, and all ``scales`` that were tried.
         With a ``posting_priority`` there is also ``posting_rule`` (see
         :meth:`.posting_rule.PostingRule.describe`) and ``unit``, which is dropped by default.
     posting_priority, posting_factors : float32[V] or None, float32[F, V] or None

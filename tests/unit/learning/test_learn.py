@@ -324,9 +324,14 @@ def test_what_the_choice_of_a_point_is_worth_is_measured_on_queries_that_had_no_
     points = [{"reduction": r, "posting_bytes": 1 - r, "full": full} for r in (0.0, 0.3, 0.6)]
     columns = [np.zeros((40, len(MEASURES))) for _ in points]
     columns[1][:, 0], columns[2][:, 0] = gains, -gains
-    found = held_out_choice(points, columns, folds)
+
+    def best(some):
+        return recommend(some).reduction
+
+    found = held_out_choice(points, columns, folds, "nDCG@5", best)
     assert found["mean"] == pytest.approx(-0.1, abs=0.01), "each half takes what is bad for it"
     low, high = found["ci95"]
     of_mean = t_test(np.concatenate([columns[2][:20, 0], columns[1][20:, 0]]))[1]
     assert high - low == pytest.approx(2**0.5 * (of_mean[1] - of_mean[0]))
-    assert held_out_choice(points, columns, [np.arange(40)]) is None, "nobody else could choose"
+    alone = held_out_choice(points, columns, [np.arange(40)], "nDCG@5", best)
+    assert alone is None, "nobody else could choose"

@@ -8,13 +8,16 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.values.losses import (
     ABOVE,
     BEST,
+    MOST_LOST,
     NO_RECALL,
+    doubts,
     loss_of,
     most_loss_of,
     point_within_loss,
     ranks_above,
     recommend,
-    surely_loses_little,
+    smallest_level,
+    within_loss,
 )
 
 
@@ -119,9 +122,10 @@ def test_what_ranks_above(ndcg, above):
 )
 def test_beyond_the_priors_reduction_a_loss_must_be_excluded(ndcg, recall, beyond):
     chosen = point(0.6, ndcg, recall)
-    assert surely_loses_little(chosen) is beyond
-    worse = point(0.3, (-0.4, 0.2), (-0.1, 0.1))
     recall_lost = recall[1] < 0
+    assert (not doubts(chosen)) is (beyond and not recall_lost)
+    assert doubts(chosen, prior_reduction=0.6) == ({"R@1000"} if recall_lost else set())
+    worse = point(0.3, (-0.4, 0.2), (-0.1, 0.1))
     assert recommend([worse, chosen], prior_reduction=0.3).reduction == (
         0.6 if beyond and not recall_lost else 0.3
     )
@@ -155,3 +159,24 @@ def test_another_measure_chooses_another_point():
     assert recommend(path, "R@100").reduction == 0
     assert point_within_loss(path, 0.03, "R@100")["reduction"] == 0
     assert point_within_loss(path, 0.05, "R@100")["reduction"] == 0.45
+
+
+def test_the_smallest_whose_first_answers_are_level_may_lose_recall():
+    far = (-0.3, -0.2)  # R@1000
+    path = [
+        point(0.0, (0.02, 0.06), (0.0, 0.01)),
+        point(0.45, (-0.01, 0.03), far),
+        point(0.6, (-0.02, 0.02), far),  # a standard error below 0 lie 2 % of .5
+        point(0.7, (-0.03, 0.03), far),  # 3 %
+        point(0.8, (-0.011, 0.01), far),
+    ]
+    assert smallest_level(path) == 0.6 and MOST_LOST == 0.02
+    assert smallest_level(path[3:]) is None, "few queries tell nothing"
+
+
+def test_a_log_also_excludes_what_leaves_the_first_thousand():
+    path = points((0, 0.5), (0.3, 0.5), (0.6, 0.5))
+    for each, share in zip(path, (1.0, 0.98, 0.97)):
+        each["kept"] = {"10": 0.5, "1000": share}
+    assert point_within_loss(path, 0.5)["reduction"] == 0.3
+    assert [each["reduction"] for each in within_loss(path, 0.0)] == [0, 0.3]
