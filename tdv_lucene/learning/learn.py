@@ -21,7 +21,7 @@ from ..evaluation.significance import t_test
 from ..evaluation.topics import note_on_missing, relevant_documents
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..prior.prior import Prior, Settings, settings_for
+from ..prior.prior import AS_IT_IS, Prior, Settings, settings_for
 from ..progress import Progress, silent
 from ..ranking import SearchParameters, ranking_function
 from ..ranking.postings import DEFAULT_BOOST, Boost, WeightPower, describe_boost
@@ -56,7 +56,7 @@ from .train import (
     term_features,
     train,
 )
-from .tune import choose_parameters, tuning_queries
+from .tune import PRICE, choose_parameters, tuning_queries
 from .validate import Learned, measure_full, validate_points
 
 _log = logging.getLogger(__name__)
@@ -215,6 +215,11 @@ class PriorStart(NamedTuple):
         """The reduction of the prior by itself."""
         return self.settings.reduction or 0.0
 
+    @property
+    def price(self) -> float:
+        """What moving its parameters costs: nothing where it knows none, as of short documents."""
+        return 0.0 if self.settings is AS_IT_IS else PRICE
+
     def of(self, problem: Problem) -> Problem:
         """Return the problem with the prior's weights to begin with."""
         return replace(problem, base=self.prior.weights(problem.matrix, self.settings.slope))
@@ -250,9 +255,8 @@ def learn_by_folds(
     queries = tuning_queries(problem, seed)
     tuned = FoldProblems.same(problem, folds)
     if not few:
-        tuned = choose_parameters(
-            problem, folds, queries, progress, from_prior=start is not None, fixed=fixed
-        )
+        price = None if start is None else start.price
+        tuned = choose_parameters(problem, folds, queries, progress, price=price, fixed=fixed)
     rules = _rules(tuned, recipe.reductions)
     weights = [of.base_values for of in tuned.problems]
     networks: list[dict[str, Any] | None] = [None] * len(folds)

@@ -20,7 +20,7 @@ from .selection import first_of_the_best
 
 _QUERIES = 400
 """Enough to choose a few numbers."""
-_PRICE = 0.8
+PRICE = 0.8
 """The least gain, summed over the queries, that moving by one width from a prior must bring."""
 
 
@@ -48,7 +48,7 @@ def choose_parameters(
     queries: np.ndarray,
     progress: Progress,
     *,
-    from_prior: bool = False,
+    price: float | None = None,
     fixed: Collection[str] = (),
 ) -> FoldProblems:
     """Return the problem with parameters that serve its queries well while nothing is dropped.
@@ -58,18 +58,19 @@ def choose_parameters(
     come the boost's ``searches``, and after a change the grid once more. The objective of
     :mod:`..evaluation.tuning` decides: of all ``queries``, and for each fold those of the others.
 
-    With ``from_prior`` the problem has a prior's parameters, which suit other collections well.
-    Then the most likely parameters are taken: those of the largest gain, less a price that grows
-    with the square of the distance from the prior's. Few queries move them little, many far. Else
-    it is the point nearest to the given one that the best does not significantly beat.
+    With a ``price`` the problem has a prior's parameters, which suit other collections well.
+    Then the most likely parameters are taken: those of the largest gain, less the price times the
+    square of the distance from the prior's. Few queries move them little, many far. At a price of 0
+    it is the best, as of the full index, however small its gain. Without one it is the point
+    nearest to the given one that the best does not significantly beat.
 
     Parameters that are ``fixed``, by name, stay as they are; the others suit them.
     """
     served, given = _measured_once(problem, queries, progress), _point(problem)
     choice: _Choice = (
-        _most_likely(given, problem.model)
-        if from_prior
-        else lambda points, served: first_of_the_best(served)
+        (lambda points, served: first_of_the_best(served))
+        if price is None
+        else _most_likely(given, problem.model, price)
     )
     voters = [~np.isin(queries, fold) for fold in (queries[:0], *folds)]
     chosen = [_choose_all(given, problem.model, served, choice, of, fixed) for of in voters]
@@ -91,17 +92,17 @@ def _at(point: _Point, made: Sequence[Problem]) -> Problem:
     return found.with_parameters(point.parameters)
 
 
-def _most_likely(prior: _Point, model: str) -> _Choice:
+def _most_likely(prior: _Point, model: str, price: float) -> _Choice:
     """Choose the largest gain over the queries, less the price of the distance from a prior.
 
     That is the largest posterior density, up to a factor, under a Gaussian prior over the
-    parameters with their widths, whose weight against the queries is ``_PRICE``.
+    parameters with their widths, whose weight against the queries is ``price``.
     """
     origin = _coordinates(prior, model)
 
     def choose(points: Sequence[_Point], served: Sequence[np.ndarray]) -> int:
         away = [float(np.nansum((_coordinates(point, model) - origin) ** 2)) for point in points]
-        gains = [measured.sum() - _PRICE * far for far, measured in zip(away, served)]
+        gains = [measured.sum() - price * far for far, measured in zip(away, served)]
         return int(np.argmax(gains))
 
     return choose

@@ -11,7 +11,7 @@ from small_problem import make_matrix
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.tune import choose_parameters
+from tdv_lucene.learning.tune import PRICE, choose_parameters
 from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.progress import silent
@@ -70,9 +70,9 @@ def matrix():
     return with_positions(made, rng.choice([0, 1, 5, 40, 1023, 1024, 65535], made.postings))
 
 
-def chosen_by_all(problem: Problem, *, from_prior: bool = False) -> Problem:
+def chosen_by_all(problem: Problem, price: float | None = None) -> Problem:
     everyone = np.arange(len(problem.queries))
-    return choose_parameters(problem, [], everyone, silent, from_prior=from_prior).of_all
+    return choose_parameters(problem, [], everyone, silent, price=price).of_all
 
 
 def test_a_frequency_counts_most_at_the_beginning():
@@ -156,7 +156,7 @@ def test_a_lead_from_a_prior_goes_where_enough_queries_lose_by_it(queries, goes)
     matrix, topics, qrels = make_titled(queries)
     last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, grades in qrels.items() for doc in grades}
     prior = problem_of((matrix, topics, last))
-    chosen = chosen_by_all(prior, from_prior=True)
+    chosen = chosen_by_all(prior, PRICE)
     assert (chosen.matrix.position_boost is None) == goes
     if not goes:
         assert chosen is prior
@@ -165,9 +165,8 @@ def test_a_lead_from_a_prior_goes_where_enough_queries_lose_by_it(queries, goes)
 def test_of_a_dozen_words_the_first_count_no_more_than_others():
     """There the boost starts where the index stands as it is: its bytes would pay for nothing."""
     values = learn_term_values(*make_titled(others=20), recipe=replace(SHORT, values=False))
-    assert values.position_boost is None and values.parameters == Parameters().values()
-    assert values.manifest["prior"]["reduction"] == 0
     full, whole = values.manifest["full"], values.points[0]
+    assert values.position_boost is None and values.manifest["prior"]["reduction"] == 0
     assert whole["scale"] == 1 and whole["posting_bytes"] <= full["posting_bytes"]
 
 

@@ -12,7 +12,8 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.tune import choose_parameters
+from tdv_lucene.learning.tune import PRICE, choose_parameters
+from tdv_lucene.learning.validate import measure_full
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -118,6 +119,16 @@ def test_training_queries_that_disagree_choose_nothing():
     assert chosen_by_all(problem) is problem
 
 
+def test_at_no_price_parameters_serve_as_well_as_the_tuned_full_index():
+    problem = problem_of(make_long_answers(4))
+    full = measure_full(problem, [], np.arange(len(problem.queries)), silent)
+    served = [
+        problem.with_parameters(each).measure(problem.start)[:, 0].mean()
+        for each in (chosen_by_all(problem, price=0.0).parameters, full.parameters, Parameters())
+    ]
+    assert served[0] == served[1] > served[2]
+
+
 def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
     """One query's gain does not pay for the parameters that serve it; that of thirty does, and
     those nearest to the prior are taken, distances being squares of widths."""
@@ -125,7 +136,7 @@ def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
     for queries, moves in ((1, False), (30, True)):
         collection = make_long_answers(queries)
         problem = problem_of(collection)
-        chosen = chosen_by_all(problem, from_prior=True)
+        chosen = chosen_by_all(problem, price=PRICE)
         offers = []
         for k1 in (0.9, *GRIDS["bm25"]["k1"]):
             for b in GRIDS["bm25"]["b"]:
@@ -159,8 +170,8 @@ def test_given_parameters_stay(given, expected):
         assert values.parameters == dict(expected)
 
 
-@pytest.mark.parametrize("from_prior", [False, True])
-def test_a_query_has_no_part_in_what_it_is_measured_with(from_prior):
+@pytest.mark.parametrize("price", [None, PRICE])
+def test_a_query_has_no_part_in_what_it_is_measured_with(price):
     """However a fold is judged, the others choose what it is measured with."""
     matrix, topics, qrels = make_long_answers(40)
     first = {f"q{query}": {f"d{3 * query + 1}": 1} for query in range(20)}  # the short ones
@@ -168,7 +179,7 @@ def test_a_query_has_no_part_in_what_it_is_measured_with(from_prior):
     chosen = []
     for judged in (qrels, {**qrels, **first}):
         problem = problem_of((matrix, topics, judged))
-        chosen.append(choose_parameters(problem, folds, everyone, silent, from_prior=from_prior))
+        chosen.append(choose_parameters(problem, folds, everyone, silent, price=price))
     one, other = chosen
     assert one.of_folds[0].parameters == other.of_folds[0].parameters == one.of_all.parameters
     assert one.of_folds[1].parameters != other.of_folds[1].parameters
@@ -188,7 +199,7 @@ def test_judgements_that_say_nothing_favour_neither_index(monkeypatch):
     ten permutations. Forty tell chance from that. Frequencies are as fine as it takes: coarse ones
     rank some documents higher for every query, which is no chance.
     """
-    monkeypatch.setattr("tdv_lucene.learning.tune._PRICE", 0.0)
+    monkeypatch.setattr("tdv_lucene.learning.learn.PRICE", 0.0)
     monkeypatch.setattr("tdv_lucene.simulation.problem.JudgedMatrix.plain_bytes", math.inf)
     matrix, topics, qrels = make_collection(documents=101, queries=24)
     recipe = Recipe(values=False, folds=4, reductions=(0.0,))
