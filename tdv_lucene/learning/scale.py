@@ -80,24 +80,16 @@ def faithful_scale(at: PrunedByFold, *, least: float = 0.0, most: float = math.i
     every = constants_of(at.problem.model).scales
     scales = [scale for scale in every if least <= scale <= most]
     bisect_left(scales, True, key=lambda scale: tried(scale)["overlap_at_10"] >= wanted)
-    chosen = choose_scale([table[scale] for scale in sorted(table)], wanted)
+    if faithful := [entry for entry in table.values() if entry["overlap_at_10"] >= wanted]:
+        chosen = min(faithful, key=lambda entry: (entry["posting_bytes"], entry["scale"]))
+    else:
+        chosen = max(table.values(), key=lambda entry: (entry["overlap_at_10"], -entry["scale"]))
     if _is_larger(at.problem, chosen):
         smaller = [scale for scale in every if scale < chosen["scale"]]
         fitting = bisect_left(smaller, True, key=lambda scale: _is_larger(at.problem, tried(scale)))
         chosen = tried(smaller[fitting - 1] if fitting else every[0])
     of_folds = [chosen["scale"]] * len(at.folds)
     return ChosenScale([table[scale] for scale in sorted(table)], chosen, of_folds)
-
-
-def choose_scale(table: list[dict[str, Any]], wanted: float) -> dict[str, Any]:
-    """Return the entry with the fewest bytes among those whose overlap is at least ``wanted``.
-
-    If there is none, return the one that agrees best.
-    """
-    faithful = [entry for entry in table if entry["overlap_at_10"] >= wanted]
-    if faithful:
-        return min(faithful, key=lambda entry: entry["posting_bytes"])
-    return max(table, key=lambda entry: entry["overlap_at_10"])
 
 
 def best_ranking_scale(

@@ -96,13 +96,8 @@ def reduction_for(at_mean_length: float, power: float, mean_length: float) -> fl
 
     The more terms a document has, the smaller a share of them is enough.
     """
-    kept: float = (1 - at_mean_length) ** _bearing(power, mean_length)
+    kept: float = (1 - at_mean_length) ** ((max(mean_length, 1) / _LENGTH) ** power)
     return round(min(1 - kept, _MOST_DROPPED), 3)
-
-
-def _bearing(power: float, mean_length: float) -> float:
-    found: float = (max(mean_length, 1) / _LENGTH) ** power
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +180,7 @@ class Prior:
         limits = self.content.get("limits", {"shortest": 0, "small": 1.0, "documents": 0})
         if mean_length < limits["shortest"]:
             return AS_IT_IS
-        found = self._found(model, positions)
+        found = self.content["settings"][model][_POSITIONS if positions else _NO_POSITIONS]
         bears = found["reduction"]
         given = {name: found[name] for name in MODELS[model] if name in found}
         for name, (least, most) in _GROWING.items():
@@ -201,11 +196,6 @@ class Prior:
             found["scale"],
             bears and min(reduction_for(bears[expect], bears["power"], mean_length), most_dropped),
         )
-
-    def _found(self, model: str, positions: bool) -> Mapping[str, Any]:
-        of_model: Mapping[str, Any] = self.content["settings"][model]
-        found: Mapping[str, Any] = of_model[_POSITIONS if positions else _NO_POSITIONS]
-        return found
 
     def weights(self, matrix: TermDocumentMatrix, slope: float) -> np.ndarray:
         """Return float32[V] TDVs, of mean 1 over tokens: 1 - slope + slope ReLU / mean ReLU.
