@@ -27,7 +27,7 @@ from prior_settings import left_out_parser, prior_without
 from results import machine, markdown_table, write_run
 
 from tdv_lucene.evaluation.significance import t_test
-from tdv_lucene.learning.log import LEAST_KEPT, MAX_LOSS, TEN, fidelity_of
+from tdv_lucene.learning.log import MAX_LOSS, TEN, fidelity_of
 from tdv_lucene.prior.prior import Prior, mean_length, prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.bytes import estimate_bytes
@@ -182,7 +182,7 @@ def _chosen(log: dict[str, Any]) -> int:
             for number, reduction in enumerate(REDUCTIONS)
             if reduction in POINTS
             and log["bound_at_most"][number] <= MAX_LOSS
-            and log["kept"][number][-1] >= LEAST_KEPT
+            and log["kept"][number][-1] >= 1 - MAX_LOSS
         ),
         default=0,
     )

@@ -73,8 +73,8 @@ def _print_log_points(values: TermValues) -> None:
     )
     options.say(
         f"* recommended: the largest reduction whose bound is not below {-log['max_loss']:.1%}, "
-        f"with {log['least_kept']:.0%} in 1000, or to drop nothing. 'tdv-lucene prune' uses it by "
-        "default."
+        f"with {1 - log['max_loss']:.1%} in 1000, or to drop nothing. 'tdv-lucene prune' uses it "
+        "by default."
     )
 
 

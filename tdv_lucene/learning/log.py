@@ -24,7 +24,7 @@ from ..ranking import SearchParameters
 from ..simulation.collection import WeightedCollection
 from ..simulation.problem import JudgedMatrix, Problem, PrunedByFold, TermScores
 from ..simulation.retrieval import unjudged_queries
-from ..values.losses import LEAST_KEPT, within_loss
+from ..values.losses import within_loss
 from ..values.posting_rule import REDUCTIONS
 from ..values.term_values import TermValues
 from .pool import Extent, Search, fitting_pool, pool_of, within
@@ -135,7 +135,7 @@ def _measured(
     return {
         "points": points,
         "full": validated.full,
-        "log": {"queries": len(queries), "max_loss": MAX_LOSS, "least_kept": LEAST_KEPT},
+        "log": {"queries": len(queries), "max_loss": MAX_LOSS},
         "recommended_reduction": max(
             (float(point["reduction"]) for point in within_loss(points, MAX_LOSS)), default=0.0
         ),

@@ -65,7 +65,8 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         "Drop as much as possible, but lose at most this share of nDCG@5 (or of the measure "
         "learned by), such as 0.01. With --tdv, against the tuned full index, by the worse end of "
         "the 95 % interval that 'learn' measured. With --queries, against the re-weighted "
-        "index with nothing dropped, as if its first answers were the only relevant ones.  "
+        "index with nothing dropped, as if its first answers were the only relevant ones; and "
+        "no larger share of its ten best may leave the first 1,000.  "
         "[default with --queries: 0.03]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip

@@ -16,8 +16,6 @@ MEASURES = (MEASURE, "nDCG@10", "RR@10", "R@100", RECALL)
 """What they may be chosen by."""
 FIRST_TEN = MEASURES[:3]
 """Those of the first ten answers."""
-LEAST_KEPT = 0.98
-"""The least share of the whole's ten best that must be among the first 1,000, by a query log."""
 MOST_LOST = 0.02
 """The share of the tuned full index's measure, and of its R@1000, that an index may lose which is
 recommended beyond the prior's reduction. What known collections lose at that is bounded by as much
@@ -52,19 +50,17 @@ def most_loss_of(point: Point, measure: str = MEASURE) -> float:
 
 
 def within_loss(points: Sequence[Point], max_loss: float, measure: str = MEASURE) -> list[Point]:
-    """Return the points whose :func:`most_loss_of` is allowed; by a query log, those that also keep
-    the answers, as :func:`keeps_answers`.
+    """Return the points whose :func:`most_loss_of` is allowed. By a query log, so must be the share
+    of the whole's ten best that are no longer among the first 1,000: R@1000 is not in the bound.
 
     Other queries may lose more than the held-out ones did on average; the interval says how much.
     """
-    return [p for p in points if most_loss_of(p, measure) <= max_loss and keeps_answers(p)]
+    return [p for p in points if most_loss_of(p, measure) <= max_loss and _kept(p) >= 1 - max_loss]
 
 
-def keeps_answers(point: Point) -> bool:
-    """Tell whether ``LEAST_KEPT`` of the whole's ten best are among the first 1,000, if a log
-    measured it: R@1000 is not in the bound."""
+def _kept(point: Point) -> float:
     kept: Mapping[str, float] = point.get("kept", {})
-    return kept.get("1000", 1.0) >= LEAST_KEPT
+    return kept.get("1000", 1.0)
 
 
 def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = MEASURE) -> Point:
@@ -83,9 +79,12 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
         )
     if borne := within_loss(validated, max_loss, measure):
         return max(borne, key=lambda point: float(point["reduction"]))
-    keeping = [*filter(keeps_answers, validated)] or validated
-    best = min(keeping, key=lambda point: most_loss_of(point, measure))
-    most = most_loss_of(best, measure)
+
+    def lost(point: Point) -> float:
+        return max(most_loss_of(point, measure), 1 - _kept(point))
+
+    best = min(validated, key=lost)
+    most = lost(best)
     enough = math.ceil(most * 1000) / 1000
     more = "pass a longer log" if "kept" in best else "learn from more judged queries"
     raise TdvError(

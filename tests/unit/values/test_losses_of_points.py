@@ -176,7 +176,9 @@ def test_the_smallest_whose_first_answers_are_level_may_lose_recall():
 
 def test_a_log_also_excludes_what_leaves_the_first_thousand():
     path = points((0, 0.5), (0.3, 0.5), (0.6, 0.5))
-    for each, share in zip(path, (1.0, 0.98, 0.97)):
+    for each, share in zip(path, (0.99, 0.98, 0.5)):
         each["kept"] = {"10": 0.5, "1000": share}
-    assert point_within_loss(path, 0.5)["reduction"] == 0.3
-    assert [each["reduction"] for each in within_loss(path, 0.0)] == [0, 0.3]
+    chosen = [point_within_loss(path, loss)["reduction"] for loss in (0.01, 0.02, 0.49, 0.5)]
+    assert chosen == [0, 0.3, 0.3, 0.6] and within_loss(path, 0.0) == []
+    with pytest.raises(TdvError, match=r"best, 0, .* loses 1.0%.*max_loss 0.01"):
+        point_within_loss(path, 0.0)
