@@ -16,12 +16,12 @@ drops.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from prior_collections import QUERY_SETS, ROWS, Judged, read_collection, source_of
+from prior_collections import QUERY_SETS, ROWS, Judged, read_collection, source_of, text_of
 from prior_reduction import bearable
 from prior_settings import left_out_parser, prior_without
 from results import machine, markdown_table, write_run
@@ -41,6 +41,8 @@ COLUMNS = [MEASURES.index(name) for name in SHOWN]
 MOST = 300
 """Queries of a set, at most."""
 SEED = 35
+ALLOWED = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2)
+"""Losses that a log may be told to allow."""
 
 
 class Measured(NamedTuple):
@@ -166,7 +168,64 @@ def markdown(raw: dict[str, Any]) -> str:
         f"Of {held.size} cells (half of a set as the log, {len(REDUCTIONS)} reductions) the other "
         f"half lost more than the bound in {(~held).sum()}."
     )
-    return f"{machine()}\n\n{told}\n\n{markdown_table(head, rows)}\n"
+    tables = markdown_table(head, rows), *_of_logs(raw)
+    return "\n\n".join([machine(), told, *tables]) + "\n"
+
+
+class Log(NamedTuple):
+    """Half of a query set as a log, the other to test it, and the set's bytes by reduction."""
+
+    kind: str
+    log: dict[str, Any]
+    test: dict[str, Any]
+    size: list[float]
+
+    def chosen(self, most: float) -> tuple[int, float, float, float]:
+        """Return the reduction's number at a loss of ``most``, and what the other half loses of
+        nDCG@5 and R@1000 against the whole, and of nDCG@5 against the full index."""
+        at = _chosen(self.log, most)
+        pruned, whole, full = self.test["pruned"][at], self.test["finest"], self.test["full"]
+        return at, 1 - pruned[0] / whole[0], 1 - pruned[3] / whole[3], 1 - pruned[0] / full[0]
+
+    def broken(self) -> np.ndarray:
+        """Return bool[R]: the other half lost more than the bound."""
+        lost = 1 - np.array(self.test["pruned"])[:, 0] / self.test["finest"][0]
+        return np.asarray(lost > np.array(self.log["bound_at_most"]))
+
+
+def _of_logs(raw: dict[str, Any]) -> Iterator[str]:
+    """Yield what logs let go by the loss allowed, and each kind left out. Not of sets of which
+    nothing is weighted."""
+    prior, logs = Prior.load(), []
+    for name, of_set in raw["sets"].items():
+        if prior.settings("bm25", True, of_set["mean length"]).reduction is not None:
+            pairs = (of_set["halves"], of_set["halves"][::-1])
+            logs += [Log(text_of(name), *halves, of_set["size"]) for halves in pairs]
+    rows = []
+    for most in ALLOWED:
+        found = [each.chosen(most) for each in logs]
+        size = np.mean([each.size[at] for each, (at, *_) in zip(logs, found)]) - 1
+        dropping = [lost for at, *lost in found if at]
+        over = sum(lost[0] > most for lost in dropping)
+        worst = (f"{-max(of_measure):+.1%}" for of_measure in zip(*dropping))
+        rows.append([f"{most:.0%}", str(len(dropping)), str(over), f"{size:+.1%}", *worst])
+    head = ("loss allowed", f"of {len(logs)} halves drop", "lose more", "bytes",
+            "nDCG@5, whole", "R@1000, whole", "nDCG@5, full")  # fmt: skip
+    yield markdown_table(head, rows)
+    rows = []
+    for kind in dict.fromkeys(each.kind for each in logs):
+        those, others = ([e for e in logs if (e.kind == kind) is one] for one in (True, False))
+        limit = max(most for most in ALLOWED if _worst_loss(others, most) <= MAX_LOSS)
+        losses = (f"{_worst_loss(those, most):.1%}" for most in (limit, MAX_LOSS))
+        cells = np.array([each.broken() for each in those])
+        rows.append([kind, f"{limit:.0%}", *losses, f"{cells.sum()} of {cells.size}"])
+    head = ("left out", f"others lose {MAX_LOSS:.0%} at most at", "loses there",
+            f"at {MAX_LOSS:.0%}", "bound broken")  # fmt: skip
+    yield markdown_table(head, rows)
+
+
+def _worst_loss(logs: Sequence[Log], most: float) -> float:
+    return max((lost for at, lost, *_ in (e.chosen(most) for e in logs) if at), default=0.0)
 
 
 def _gains(figures: dict[str, Any]) -> np.ndarray:
@@ -174,15 +233,15 @@ def _gains(figures: dict[str, Any]) -> np.ndarray:
     return gains
 
 
-def _chosen(log: dict[str, Any]) -> int:
-    """Return the number of the reduction that a log recommends, among those of operating points."""
+def _chosen(log: dict[str, Any], most: float = MAX_LOSS) -> int:
+    """Return the number of the reduction that a log chooses, among those of operating points."""
     return max(
         (
             number
             for number, reduction in enumerate(REDUCTIONS)
             if reduction in POINTS
-            and log["bound_at_most"][number] <= MAX_LOSS
-            and log["kept"][number][-1] >= 1 - MAX_LOSS
+            and log["bound_at_most"][number] <= most
+            and log["kept"][number][-1] >= 1 - most
         ),
         default=0,
     )

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from prior_collections import ROWS, Judged, read_collections, text_of
+from prior_collections import ROWS, Judged, collection_of, read_collections
 from prior_network import network_part, train_together
 from prior_reduction import LIMITS, REDUCTIONS, curves_of, rule_of
 from prior_settings import (
@@ -57,7 +57,7 @@ class Run:
     @property
     def left_out(self) -> tuple[str, ...]:
         made = (each for each in self.judged if kinds_of(each))
-        return ("", *dict.fromkeys(text_of(each.name) for each in made))
+        return ("", *dict.fromkeys(collection_of(each.name) for each in made))
 
     def networks(self) -> None:
         """The network of all collections, under "", and without each."""
@@ -66,7 +66,7 @@ class Run:
         parts = {each.name: network_part(each) for each in self.judged if kinds_of(each)}
         self.raw["networks"] = {
             without: train_together(
-                [p for name, p in parts.items() if text_of(name) != without], SEED
+                [p for name, p in parts.items() if collection_of(name) != without], SEED
             )
             for without in self.left_out
         }
@@ -102,7 +102,7 @@ class Run:
         of_settings = found.setdefault(json.dumps(settings), {})
         if all(name in of_settings for name in judged.sets):
             return
-        network = self.raw["networks"][text_of(judged.name)]
+        network = self.raw["networks"][collection_of(judged.name)]
         full = self._full_of(judged, key[0])
         pruned = measure_pruned(judged, key, prior_of(network, key, settings), reductions)
         for at in (gains_by_set(judged, measured, full) for measured in pruned):

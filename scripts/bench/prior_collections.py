@@ -122,7 +122,7 @@ ROWS = {
     "xquad-hi": _passages(Analysis("hi"), DETAILS),
     "xquad-el": _passages(_WORDS, DETAILS),
     **{
-        name: Row(subfolder="domains", text=text)
+        name: Row((QuerySet("", ASKED, made=False),), "domains", text=text)
         for name, text in (
             ("nfcorpus", "medicine"), ("icecat_chorus", "shops"), ("msrd_movies", "films"),
             ("stackfaq", "help"), ("cosqa", "code"),
@@ -136,13 +136,13 @@ QUERY_SETS = {each.label(name): each for name, row in ROWS.items() for each in r
 _ROW_OF = {each.label(name): name for name, row in ROWS.items() for each in row.sets}
 
 
-def text_of(name: str) -> str:
-    """The kind of text that is left out with this collection, or with this query set."""
-    return ROWS[_ROW_OF.get(name, name)].text
+def text_of(query_set: str) -> str:
+    """The kind of text that it asks."""
+    return ROWS[_ROW_OF[query_set]].text
 
 
 def collection_of(name: str) -> str:
-    """The collection that this one, or this query set, counts as."""
+    """The collection that is left out with this one, or with this query set."""
     name = _ROW_OF.get(name, name)
     return "wiki165k" if name == "wikir" else name.split("-")[0] if "xquad" in name else name
 

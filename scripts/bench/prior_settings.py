@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from prior_collections import QUERY_SETS, Judged, collection_of, text_of
+from prior_collections import QUERY_SETS, Judged, collection_of
 
 from tdv_lucene.evaluation.measures import ndcg
 from tdv_lucene.prior.prior import ASKED, DETAILS, Prior, prior_values
@@ -131,8 +131,8 @@ def utility(gains: Gains) -> float:
 
 
 def left_of(gains: dict[str, Any], without: str | None) -> dict[str, Any]:
-    """What is left of query sets without a kind of text."""
-    return {name: of for name, of in gains.items() if text_of(name) != without}
+    """What is left of query sets without a collection."""
+    return {name: of for name, of in gains.items() if collection_of(name) != without}
 
 
 def chosen(raw: dict[str, Any], key: Key, without: str | None) -> dict[str, float]:
@@ -154,7 +154,7 @@ def left_out_parser(about: str | None, collections: Sequence[str]) -> argparse.A
 
 
 def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
-    """The prior made without collections like ``name``, from ``prior.py``'s output ``folder``."""
+    """The prior made without the collection ``name``, from ``prior.py``'s output ``folder``."""
     raw = json.loads((folder / "raw.json").read_text(encoding="utf-8"))
     priors = raw["priors"]
-    return Prior({**priors.get(text_of(name), priors[""]), "ranges": {}}, "")
+    return Prior({**priors.get(collection_of(name), priors[""]), "ranges": {}}, "")

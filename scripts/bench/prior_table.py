@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from prior_collections import QUERY_SETS, Judged, sources_of, text_of
+from prior_collections import QUERY_SETS, Judged, collection_of, sources_of
 from prior_settings import CANDIDATES, SHOWN, Key, gains_by_set, measure, measure_pruned
 from results import markdown_table
 
@@ -35,7 +35,7 @@ def fill_tables(
     for each in (judged.only(lambda some: some.shown) for judged in every):
         if all("other models" in rows.get(name, {}) for name in each.sets):
             continue
-        name = text_of(each.name)
+        name = collection_of(each.name)
         prior = Prior({**raw["priors"].get(name, raw["priors"][""]), "ranges": {}}, "")
         full, tuned = _full(each), _tuned(each)
         found = {kind: _pruned(each, _BM25, prior, kind) for kind in KINDS}
