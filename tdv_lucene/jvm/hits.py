@@ -131,7 +131,7 @@ def open_searched(
     analysis: Analysis,
     threads: int,
     tiers: Tiers | None = None,
-    statistics: Statistics | None = None,
+    statistics: Mapping[str, Statistics] | None = None,
     feedback: str | None = None,
     progress: Progress = silent,
 ) -> Iterator[OpenSearch]:
@@ -146,9 +146,9 @@ def open_searched(
         java = opened.java
         if tiers is not None:
             java.findIn(make_tiers(tiers))
-        if statistics is not None:
-            rows = [[term, *map(str, counts)] for term, counts in statistics.terms.items()]
-            java.useStatistics(json.dumps(list(map(str, statistics.counts))), json.dumps(rows))
+        for name, of in (statistics or {}).items():
+            rows = [[term, *map(str, counts)] for term, counts in of.terms.items()]
+            java.useStatistics(name, json.dumps(list(map(str, of.counts))), json.dumps(rows))
         if feedback is not None:
             java.expand(feedback)
         ties_by_id = json.loads(run_job(java, progress))

@@ -63,7 +63,9 @@ def stored_texts(
     return ask(texts, java_index(index), field, json.dumps(list(doc_ids)), length)
 
 
-def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Analysis) -> Any:
+def open_pyserini(
+    index: str | os.PathLike[str], similarity: Any, analysis: Analysis, tiers: Tiers | None = None
+) -> Any:
     """A Pyserini ``LuceneSearcher`` that analyses as ``analysis`` and ranks with ``similarity``.
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
@@ -80,7 +82,8 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Anal
 
     searcher = LuceneSearcher(java_path(index))
     searchable = java_class("tdvlucene.search.Searchable")
-    searchable.setSimilarity(java_index(index), searcher.object, similarity)
+    given = java_index(index), searcher.object, similarity, make_tiers(tiers)
+    searchable.setSimilarity(*given)
     searcher.set_analyzer(make_analyzer(analysis))
     return searcher
 
