@@ -1,6 +1,6 @@
 """What fidelity costs: two tiers at many reductions and depths, each collection by itself.
 
-Half of a query set is a log, the other half is judged. No judgement chooses anything on its own set.
+One half of a query set is a log, the other is judged. No judgement chooses anything on its own set.
 
     python scripts/bench/tiers.py --collections DIR --work WORK --output RUN [--only NAME...]
 """

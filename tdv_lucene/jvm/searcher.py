@@ -46,6 +46,11 @@ def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> A
     return java_class("tdvlucene.search.Queries")(field, make_analyzer(analysis), rows)
 
 
+def field_bytes(index: str | os.PathLike[str], field: str) -> int:
+    """Return the bytes of a field's terms and postings; -1 where its files have others' too."""
+    return int(call(java_class("tdvlucene.search.FieldFiles").bytes, java_index(index), field))
+
+
 def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:
     """Return those of the document ids that are in the index."""
     known = java_class("tdvlucene.search.DocumentIds").known

@@ -94,7 +94,7 @@ class FarShards:
 
         Raises :class:`TdvError` also when a shard was changed meanwhile.
         """
-        how = topics, threads or self._workers.threads, progress
+        how = topics, threads or self._workers.threads or cores(None), progress
         tiers = parameters.tiers
         if tiers is None or not tiers.depth:
             return merge_hits(self._find(parameters, hits, *how), hits)
