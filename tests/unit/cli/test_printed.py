@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tdv_lucene.cli._options import megabytes
-from tdv_lucene.cli.learn import _moved, _show_points
+from tdv_lucene.cli.learn import _first_ten, _held_back, _judged, _moved, _show_points
 from tdv_lucene.cli.prune import _fidelity, _reduction, _validated
 from tdv_lucene.cli.update import _say
 
@@ -37,6 +37,38 @@ def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
     rows = [line for line in lines if "45% *" in line or "±0.015" in line]
     assert len(rows) <= 2 and max(map(len, lines)) <= 80
     assert " ".join(rows).count("+0.012") == " ".join(rows).count("±0.015") == 2
+
+
+def test_learning_tells_the_second_point_and_what_holds_others_back() -> None:
+    def point(reduction: float, ndcg: float, recall: float) -> dict[str, Any]:
+        ends = {"nDCG@5": (ndcg, 0.004), "R@1000": (recall, 0.01)}
+        return {
+            "reduction": reduction,
+            "measures": {"nDCG@5": 0.5 + ndcg, "R@1000": 0.9 + recall},
+            "full": {"nDCG@5": 0.5, "R@1000": 0.9},
+            "difference": {
+                name: {"mean": mean, "ci95": [mean - half, mean + half]}
+                for name, (mean, half) in ends.items()
+            },
+            "judged": {"judged": 0.25, "nDCG@10 of judged": 0.6 + reduction / 10},
+        }
+
+    points = [point(0.0, 0.02, 0.0), point(0.3, 0.01, -0.1), point(0.45, -0.2, -0.2)]
+    first_ten = {"reduction": 0.3, "mean": 0.005, "ci95": [-0.001, 0.011]}
+    values: Any = SimpleNamespace(
+        points=points, measure="nDCG@5",
+        manifest={"full": points[0], "recommended_reduction": 0.0, "first_ten": first_ten},
+    )  # fmt: skip
+    told = " ".join(_first_ten(values))
+    assert "--reduction 0.3" in told and "R@1000 changes by -0.100 ±0.010" in told
+    assert "a change of +0.005" in told and "-0.001 to +0.011" in told
+    recall, ndcg = sorted(_held_back(values))
+    assert "nDCG@5" in ndcg and ndcg.endswith(": 45%.")
+    assert "R@1000" in recall and recall.endswith(": 30%, 45%.")
+    shares, condensed = _judged(values)
+    assert "full-tuned 25%, 0% dropped 25%" in shares and "30% dropped 0.6300" in condensed
+    values.manifest = {"full": {}, "recommended_reduction": 0.0}
+    assert not [*_first_ten(values), *_judged(values)]
 
 
 def test_how_far_learning_moved_from_its_prior_and_what_that_is_worth() -> None:
