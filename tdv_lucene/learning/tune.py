@@ -14,6 +14,7 @@ from ..evaluation.tuning import OBJECTIVE, parameters_to_try
 from ..progress import Progress
 from ..ranking import SearchParameters, ranking_function
 from ..ranking.postings import Boost
+from ..simulation.collection import apply_values
 from ..simulation.problem import FoldProblems, Problem
 from ..simulation.retrieval import MEASURES
 from .selection import first_of_the_best
@@ -61,12 +62,12 @@ def choose_parameters(
     With a ``price`` the problem has a prior's parameters, which suit other collections well.
     Then the most likely parameters are taken: those of the largest gain, less the price times the
     square of the distance from the prior's. Few queries move them little, many far. At a price of 0
-    it is the best, as of the full index, however small its gain. Without one it is the point
-    nearest to the given one that the best does not significantly beat.
+    it is the best that norms can hold, as of the full index, however small its gain. Without one it
+    is the point nearest to the given one that the best does not significantly beat.
 
     Parameters that are ``fixed``, by name, stay as they are; the others suit them.
     """
-    served, given = _measured_once(problem, queries, progress), _point(problem)
+    served, given = _measured_once(problem, queries, progress, price == 0), _point(problem)
     choice: _Choice = (
         (lambda points, served: first_of_the_best(served))
         if price is None
@@ -155,8 +156,14 @@ def _choose_all(
     return found if found.boost == given.boost else choose_of_grid(found)
 
 
-def _measured_once(problem: Problem, queries: np.ndarray, progress: Progress) -> _Served:
-    """Return a function that measures the objective of the ``queries``, each point once."""
+def _measured_once(
+    problem: Problem, queries: np.ndarray, progress: Progress, written: bool
+) -> _Served:
+    """Return a function that measures the objective of the ``queries``, each point once.
+
+    As ``written``, with what norms can hold of the parameters: where nothing else changes, a k1
+    that they cannot hold would be chosen for nothing.
+    """
     known: dict[_Point, np.ndarray] = {}
     at, start, boost = problem, problem.start, problem.matrix.position_boost
     boosts = 0 if boost is None else sum(len(after(boost)) for after in boost.searches)
@@ -170,7 +177,11 @@ def _measured_once(problem: Problem, queries: np.ndarray, progress: Progress) ->
             if at.matrix.position_boost != point.boost:  # one at a time: each has its postings
                 at = problem.with_position_boost(point.boost)
                 start = at.start
-            measured = at.with_parameters(point.parameters).measure(start, queries)
+            tried, collection = at.with_parameters(point.parameters), start
+            if written:
+                same = np.ones(at.matrix.shape[0], np.float32)
+                collection = apply_values(at.matrix, same, 1.0, held=tried.held(1.0))
+            measured = tried.measure(collection, queries)
             known[point] = measured[:, MEASURES.index(OBJECTIVE)]
         return known[point]
 
