@@ -90,7 +90,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     max_bytes: int | str | None = option(
         None,
         "Drop only as much as needed to make the index fit into SIZE, such as 25MB.",
-        metavar="SIZE", check=parse_bytes,
+        metavar="SIZE", check=parse_bytes, group=_DROPPED,
     )  # fmt: skip
     tf: str = option(
         "scaled",
@@ -119,7 +119,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     EFFECTS = (
         Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
         Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
-        Effect(("depth", "fidelity"), "tiers", "there is one tier", only=(True,)),
+        Effect(("fidelity", "depth"), "tiers", "there is one tier", only=(True,)),
         Effect(("max_loss", "max_bytes"), "tiers", "tiers are chosen by fidelity", only=(False,)),
         Effect(("expect",), "tiers", "nothing is lost by it", only=(False,)),
         Effect(("expect",), "values", "TDVs say how much they recommend to drop", only=(None,)),
