@@ -104,7 +104,8 @@ def _comparison(indexes: int, sets: int, queries: int, text: str) -> SimpleNames
         "analysis": {"described": "English (Porter stemmer; recorded in the index)"},
         "parameters": {
             "comparisons": 99, "model": "bm25", "field": "contents",
-            "search": {n: {"k1": 0.9, "b": 0.4} for n in names}, "tier_of": {}, "query_sets": [*found],
+            "search": {n: {"k1": 0.9, "b": 0.4} for n in names}, "tier_of": {},
+            "query_sets": [*found],
         },
         "rules": content.RULES, "notes": [f"note {text}"], "machine": {"cores": 2}, "versions": {},
     }  # fmt: skip
