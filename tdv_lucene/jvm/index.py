@@ -101,14 +101,8 @@ def extract_arrays(
     With ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
     ``tokens_indptr``, where the field has positions.
     """
-    job = java_class("tdvlucene.extract.ExtractJob")(
-        java_index(index), field, java_path(folder), threads
-    )
-    if positions:
-        job.readPositions()
-    if sequences:
-        job.readSequences()
-    run_job(job, progress)
+    given = java_index(index), field, java_path(folder), threads, positions, sequences
+    run_job(java_class("tdvlucene.extract.ExtractJob")(*given), progress)
 
 
 def write_tokens(

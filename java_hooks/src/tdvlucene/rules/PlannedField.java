@@ -13,7 +13,6 @@ import org.apache.lucene.util.Bits;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
 
@@ -78,7 +77,7 @@ public final class PlannedField {
 
   /** Refuses an index whose field no rule can be applied to, or whose documents have no names. */
   public static void require(Index index, String field) throws IOException {
-    Indexes.read(index, reader -> {
+    index.read(reader -> {
       new PlannedField(field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
       return null;
@@ -91,16 +90,16 @@ public final class PlannedField {
    */
   public void readNorms(IndexReader reader, Index index, boolean isShard) throws IOException {
     norms = NormKind.NONE;
-    if (isShard && !Indexes.hasField(reader, field)) {
+    if (isShard && !Index.hasField(reader, field)) {
       return;
     }
-    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
+    FieldInfo info = Index.requireFrequencies(reader, index, field);
     norms = NormKind.of(reader, field);
     String where = "field '" + field + "' of " + index;
     if (!norms.whyNotPruned().isEmpty()) {
       throw new UserException(where + ": " + norms.whyNotPruned());
     }
-    if (rule.readsPositions() && !Indexes.hasPositions(info)) {
+    if (rule.readsPositions() && !Index.hasPositions(info)) {
       throw new UserException(
           where + " has no positions, and these TDVs have a first-position boost: learn with "
               + "lead=False"

@@ -23,7 +23,6 @@ import org.apache.lucene.util.Bits;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.StoredText;
 
@@ -38,7 +37,7 @@ public final class DocumentIds {
    */
   public static String known(Index index, String ids) throws IOException {
     List<String> asked = Json.parseStrings(ids);
-    return Indexes.read(index, reader -> {
+    return index.read(reader -> {
       Map<String, Integer> found = find(reader, index, asked);
       List<String> known = new ArrayList<>(asked);
       known.removeIf(id -> !found.containsKey(id));
@@ -59,7 +58,7 @@ public final class DocumentIds {
     Set<String> fields = new HashSet<>(titles.fields());
     fields.addAll(contents.fields());
     List<String> asked = Json.parseStrings(ids);
-    return Indexes.read(index, reader -> {
+    return index.read(reader -> {
       Map<String, String> found = new LinkedHashMap<>();
       StoredFields stored = reader.storedFields();
       for (Map.Entry<String, Integer> each : find(reader, index, asked).entrySet()) {

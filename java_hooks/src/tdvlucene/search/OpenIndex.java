@@ -21,7 +21,6 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
 /**
@@ -43,7 +42,7 @@ public final class OpenIndex implements Closeable {
     this.analyzer = analyzer;
     reader = index.open();
     try {
-      ranking = Indexes.read(index, reader, opened -> {
+      ranking = index.read(reader, opened -> {
         Searchable.require(opened, index, field);
         return new Ranking(opened, index, similarity);
       });
@@ -55,7 +54,7 @@ public final class OpenIndex implements Closeable {
 
   /** A JSON array of the best hits, each {@code [docid, score]}. */
   public String search(String text, int hits) throws IOException {
-    return Indexes.read(index, reader, opened -> {
+    return index.read(reader, opened -> {
       List<List<Object>> best = new ArrayList<>();
       ScoreDoc[] found = ranking.top(parse(text), hits);
       String[] ids = ranking.ids(found);
@@ -68,7 +67,7 @@ public final class OpenIndex implements Closeable {
 
   /** As {@link Dictionary#of}. */
   public String counts(String terms) throws IOException {
-    return Indexes.read(index, reader, opened -> Dictionary.of(opened, field, terms));
+    return index.read(reader, opened -> Dictionary.of(opened, field, terms));
   }
 
   /**
@@ -79,7 +78,7 @@ public final class OpenIndex implements Closeable {
    * @param ids a JSON array of the collection's ids; those the index lacks are left out
    */
   public String postings(String terms, String ids) throws IOException {
-    return Indexes.read(index, reader, opened -> readPostings(terms, ids));
+    return index.read(reader, opened -> readPostings(terms, ids));
   }
 
   private String readPostings(String terms, String ids) throws IOException {

@@ -11,7 +11,6 @@ import org.apache.lucene.index.ReaderUtil;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
-import tdvlucene.common.Segments;
 
 /** One side of a comparison: an opened index and the numbers of its live documents. */
 final class Side {
@@ -57,7 +56,7 @@ final class Side {
   Difference at(int number, Difference difference) throws IOException {
     int doc = live.doc(number);
     return difference
-        .at("segment", Segments.segmentOf(leafOf(doc)).getSegmentName())
+        .at("segment", Index.segmentOf(leafOf(doc)).getSegmentName())
         .at("document", new ExternalIds(reader, index).of(doc).utf8ToString());
   }
 }
