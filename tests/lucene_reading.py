@@ -10,7 +10,7 @@ from typing import Any
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
-from tdv_lucene.jvm.open_index import OpenIndex
+from tdv_lucene.jvm.searcher import OpenIndex
 
 _LUCENE = "org.apache.lucene."
 _NO_MORE = 2**31 - 1

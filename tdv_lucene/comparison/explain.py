@@ -16,8 +16,7 @@ from ..index.parameters import recorded_parameters, warn_of_another_search
 from ..index.queries import check_query_terms
 from ..index.record import notes_on_strangers
 from ..jvm.analysis import analyze
-from ..jvm.open_index import Hit, OpenIndex
-from ..jvm.searcher import make_similarity
+from ..jvm.searcher import Hit, OpenIndex, make_similarity
 from ..report.wording import shortened
 from .config import ExplainConfig
 from .inputs import open_alike, shared_model

@@ -10,9 +10,8 @@ from typing import Literal, TypeAlias
 
 from ..analysis import Analysis
 from ..errors import TdvError
-from ..jvm.analysis import analyze, most_terms, shorten
+from ..jvm.analysis import analyze, find_places, most_terms, shorten
 from ..jvm.dictionary import Dictionary, Known
-from ..jvm.open_index import find_places
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 from .analysis import candidates
 from .field_analysis import FieldAnalysis

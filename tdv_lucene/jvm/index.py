@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,16 @@ import numpy as np
 from ..analysis import Analysis
 from ..progress import Progress, silent
 from ..source import Source
-from ._jobs import JavaObject, ask, call, java_class, java_index, java_path, run_job
+from ._jobs import (
+    JavaObject,
+    TemporaryArrays,
+    ask,
+    call,
+    java_class,
+    java_index,
+    java_path,
+    run_job,
+)
 from .analysis import make_analyzer
 
 _IDENTITY = "tdvlucene.inspect.Identity"
@@ -79,11 +87,10 @@ def hash_ids(
     index: str | os.PathLike[str], hashes_of: Sequence[int] = ()
 ) -> tuple[list[str], np.ndarray]:
     """The ids that have one of ``hashes_of``, and int64[D], a hash of each live document's id."""
-    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        hashes = Path(folder) / "hashes.npy"
-        job = java_class("tdvlucene.inspect.ShardJob")(java_index(index), str(hashes))
+    with TemporaryArrays() as arrays:
+        job = java_class("tdvlucene.inspect.ShardJob")(java_index(index), arrays.folder)
         job.findIds(json.dumps(list(map(str, hashes_of))))
-        return json.loads(run_job(job)), np.load(hashes)
+        return json.loads(run_job(job)), arrays.read("hashes", np.int64)
 
 
 def extract_arrays(

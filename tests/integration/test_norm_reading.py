@@ -21,8 +21,7 @@ from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
-from tdv_lucene.jvm.open_index import OpenIndex
-from tdv_lucene.jvm.searcher import make_similarity
+from tdv_lucene.jvm.searcher import OpenIndex, make_similarity
 from tdv_lucene.matrix.ciff import export_ciff
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import lucene_length

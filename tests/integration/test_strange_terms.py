@@ -15,7 +15,7 @@ from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import searcher
-from tdv_lucene.jvm.open_index import OpenIndex
+from tdv_lucene.jvm.searcher import OpenIndex
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
 

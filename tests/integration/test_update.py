@@ -30,9 +30,8 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.following import HeldIndex
-from tdv_lucene.jvm.open_index import OpenIndex
-from tdv_lucene.jvm.searcher import make_similarity
+from tdv_lucene.jvm.rewriter import HeldIndex
+from tdv_lucene.jvm.searcher import OpenIndex, make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER, kinds_of

@@ -29,10 +29,10 @@ public final class ShardJob extends Job {
   private final Set<Long> wanted = new HashSet<>();
   private final List<String> found = new ArrayList<>();
 
-  /** @param hashes where to write them, 64 bits each, as an array of NumPy's */
-  public ShardJob(Index index, String hashes) {
+  /** @param folder gets hashes.npy, 64 bits each */
+  public ShardJob(Index index, String folder) {
     this.index = index;
-    this.hashes = Paths.get(hashes);
+    this.hashes = Paths.get(folder, "hashes.npy");
   }
 
   /** Also says which ids have one of these hashes. @param numbers a JSON array, as strings */
