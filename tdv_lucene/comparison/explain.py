@@ -78,7 +78,7 @@ def explain_query(
             warn_of_another_search(one, parameters[name], one.record(field))
             similarity = make_similarity(parameters[name])
             searchers[name] = stack.enter_context(
-                OpenIndex(one, similarity, field, analysed.analysis)
+                OpenIndex(one, similarity, field, analysed.analysis, parameters[name].tiers)
             )
         shown = measure_terms(indexes["after"], field)
         check_query_terms(indexes["before"], field, analysed, [query])

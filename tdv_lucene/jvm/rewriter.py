@@ -121,7 +121,7 @@ def run_on_fields(
     with ExitStack() as tables:
         for plan in fields:
             table = tables.enter_context(open_table(plan))
-            job.addField(plan.field, table, _rule(table, plan))
+            job.addField(plan.field, plan.source_field, table, _rule(table, plan))
             if (norms := plan.norms) is not None:
                 average = norms.average_length or 0
                 job.bake(*map(float, (*norms.held, *norms.searched, average)))
@@ -206,7 +206,7 @@ def field_state(
 ) -> FieldState:
     """Compare a field's dictionary with the vocabulary of a plan."""
     with open_table(plan) as table, TemporaryArrays() as arrays:
-        given = java_index(index), plan.field, table, arrays.folder
+        given = java_index(index), plan.source_field, table, arrays.folder
         job = java_class("tdvlucene.prune.UnseenTerms")(*given)
         return FieldState(
             **json.loads(run_job(job, progress)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from ..analysis import Analysis
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
+from ..ranking.parameters import Tiers
 from ..source import Source
 from ..vocabulary import ByteStrings
 from ._jobs import (
@@ -40,6 +41,11 @@ def make_similarity(parameters: SearchParameters, model: str | None = None) -> A
     """
     function = ranking_function(model or parameters.model or DEFAULT_MODEL)
     return java_class(function.java_class)(*(getattr(parameters, n) for n in function.parameters))
+
+
+def make_tiers(tiers: Tiers | None) -> Any:
+    """The tiers to search in as our Java classes take them; None for one field."""
+    return None if tiers is None else java_class("tdvlucene.search.Tiers")(*tiers)
 
 
 def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> Any:
@@ -134,6 +140,38 @@ def shard_statistics(
     return Statistics(tuple(found["counts"]), terms), found["fields"]
 
 
+@dataclass(frozen=True)
+class OpenSearch:
+    """A search of an index that is open, by :func:`open_searched`."""
+
+    java: Any
+    field: str
+    analysis: Analysis
+    threads: int
+    ties_by_id: bool
+
+    def __call__(self, topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
+        """Return so many of the best documents of each topic, in the order of the topics."""
+        with TemporaryArrays() as arrays:
+            job = java_class("tdvlucene.search.SearchJob")
+            given = self.java, self._queries(topics), hits, self.threads, arrays.folder
+            run_job(job(*given), progress)
+            counts, scores, documents, text, ends = map(arrays.read, _ARRAYS)
+        found = np.zeros(documents.max(initial=-1) + 1, bool)
+        found[documents] = True
+        places = np.cumsum(found, dtype=np.int32) - 1
+        ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
+        return Hits(counts, scores, places[documents], ids, self.ties_by_id)
+
+    def visits(self, topics: Mapping[str, str], hits: int) -> int:
+        """Return at how many postings the searches for all topics stop, without feedback."""
+        job = java_class("tdvlucene.search.VisitsJob")
+        return json.loads(run_job(job(self.java, self._queries(topics), hits, self.threads)))
+
+    def _queries(self, topics: Mapping[str, str]) -> Any:
+        return make_queries(topics, self.field, self.analysis)
+
+
 @contextmanager
 def open_searched(
     index: str | os.PathLike[str],
@@ -142,13 +180,12 @@ def open_searched(
     *,
     analysis: Analysis,
     threads: int,
+    tiers: Tiers | None = None,
     statistics: Statistics | None = None,
     feedback: str | None = None,
     progress: Progress = silent,
-) -> Iterator[Callable[..., Hits]]:
-    """Open the last commit of an index, see that it can be searched, and yield its search: a
-    function of topics, a number of hits and ``progress``, which returns so many of the best
-    documents of each topic, in the order of the topics.
+) -> Iterator[OpenSearch]:
+    """Open the last commit of an index, see that it can be searched, and yield its search.
 
     ``statistics`` are those of the whole that the index is a shard of, with all terms of the
     topics; None for its own. ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of
@@ -157,6 +194,8 @@ def open_searched(
     given = java_index(index), similarity, make_queries({}, field, analysis)
     with JavaObject("tdvlucene.search.SearchedIndex", *given) as opened:
         java = opened.java
+        if tiers is not None:
+            java.findIn(make_tiers(tiers))
         if statistics is not None:
             rows = [[term, *map(str, counts)] for term, counts in statistics.terms.items()]
             java.useStatistics(json.dumps(list(map(str, statistics.counts))), json.dumps(rows))
@@ -164,19 +203,7 @@ def open_searched(
             java.expand(feedback)
         ties_by_id = json.loads(run_job(java, progress))
 
-        def find(topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
-            queries = make_queries(topics, field, analysis)
-            with TemporaryArrays() as arrays:
-                job = java_class("tdvlucene.search.SearchJob")
-                run_job(job(java, queries, hits, threads, arrays.folder), progress)
-                counts, scores, documents, text, ends = map(arrays.read, _ARRAYS)
-            found = np.zeros(documents.max(initial=-1) + 1, bool)
-            found[documents] = True
-            places = np.cumsum(found, dtype=np.int32) - 1
-            ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
-            return Hits(counts, scores, places[documents], ids, ties_by_id)
-
-        yield find
+        yield OpenSearch(java, field, analysis, threads, ties_by_id)
 
 
 @dataclass(frozen=True)
@@ -194,9 +221,15 @@ class OpenIndex(JavaObject):
     """
 
     def __init__(
-        self, index: str | os.PathLike[str], similarity: Any, field: str, analysis: Analysis
+        self,
+        index: str | os.PathLike[str],
+        similarity: Any,
+        field: str,
+        analysis: Analysis,
+        tiers: Tiers | None = None,
     ) -> None:
-        given = java_index(index), similarity, field, make_analyzer(analysis)
+        how = similarity, make_tiers(tiers)
+        given = java_index(index), *how, field, make_analyzer(analysis)
         super().__init__("tdvlucene.search.OpenIndex", *given)
 
     def search(self, query: str, hits: int) -> list[Hit]:
@@ -243,7 +276,7 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Anal
 
 
 def time_queries(
-    indexes: Sequence[tuple[str | os.PathLike[str], Any, Path]],
+    indexes: Sequence[tuple[str | os.PathLike[str], Any, Tiers | None, Path]],
     topics: Mapping[str, str],
     *,
     field: str,
@@ -254,7 +287,7 @@ def time_queries(
     output: Path,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Time the topics on each (index, similarity, run); see ``tdvlucene.search.LatencyJob``.
+    """Time the topics on each (index, similarity, tiers, run); see ``tdvlucene.search.LatencyJob``.
 
     Writes int64 nanoseconds [round, mode, index, query], flat, as the ``.npy`` file ``output``.
     Returns ``queries`` (ids, in that order), ``postings_visited`` ([top-10, top-1000, exhaustive]
@@ -263,8 +296,8 @@ def time_queries(
     job = java_class("tdvlucene.search.LatencyJob")(
         make_queries(topics, field, analysis), rounds, budget_seconds, seed, java_path(output)
     )
-    for index, similarity, run in indexes:
-        job.addIndex(java_index(index), similarity, java_path(run))
+    for index, similarity, tiers, run in indexes:
+        job.addIndex(java_index(index), similarity, make_tiers(tiers), java_path(run))
     return json.loads(run_job(job, progress))
 
 

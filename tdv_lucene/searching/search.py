@@ -107,7 +107,12 @@ def search_index(
         queries = searchable_topics(queries, field, analysed.analysis)
         if isinstance(opened, Index):  # with its dictionary
             check_query_terms(opened, field, analysed, queries.values())
-        parameters = recorded_parameters(opened, config.model, field=field, **config.parameters)
+        parameters = recorded_parameters(
+            opened, config.model, field=field, tier=config.tier, depth=config.depth,
+            **config.parameters,
+        )  # fmt: skip
+        if config.feedback is not None or config.fills(parameters.tiers):
+            parameters = parameters.in_tiers(None)
         warn_of_another_search(opened, parameters, opened.record(field))
         asked: dict[str, float] = {}
         if config.query_terms is not None:
@@ -161,7 +166,8 @@ def search_with(
             shards = 1
             opened = open_searched(
                 index, make_similarity(parameters), field, analysis=analysed.analysis,
-                threads=cores(threads), feedback=feedback, progress=progress,
+                tiers=parameters.tiers, threads=cores(threads), feedback=feedback,
+                progress=progress,
             )  # fmt: skip
         else:
             shards = index.shards

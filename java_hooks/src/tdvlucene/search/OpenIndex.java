@@ -35,7 +35,9 @@ public final class OpenIndex implements Closeable {
   private final Analyzer analyzer;
   private final String field;
 
-  public OpenIndex(Index index, Similarity similarity, String field, Analyzer analyzer)
+  /** @param tiers null to search the field alone */
+  public OpenIndex(
+      Index index, Similarity similarity, Tiers tiers, String field, Analyzer analyzer)
       throws IOException {
     this.index = index;
     this.field = field;
@@ -44,7 +46,7 @@ public final class OpenIndex implements Closeable {
     try {
       ranking = index.read(reader, opened -> {
         Searchable.require(opened, index, field);
-        return new Ranking(opened, index, similarity);
+        return new Ranking(opened, index, similarity, tiers);
       });
     } catch (Throwable t) {
       reader.close();

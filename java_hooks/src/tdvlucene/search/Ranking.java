@@ -39,19 +39,24 @@ final class Ranking {
 
   final IndexSearcher searcher;
   private final Index index;
+  private final Tiers tiers; // null for one
   private IdField names; // found when first needed; by whatever thread, it is the same
 
   /** Whether equal scores are ordered by document id. */
   final boolean tiesById;
 
-  Ranking(IndexReader reader, Index index, Similarity similarity) throws IOException {
-    this(ImpactSimilarity.searcher(reader, similarity), index, similarity);
+  /** @param tiers null to search the field of the query alone */
+  Ranking(IndexReader reader, Index index, Similarity similarity, Tiers tiers)
+      throws IOException {
+    this(ImpactSimilarity.searcher(reader, similarity), index, similarity, tiers);
   }
 
-  Ranking(IndexSearcher searcher, Index index, Similarity similarity) throws IOException {
+  Ranking(IndexSearcher searcher, Index index, Similarity similarity, Tiers tiers)
+      throws IOException {
     this.searcher =
         ready(searcher, NormReading.of(searcher.getIndexReader(), index, similarity));
     this.index = index;
+    this.tiers = tiers;
     tiesById = ordersTiesById(searcher.getIndexReader());
   }
 
@@ -71,6 +76,9 @@ final class Ranking {
 
   /** The best {@code hits} documents; low scores are skipped by block maxima. */
   ScoreDoc[] top(Query query, int hits) throws IOException {
+    if (tiers != null) {
+      return topOfTiers(query, hits);
+    }
     if (!tiesById) {
       return searcher.search(query, hits).scoreDocs;
     }
@@ -86,7 +94,7 @@ final class Ranking {
    * equal to a hit, others like it may have been left out, and ids are compared throughout.
    */
   ScoreDoc[] topOfOneSearch(Query query, int hits) throws IOException {
-    if (!tiesById) {
+    if (!tiesById || tiers != null) {
       return top(query, hits);
     }
     int more = (int) Math.min(Integer.MAX_VALUE - 1, (long) hits + SPARE + hits / SPARE_SHARE);
@@ -94,6 +102,21 @@ final class Ranking {
     if (found.length == more && found[more - 1].score == found[hits - 1].score) {
       return topByIds(query, hits);
     }
+    return ordered(found, hits);
+  }
+
+  private ScoreDoc[] topOfTiers(Query query, int hits) throws IOException {
+    ScoreDoc[] found =
+        tiers.search(searcher, query, hits, (hot, most) -> searcher.search(hot, most).scoreDocs);
+    return tiesById ? ordered(found, hits) : first(found, hits);
+  }
+
+  private static ScoreDoc[] first(ScoreDoc[] found, int hits) {
+    return found.length <= hits ? found : Arrays.copyOf(found, hits);
+  }
+
+  /** The first of these hits, once ids order those that are equal. */
+  private ScoreDoc[] ordered(ScoreDoc[] found, int hits) throws IOException {
     ScoreDoc[] identified = withIds(found);
     for (int from = 0, to; from < identified.length; from = to) {
       for (to = from + 1; to < identified.length && found[to].score == found[from].score; to++) {}
@@ -101,7 +124,7 @@ final class Ranking {
         Arrays.sort(identified, from, to, BY_ID);
       }
     }
-    return identified.length <= hits ? identified : Arrays.copyOf(identified, hits);
+    return first(identified, hits);
   }
 
   private ScoreDoc[] topByIds(Query query, int hits) throws IOException {

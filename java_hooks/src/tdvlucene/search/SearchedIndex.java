@@ -28,6 +28,7 @@ public final class SearchedIndex extends Job implements Closeable {
   private final Queries queries;
   private Statistics statistics; // null for the index's own
   private String feedback; // null for none
+  private Tiers tiers; // null for one
   IndexReader reader;
   private Feedback expanding; // null for none
   private Ranking ranking;
@@ -42,6 +43,11 @@ public final class SearchedIndex extends Job implements Closeable {
   /** Expand queries by {@code rm3} or {@code rocchio}; see {@link Feedback}. */
   public void expand(String method) {
     feedback = method;
+  }
+
+  /** Find in a hot field, and rank by that of the queries. */
+  public void findIn(Tiers tiers) {
+    this.tiers = tiers;
   }
 
   /**
@@ -71,7 +77,7 @@ public final class SearchedIndex extends Job implements Closeable {
         statistics == null
             ? ImpactSimilarity.searcher(reader, similarity)
             : statistics.searcher(reader, similarity);
-    ranking = new Ranking(searcher, index, similarity);
+    ranking = new Ranking(searcher, index, similarity, tiers);
     return expanding == null && ranking.tiesById;
   }
 
@@ -80,6 +86,19 @@ public final class SearchedIndex extends Job implements Closeable {
     return expanding == null
         ? ranking.topOfOneSearch(topic.query(), hits)
         : expanding.search(topic.text(), hits);
+  }
+
+  IndexSearcher searcher() {
+    return ranking.searcher;
+  }
+
+  /** The same search by another searcher of the index, without feedback. */
+  void search(IndexSearcher searcher, Queries.Topic topic, int hits) throws IOException {
+    if (tiers == null) {
+      searcher.search(topic.query(), hits);
+    } else {
+      tiers.search(searcher, topic.query(), hits, (hot, most) -> searcher.search(hot, most).scoreDocs);
+    }
   }
 
   @Override
