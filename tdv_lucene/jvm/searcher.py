@@ -141,6 +141,14 @@ def shard_statistics(
 
 
 @dataclass(frozen=True)
+class Hit:
+    """A document found."""
+
+    document: str
+    score: float
+
+
+@dataclass(frozen=True)
 class OpenSearch:
     """A search of an index that is open, by :func:`open_searched`."""
 
@@ -162,6 +170,12 @@ class OpenSearch:
         places = np.cumsum(found, dtype=np.int32) - 1
         ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
         return Hits(counts, scores, places[documents], ids, self.ties_by_id)
+
+    def best(self, query: str, hits: int) -> list[Hit]:
+        """Return the best ``hits`` documents of one query."""
+        found = self({"typed": query}, hits)
+        scores = found.scores.tolist()
+        return [Hit(found.ids[at].decode(), score) for at, score in zip(found.documents, scores)]
 
     def visits(self, topics: Mapping[str, str], hits: int) -> int:
         """Return at how many postings the searches for all topics stop, without feedback."""
@@ -206,51 +220,18 @@ def open_searched(
         yield OpenSearch(java, field, analysis, threads, ties_by_id)
 
 
-@dataclass(frozen=True)
-class Hit:
-    """A document found."""
+def query_postings(
+    index: str | os.PathLike[str], field: str, terms: Sequence[str], doc_ids: Sequence[str]
+) -> tuple[int, dict[str, dict[str, int]]]:
+    """(documents with any of the terms, document id -> term -> its frequency there, or 0).
 
-    document: str
-    score: float
-
-
-class OpenIndex(JavaObject):
-    """The last commit of an index; for one thread.
-
-    Raises :class:`TdvError` when the index cannot be opened, or ``field`` has no frequencies.
+    Documents that the index lacks are left out.
     """
-
-    def __init__(
-        self,
-        index: str | os.PathLike[str],
-        similarity: Any,
-        field: str,
-        analysis: Analysis,
-        tiers: Tiers | None = None,
-    ) -> None:
-        how = similarity, make_tiers(tiers)
-        given = java_index(index), *how, field, make_analyzer(analysis)
-        super().__init__("tdvlucene.search.OpenIndex", *given)
-
-    def search(self, query: str, hits: int) -> list[Hit]:
-        """Return the best ``hits`` documents."""
-        return [Hit(*row) for row in ask(self.java.search, query, hits)]
-
-    def count_terms(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Term -> (document frequency, total term frequency), zeros where it is absent."""
-        found = ask(self.java.counts, json.dumps(list(terms)))
-        return {term: tuple(counts) for term, counts in zip(terms, found)}
-
-    def query_postings(
-        self, terms: Sequence[str], doc_ids: Sequence[str]
-    ) -> tuple[int, dict[str, dict[str, int]]]:
-        """(documents with any of the terms, document id -> term -> its frequency there, or 0).
-
-        Documents that the index lacks are left out.
-        """
-        found = ask(self.java.postings, json.dumps(list(terms)), json.dumps(list(doc_ids)))
-        documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}
-        return found["matching"], documents
+    asked = json.dumps(list(terms)), json.dumps(list(doc_ids))
+    java = java_class("tdvlucene.search.DocumentIds")
+    found = ask(java.postings, java_index(index), field, *asked)
+    documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}
+    return found["matching"], documents
 
 
 def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Analysis) -> Any:

@@ -30,16 +30,14 @@ public final class Dictionary {
    * @param terms a JSON array
    */
   public static String of(Index index, String field, String terms) throws IOException {
-    return index.read(reader -> of(reader, field, terms));
-  }
-
-  static String of(IndexReader reader, String field, String terms) throws IOException {
-    List<List<Long>> counts = new ArrayList<>();
-    for (String text : Json.parseStrings(terms)) {
-      Term term = new Term(field, text);
-      counts.add(List.of((long) reader.docFreq(term), reader.totalTermFreq(term)));
-    }
-    return Json.of(counts);
+    return index.read(reader -> {
+      List<List<Long>> counts = new ArrayList<>();
+      for (String text : Json.parseStrings(terms)) {
+        Term term = new Term(field, text);
+        counts.add(List.of((long) reader.docFreq(term), reader.totalTermFreq(term)));
+      }
+      return Json.of(counts);
+    });
   }
 
   /**
