@@ -89,7 +89,7 @@ def _time(index: Path, scratch: Path, whole: Path) -> None:
     similarity = searcher.make_similarity(BM25)
     _write_run(whole, scratch)
     searcher.time_queries(
-        [(index, similarity, scratch / "run")], TOPICS,
+        [(index, similarity, None, scratch / "run")], TOPICS,
         field="contents", analysis=DEFAULT, rounds=1, budget_seconds=0.2, seed=0,
         output=scratch / "nanos.npy",
     )  # fmt: skip
