@@ -234,7 +234,7 @@ class FieldRecord:
     def tiers(self) -> Tiers | None:
         """The field that finds what this one ranks; None where it is searched alone."""
         hot = self.content.get("tiers.hot")
-        return None if hot is None else Tiers(hot, int(self.content["tiers.depth"]))
+        return None if hot is None else Tiers(self.field, hot, int(self.content["tiers.depth"]))
 
     @property
     def baked(self) -> tuple[float, float] | None:

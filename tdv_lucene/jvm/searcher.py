@@ -54,6 +54,11 @@ def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> A
     return java_class("tdvlucene.search.Queries")(field, make_analyzer(analysis), rows)
 
 
+def field_bytes(index: str | os.PathLike[str], field: str) -> int:
+    """Return the bytes of a field's terms and postings; -1 where its files have others' too."""
+    return int(call(java_class("tdvlucene.search.FieldFiles").bytes, java_index(index), field))
+
+
 def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:
     """Return those of the document ids that are in the index."""
     known = java_class("tdvlucene.search.DocumentIds").known
@@ -195,7 +200,7 @@ def open_searched(
     analysis: Analysis,
     threads: int,
     tiers: Tiers | None = None,
-    statistics: Statistics | None = None,
+    statistics: Mapping[str, Statistics] | None = None,
     feedback: str | None = None,
     progress: Progress = silent,
 ) -> Iterator[OpenSearch]:
@@ -210,9 +215,9 @@ def open_searched(
         java = opened.java
         if tiers is not None:
             java.findIn(make_tiers(tiers))
-        if statistics is not None:
-            rows = [[term, *map(str, counts)] for term, counts in statistics.terms.items()]
-            java.useStatistics(json.dumps(list(map(str, statistics.counts))), json.dumps(rows))
+        for name, of in (statistics or {}).items():
+            rows = [[term, *map(str, counts)] for term, counts in of.terms.items()]
+            java.useStatistics(name, json.dumps(list(map(str, of.counts))), json.dumps(rows))
         if feedback is not None:
             java.expand(feedback)
         ties_by_id = json.loads(run_job(java, progress))
@@ -234,7 +239,9 @@ def query_postings(
     return found["matching"], documents
 
 
-def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Analysis) -> Any:
+def open_pyserini(
+    index: str | os.PathLike[str], similarity: Any, analysis: Analysis, tiers: Tiers | None = None
+) -> Any:
     """A Pyserini ``LuceneSearcher`` that analyses as ``analysis`` and ranks with ``similarity``.
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
@@ -251,7 +258,8 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Anal
 
     searcher = LuceneSearcher(java_path(index))
     searchable = java_class("tdvlucene.search.Searchable")
-    searchable.setSimilarity(java_index(index), searcher.object, similarity)
+    given = java_index(index), searcher.object, similarity, make_tiers(tiers)
+    searchable.setSimilarity(*given)
     searcher.set_analyzer(make_analyzer(analysis))
     return searcher
 

@@ -9,23 +9,26 @@ searched there.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.topics import read_topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.parameters import recorded_parameters
-from ..jvm.searcher import Hits, make_similarity, open_searched
+from ..index.queries import searchable_topics
+from ..jvm.searcher import Hits, OpenSearch, make_similarity, open_searched
 from ..learning.log import drawn
-from ..plan import FieldPlan, Plan
+from ..plan import Plan
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..ranking.parameters import Tiers
@@ -72,6 +75,8 @@ class Measured:
         Postings a query stops at in both tiers, and in the whole field alone.
     queries : int
         Of the log that has answers.
+    cost : float
+        The work of a query, in postings that the first tier stops at.
     """
 
     reduction: float
@@ -83,6 +88,21 @@ class Measured:
     visits_whole: float
     queries: int
     cost: float
+
+    @classmethod
+    def of(
+        cls, reduction: float, depth: int, answers: Sequence[tuple[list[bytes], list[bytes]]],
+        visits: float, visits_whole: float, cost: float,
+    ) -> Self:  # fmt: skip
+        """Measure by the best documents of the whole and of the tiers for each query."""
+        shares = np.array([len({*whole} & {*tiers}) / len(whole) for whole, tiers in answers])
+        off = 1.96 * shares.std(ddof=1) / np.sqrt(len(shares))
+        mean = float(shares.mean())
+        changed = float(np.mean([whole[:1] != tiers[:1] for whole, tiers in answers]))
+        interval = max(0.0, mean - off), min(1.0, mean + off)
+        return cls(
+            reduction, depth, mean, interval, changed, visits, visits_whole, len(shares), cost
+        )
 
     def describe(self) -> dict[str, Any]:
         """As JSON."""
@@ -128,11 +148,13 @@ def decide_tiers(
         return plan_at(config.reduction, config.depth or DEPTH), told
     reductions = REDUCTIONS if config.reduction is None else (config.reduction,)
     depths = DEPTHS if config.depth is None else (config.depth,)
-    plans = [
-        (r, plan_at(r, depths[0], name=f"{hot_field(field)}_{n}")) for n, r in enumerate(reductions)
-    ]
+    plans = {
+        r: plan_at(r, depths[0], name=f"{hot_field(field)}_{n}") for n, r in enumerate(reductions)
+    }
     topics = drawn(read_topics(config.queries), seed=0)
-    measured = measure_tiers(index, topics, plans, depths, replace(task, told=told), progress)
+    with Candidates.write(index, plans, replace(task, told=told), progress) as candidates:
+        topics = searchable_topics(topics, field, candidates.analysis)
+        measured = candidates.measure(topics, depths, progress)
     is_given = config.reduction is not None and config.depth is not None
     least = 0.0 if is_given and config.fidelity is None else config.fidelity
     found = choose(measured, least, f"{len(measured)} pairs of reduction and depth")
@@ -167,7 +189,7 @@ def plan_tiers(
         at_its_scale = replace(config, scale=whole.scale or config.scale)
         hot, _ = plan_field(values, reduction, at_its_scale, target, **how)
     hot = replace(hot, name=name, facts={**hot.facts, "field": name})
-    tiers = Tiers(name, depth)._asdict()
+    tiers = {"hot": name, "depth": depth}
     return Plan([replace(whole, facts={**whole.facts, "tiers": tiers}), hot])
 
 
@@ -188,80 +210,89 @@ def choose(measured: Sequence[Measured], fidelity: float | None, asked_for: str)
     )
 
 
-def measure_tiers(
-    index: Index, topics: Mapping[str, str], plans: Sequence[tuple[float, Plan]],
-    depths: Sequence[int], task: Task, progress: Progress = silent,
-) -> list[Measured]:  # fmt: skip
-    """Measure two tiers at some reductions, each with some depths, by the queries of a log.
+@dataclass(frozen=True)
+class Candidates:
+    """An index that holds the hot fields of several reductions, to be searched in tiers."""
 
-    Parameters
-    ----------
-    index
-        The source.
-    plans
-        Reductions, each with its plan; the hot fields have different names.
-    task
-        A temporary folder beside its output holds an index with all these fields.
+    index: Index
+    fields: Mapping[float, str]
+    """Reduction -> its hot field."""
+    field: str
+    analysis: Analysis
+    threads: int
 
-    Raises :class:`TdvError` when fewer than :data:`FEWEST_QUERIES` have an answer.
-    """
-    whole, *_ = plans[0][1].fields
-    together = Plan([whole, *(plan.fields[1] for _, plan in plans)])
-    with tempfile.TemporaryDirectory(
-        prefix=".tdv-lucene-tiers-", dir=Path(task.output).parent
-    ) as folder:
-        made = Path(folder) / "index"
-        made.mkdir()
-        write_index(index, together, task, made, progress)
-        with Index.open(made) as tried:
-            return _measured(tried, whole, topics, plans, depths, task, progress)
+    @classmethod
+    @contextmanager
+    def write(
+        cls, index: Index, plans: Mapping[float, Plan], task: Task, progress: Progress = silent
+    ) -> Iterator[Self]:
+        """Write the candidates into a temporary folder beside the output of ``task``.
 
+        Parameters
+        ----------
+        index
+            The source.
+        plans
+            By reduction; the hot fields have different names.
+        """
+        whole = next(iter(plans.values())).fields[0]
+        hot = {reduction: plan.fields[1] for reduction, plan in plans.items()}
+        beside = Path(task.output).parent
+        with tempfile.TemporaryDirectory(prefix=".tdv-lucene-tiers-", dir=beside) as folder:
+            made = Path(folder) / "index"
+            made.mkdir()
+            write_index(index, Plan([whole, *hot.values()]), task, made, progress)
+            with Index.open(made) as tried:
+                names = {reduction: plan.field for reduction, plan in hot.items()}
+                analysis = analysis_of(tried, whole.field, task.config.analysis).analysis
+                yield cls(tried, names, whole.field, analysis, cores(task.config.threads))
 
-def _measured(
-    tried: Index, whole: FieldPlan, topics: Mapping[str, str],
-    plans: Sequence[tuple[float, Plan]], depths: Sequence[int], task: Task, progress: Progress,
-) -> list[Measured]:  # fmt: skip
-    field = whole.field
-    similarity = make_similarity(recorded_parameters(tried, field=field))
-    analysis = analysis_of(tried, field, task.config.analysis).analysis
-    threads = cores(task.config.threads)
-
-    def search(tiers: Tiers | None, hits: int) -> tuple[list[list[int]], float]:
+    @contextmanager
+    def searched(self, tiers: Tiers | None, progress: Progress = silent) -> Iterator[OpenSearch]:
+        """Open the search in some tiers; None for the whole field alone."""
+        similarity = make_similarity(recorded_parameters(self.index, field=self.field))
         with open_searched(
-            tried, similarity, field, analysis=analysis, tiers=tiers,
-            threads=threads, progress=progress,
-        ) as find:  # fmt: skip
-            found = find(topics, hits, progress)
-            return _documents(found), find.visits(topics, hits) / len(topics)
+            self.index, similarity, self.field, analysis=self.analysis, tiers=tiers,
+            threads=self.threads, progress=progress,
+        ) as search:  # fmt: skip
+            yield search
 
-    best, visits_whole = search(None, TEN)
-    some = [number for number, documents in enumerate(best) if documents]
-    if len(some) < FEWEST_QUERIES:
-        raise TdvError(
-            f"too few queries have an answer ({len(some)}): at least {FEWEST_QUERIES} can choose "
-            "tiers; pass more queries, or a reduction"
-        )
-    measured = []
-    for reduction, plan in plans:
-        hot = plan.fields[1].field
-        for depth in depths:
-            found, visits = search(Tiers(hot, depth), TEN)
-            _, visits_hot = search(Tiers(hot, 0), depth)
-            shares = np.array([len({*best[q]} & {*found[q]}) / len(best[q]) for q in some])
-            changed = np.mean([best[q][:1] != found[q][:1] for q in some])
-            off = 1.96 * shares.std(ddof=1) / np.sqrt(len(shares))
-            mean = float(shares.mean())
-            measured.append(
-                Measured(
-                    reduction, depth, mean, (mean - off, min(1.0, mean + off)), float(changed),
-                    visits, visits_whole, len(some), visits_hot + _SCORED * (visits - visits_hot),
-                )
-            )  # fmt: skip
-    return measured
+    def measure(
+        self, topics: Mapping[str, str], depths: Sequence[int], progress: Progress = silent
+    ) -> list[Measured]:
+        """Measure each reduction with each of the ``depths``, by the queries of a log.
+
+        Raises :class:`TdvError` when fewer than :data:`FEWEST_QUERIES` have an answer.
+        """
+        with self.searched(None, progress) as search:
+            best = _documents(search(topics, TEN, progress))
+            visits_whole = search.visits(topics, TEN)
+        some = [number for number, documents in enumerate(best) if documents]
+        if len(some) < FEWEST_QUERIES:
+            raise TdvError(
+                f"too few queries have an answer ({len(some)}): at least {FEWEST_QUERIES} can "
+                "choose tiers; pass more queries, or a reduction"
+            )
+        measured = []
+        for reduction, hot in self.fields.items():
+            for depth in depths:
+                with self.searched(Tiers(self.field, hot, depth), progress) as search:
+                    found = _documents(search(topics, TEN, progress))
+                    visits = search.visits(topics, TEN)
+                with self.searched(Tiers(self.field, hot, 0), progress) as search:
+                    first = search.visits(topics, depth)
+                pairs = [(best[query], found[query]) for query in some]
+                measured.append(
+                    Measured.of(
+                        reduction, depth, pairs, visits / len(topics), visits_whole / len(topics),
+                        (first + _SCORED * (visits - first)) / len(topics),
+                    )
+                )  # fmt: skip
+        return measured
 
 
-def _documents(hits: Hits) -> list[list[int]]:
-    """The documents of each query, by where their ids are."""
+def _documents(hits: Hits) -> list[list[bytes]]:
+    """The ids of each query's documents."""
     ids = [*map(bytes, hits.ids)]
     ends = np.cumsum(hits.counts)
     return [

@@ -69,12 +69,15 @@ class Tiers(NamedTuple):
 
     Attributes
     ----------
+    whole : str
+        The field that ranks.
     hot : str
         The field that finds.
     depth : int
         How many documents the whole field scores; 0 for none, which is a search of ``hot`` alone.
     """
 
+    whole: str
     hot: str
     depth: int
 

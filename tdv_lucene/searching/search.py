@@ -229,6 +229,8 @@ def open_searcher(
     model: str | None = None,
     *,
     analysis: Analysis | None = None,
+    tier: str = "both",
+    depth: int | None = None,
     **parameters: Any,
 ) -> Any:
     """Return a Pyserini ``LuceneSearcher`` on ``index``, with the parameters it records.
@@ -236,6 +238,10 @@ def open_searcher(
     It ranks by the model that the TDVs were learned for (any other ``model`` causes a warning in
     the log) and analyses queries as the index was analysed, or by ``analysis``. Parameters given
     (``k1``, ``b``, ``mu``) take precedence.
+
+    An index in two tiers is searched in both, unless one ``tier`` (``"hot"``, ``"whole"``) or
+    another ``depth`` is asked for; queries that are no bag of words of the whole field ask that
+    field alone.
 
     Use it like any other; ``tfidf``, which Pyserini lacks, works too. The first call imports
     Pyserini's search package, which takes seconds. Calling ``set_bm25`` or ``set_qld`` on the
@@ -247,7 +253,8 @@ def open_searcher(
         As :func:`recorded_parameters`.
     """
     with Index.open(index) as opened:
-        chosen = recorded_parameters(opened, model, **parameters)
+        chosen = recorded_parameters(opened, model, tier=tier, depth=depth, **parameters)
         warn_of_another_search(opened, chosen, opened.record())
         analysed = analysis_of(opened, asked=analysis)
-        return open_pyserini(opened, make_similarity(chosen), analysed.analysis)
+        how = make_similarity(chosen), analysed.analysis, chosen.tiers
+        return open_pyserini(opened, *how)

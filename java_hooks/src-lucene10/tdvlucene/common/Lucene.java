@@ -78,6 +78,11 @@ public final class Lucene {
     return new TopScoreDocCollectorManager(hits, null, Integer.MAX_VALUE);
   }
 
+  /** Whether documents must match a clause, or must not. */
+  public static boolean isRequired(BooleanClause clause) {
+    return clause.occur() != BooleanClause.Occur.SHOULD;
+  }
+
   /** The query in a clause. */
   public static Query query(BooleanClause clause) {
     return clause.query();

@@ -72,6 +72,11 @@ public final class Lucene {
     return TopScoreDocCollector.createSharedManager(hits, null, Integer.MAX_VALUE);
   }
 
+  /** Whether documents must match a clause, or must not. */
+  public static boolean isRequired(BooleanClause clause) {
+    return clause.getOccur() != BooleanClause.Occur.SHOULD;
+  }
+
   /** The query in a clause. */
   public static Query query(BooleanClause clause) {
     return clause.getQuery();

@@ -15,6 +15,9 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopFieldDocs;
+import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.ExternalIds;
@@ -76,7 +79,7 @@ final class Ranking {
 
   /** The best {@code hits} documents; low scores are skipped by block maxima. */
   ScoreDoc[] top(Query query, int hits) throws IOException {
-    if (tiers != null) {
+    if (isTiered(query)) {
       return topOfTiers(query, hits);
     }
     if (!tiesById) {
@@ -94,7 +97,7 @@ final class Ranking {
    * equal to a hit, others like it may have been left out, and ids are compared throughout.
    */
   ScoreDoc[] topOfOneSearch(Query query, int hits) throws IOException {
-    if (!tiesById || tiers != null) {
+    if (!tiesById || isTiered(query)) {
       return top(query, hits);
     }
     int more = (int) Math.min(Integer.MAX_VALUE - 1, (long) hits + SPARE + hits / SPARE_SHARE);
@@ -103,6 +106,41 @@ final class Ranking {
       return topByIds(query, hits);
     }
     return ordered(found, hits);
+  }
+
+  private boolean isTiered(Query query) {
+    return tiers != null && tiers.answer(query);
+  }
+
+  /**
+   * A searcher that finds bags of words by a ranking: for Anserini's searcher, which asks for hits by
+   * score and then id, with their scores.
+   */
+  static IndexSearcher asking(Ranking ranking) {
+    return new IndexSearcher(ranking.searcher.getIndexReader()) {
+      @Override
+      public TopFieldDocs search(Query query, int hits, Sort sort, boolean doDocScores)
+          throws IOException {
+        if (!ranking.isTiered(query)) {
+          return super.search(query, hits, sort, doDocScores);
+        }
+        ScoreDoc[] found = ranking.withIds(ranking.topOfTiers(query, hits));
+        TotalHits atLeast =
+            new TotalHits(found.length, TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO);
+        return new TopFieldDocs(atLeast, found, sort.getSort());
+      }
+
+      @Override
+      public TopDocs search(Query query, int hits) throws IOException {
+        if (!ranking.isTiered(query)) {
+          return super.search(query, hits);
+        }
+        ScoreDoc[] found = ranking.topOfTiers(query, hits);
+        TotalHits atLeast =
+            new TotalHits(found.length, TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO);
+        return new TopDocs(atLeast, found);
+      }
+    };
   }
 
   private ScoreDoc[] topOfTiers(Query query, int hits) throws IOException {

@@ -52,13 +52,14 @@ public final class SearchedIndex extends Job implements Closeable {
 
   /**
    * The index is a shard that {@link Statistics#ofShard} looked at, scored with those of the whole;
-   * it may lack the field.
+   * it may lack the field. To be called for each field that is searched.
    *
-   * @param counts as {@link Statistics} takes them
+   * @param counts as {@link Statistics#add} takes them
    * @param terms likewise
    */
-  public void useStatistics(String counts, String terms) {
-    statistics = new Statistics(queries.field(), counts, terms);
+  public void useStatistics(String field, String counts, String terms) {
+    statistics = statistics == null ? new Statistics() : statistics;
+    statistics.add(field, counts, terms);
   }
 
   /** JSON: whether equal scores are ordered by id, and are printed as those. */
@@ -94,7 +95,7 @@ public final class SearchedIndex extends Job implements Closeable {
 
   /** The same search by another searcher of the index, without feedback. */
   void search(IndexSearcher searcher, Queries.Topic topic, int hits) throws IOException {
-    if (tiers == null) {
+    if (tiers == null || !tiers.answer(topic.query())) {
       searcher.search(topic.query(), hits);
     } else {
       tiers.search(searcher, topic.query(), hits, (hot, most) -> searcher.search(hot, most).scoreDocs);
@@ -126,7 +127,7 @@ public final class SearchedIndex extends Job implements Closeable {
       requireVectors(index, reader, method);
       refuseSoftDeleted(index, reader, method);
       SimpleSearcher searcher = new SimpleSearcher(index.folders().get(0));
-      Searchable.setSimilarity(index, searcher, similarity);
+      Searchable.setSimilarity(index, searcher, similarity, null);
       searcher.set_analyzer(queries.analyzer());
       String collection = null; // to parse documents with, where no vectors are
       if (method.equals("rm3")) {

@@ -35,10 +35,11 @@ import tdvlucene.common.Lucene;
  * of documents, and once no score that a candidate can still reach brings it among the hits wanted,
  * it is left out.
  *
+ * @param whole the field that ranks, and that queries ask for
  * @param hot the field that finds
  * @param depth how many of the documents found are scored by the whole
  */
-public record Tiers(String hot, int depth) {
+public record Tiers(String whole, String hot, int depth) {
   /** A list with fewer documents costs less to enter than candidates to sort out. */
   private static final int SHORT_LIST = 512;
 
@@ -47,13 +48,23 @@ public record Tiers(String hot, int depth) {
     ScoreDoc[] search(Query query, int hits) throws IOException;
   }
 
+  /** Whether a query is a bag of the whole field's words: others ask that field alone. */
+  boolean answer(Query query) {
+    if (query instanceof BooleanQuery words) {
+      return words.clauses().stream()
+          .allMatch(clause -> !Lucene.isRequired(clause) && answer(Lucene.query(clause)));
+    }
+    Query bare = query instanceof BoostQuery boosted ? boosted.getQuery() : query;
+    return bare instanceof TermQuery one && one.getTerm().field().equals(whole);
+  }
+
   /**
    * The best documents, by score; at least as many as wanted where so many are found.
    *
    * <p>Where more are wanted than the depth, the others follow in the hot field's order. Their
    * scores are the hot field's, less what makes the first of them no better than the last before.
    *
-   * @param query terms of the whole field
+   * @param query one that these tiers {@link #answer}
    */
   ScoreDoc[] search(IndexSearcher searcher, Query query, int hits, FirstTier first)
       throws IOException {
