@@ -15,7 +15,6 @@ from ..index.analysis import analysis_of, refuse_different
 from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
 from ..index.queries import check_query_terms
-from ..index.record import notes_on_strangers
 from ..jvm.analysis import analyze
 from ..jvm.searcher import (
     Hit,
@@ -27,7 +26,7 @@ from ..jvm.searcher import (
 )
 from ..report.wording import shortened
 from .config import ExplainConfig
-from .inputs import asked_tiers, open_alike, shared_model
+from .inputs import asked_tiers, notes_on_strangers, open_alike, shared_model
 from .term_changes import Value, measure_terms
 
 _log = logging.getLogger(__name__)

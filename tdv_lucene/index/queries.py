@@ -89,8 +89,6 @@ def shortened_topics(
     }
 
 
-_log = logging.getLogger(__name__)
-
 _ENOUGH = 50
 """Different terms that say something."""
 _MISSING = 0.1
@@ -99,7 +97,6 @@ at least, are known to the analyzer that made the index."""
 _STRANGE = 0.5
 """A share that no queries lack which are of the index's collection and language."""
 _MOST_TEXTS = 1000
-_SHOWN = 3
 
 _UNLIKE = "is the index of their collection and language?"
 

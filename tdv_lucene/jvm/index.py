@@ -88,8 +88,8 @@ def hash_ids(
 ) -> tuple[list[str], np.ndarray]:
     """The ids that have one of ``hashes_of``, and int64[D], a hash of each live document's id."""
     with TemporaryArrays() as arrays:
-        job = java_class("tdvlucene.inspect.ShardJob")(java_index(index), arrays.folder)
-        job.findIds(json.dumps(list(map(str, hashes_of))))
+        wanted = json.dumps(list(map(str, hashes_of)))
+        job = java_class("tdvlucene.inspect.ShardJob")(java_index(index), arrays.folder, wanted)
         return json.loads(run_job(job)), arrays.read("hashes", np.int64)
 
 
@@ -126,9 +126,5 @@ def write_tokens(
 
     Raises :class:`TdvError` when the index stores no text, unless ``number_lines``.
     """
-    job = java_class("tdvlucene.extract.TokensJob")(
-        java_index(index), make_analyzer(analysis), java_path(output)
-    )
-    if number_lines:
-        job.numberLines()
-    return int(run_job(job, progress))
+    given = java_index(index), make_analyzer(analysis), java_path(output), number_lines
+    return int(run_job(java_class("tdvlucene.extract.TokensJob")(*given), progress))

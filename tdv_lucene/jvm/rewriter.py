@@ -66,14 +66,10 @@ def rewrite_index(
         every field but the first, by name under ``fields``.
     """
     job = java_class("tdvlucene.prune.PruneJob")(java_index(index), java_path(folder), threads)
-    if one_segment:
-        job.mergeToOneSegment()
-    if is_shard:
-        job.isShard()
-    if has_changed:
-        job.hasChanged()
-    if counts_only:
-        job.countOnly()
+    _switch_on(
+        job, mergeToOneSegment=one_segment, isShard=is_shard, hasChanged=has_changed,
+        countOnly=counts_only,
+    )  # fmt: skip
     return run_on_fields(job, fields, progress, user_data)
 
 
@@ -102,11 +98,14 @@ def prove_pruned(
         as far as they apply.
     """
     job = java_class("tdvlucene.verify.VerifyJob")(java_index(index), java_index(pruned), threads)
-    if is_shard:
-        job.isShard()
-    if has_followed:
-        job.hasFollowed()
+    _switch_on(job, isShard=is_shard, hasFollowed=has_followed)
     return run_on_fields(job, fields, progress)
+
+
+def _switch_on(job: Any, **switches: bool) -> None:
+    for name, is_on in switches.items():
+        if is_on:
+            getattr(job, name)()
 
 
 def run_on_fields(
@@ -246,6 +245,5 @@ def follow(
         both; those deleted before, taken to be as long as others, in neither.
     """
     job = java_class("tdvlucene.prune.UpdateJob")(java_index(index), held.java, threads)
-    if is_at_home:
-        job.isAtHome()
+    _switch_on(job, isAtHome=is_at_home)
     return run_on_fields(job, fields, progress, user_data)
