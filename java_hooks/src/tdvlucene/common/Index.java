@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 import org.apache.lucene.codecs.CompoundDirectory;
 import org.apache.lucene.codecs.DocValuesProducer;
 import org.apache.lucene.codecs.FieldsProducer;
@@ -124,21 +123,8 @@ public final class Index implements Closeable {
    * done in a moment: anything longer is a {@link Job}.
    */
   public <T> T read(Reading<T> reading) throws IOException {
-    return explained(() -> {
-      try (IndexReader reader = open()) {
-        return reading.of(reader);
-      }
-    });
-  }
-
-  /** As above, of a reader of the index that stays open. */
-  public <T> T read(IndexReader reader, Reading<T> reading) throws IOException {
-    return explained(() -> reading.of(reader));
-  }
-
-  private <T> T explained(Callable<T> work) throws IOException {
-    try {
-      return work.call();
+    try (IndexReader reader = open()) {
+      return reading.of(reader);
     } catch (Throwable t) { // also errors: a wrong length asks for any amount of memory
       throw IOUtils.rethrowAlways(Failures.explain(t, List.of(this), read -> {}));
     }
