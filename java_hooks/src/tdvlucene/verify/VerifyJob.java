@@ -243,7 +243,7 @@ public final class VerifyJob extends FieldsJob {
         double average = (double) comparison.tokens.sum() / documents;
         Difference.require("average length recorded", average, plan.average);
       }
-      new Values(source, pruned, plan.source, plan.field).compareNorms(plan, lengths);
+      comparison.compareNorms(lengths);
       found[0] = comparison.postings.sum();
     });
     return found[0];
@@ -251,9 +251,7 @@ public final class VerifyJob extends FieldsJob {
 
   /** Compares what pruning leaves as it is of a field. */
   private void compareOther(FieldInfo info) throws IOException {
-    Values values = new Values(source, pruned, info.name, info.name);
-    boolean isPruned = target(info.name) != null;
-    if (!isPruned && info.getIndexOptions() != IndexOptions.NONE) {
+    if (target(info.name) == null && info.getIndexOptions() != IndexOptions.NONE) {
       PlannedField unchanged = new PlannedField(info.name, info.name, null, PostingRule.KEEP_ALL);
       Postings comparison =
           new Postings(this, source, pruned, new Postings.ComparedField(unchanged, null));
@@ -261,12 +259,12 @@ public final class VerifyJob extends FieldsJob {
       overTerms(comparison);
       boolean known = !source.reader.hasDeletions();
       comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
-    }
-    if (!isPruned && info.hasNorms()) {
-      values.compareNorms(null, null);
+      if (info.hasNorms()) {
+        comparison.compareNorms(null);
+      }
     }
     if (info.getPointDimensionCount() > 0) {
-      values.comparePoints();
+      Side.comparePoints(source, pruned, info.name);
     }
   }
 
