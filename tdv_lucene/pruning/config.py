@@ -13,6 +13,8 @@ from ..errors import TdvError
 from ..options import Effect, Named, OfField, Overwrite, Threads, option
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from .targets import SearchTarget
 
 _DROPPED, _WRITTEN = "What is dropped", "What is written"
@@ -142,6 +144,15 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     def target(self) -> SearchTarget:
         """Whose parameters the index is written for."""
         return _target(self.search_as)
+
+    def drops(self, doc_freq: np.ndarray) -> np.ndarray:
+        """Return bool[V]: the terms that are dropped whatever their TDVs are."""
+        return doc_freq < self.min_doc_freq
+
+    @property
+    def is_as_learned(self) -> bool:
+        """Whether what is written was decided by TDVs alone, as when they were validated."""
+        return self.min_doc_freq == 1 and self.tf == "scaled"
 
     @property
     def fixed_scale(self) -> float | None:

@@ -26,8 +26,7 @@ from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.parameters import Searcher, recorded_parameters
 from ..index.queries import searchable_topics
-from ..jvm.hits import Hits, OpenSearch, open_searched
-from ..jvm.searcher import make_similarity
+from ..jvm.searcher import Hits, OpenSearch, make_similarity, open_searched
 from ..plan import Plan
 from ..progress import Progress, silent
 from ..ranking.parameters import Tiers
