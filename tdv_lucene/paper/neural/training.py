@@ -30,7 +30,8 @@ from ...ranking.bm25 import Bm25, bm25_idf
 from ...simulation.problem import JudgedMatrix
 from ...simulation.retrieval import Queries, make_queries
 from ...store import NUMBER, check_content, check_files, load_array, read_manifest, save_array
-from ..recipe import hinge_with_sparsity, relevant_pairs
+from ..method import hinge
+from ..recipes import relevant_pairs
 from . import KIND, RANKERS
 from .layers import Batch
 from .rankers import POOLED, RATES, NeuralConfig, Ranker, make_ranker
@@ -183,8 +184,7 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
 
 def _hinge(ranker: Ranker, batch: Batch) -> jax.Array:
     """Return the loss of a batch of a relevant document and a non-relevant one each."""
-    scores = ranker(batch)
-    return hinge_with_sparsity(scores[:, 0], scores[:, 1], jnp.zeros(()), 0.0)
+    return hinge(ranker(batch))
 
 
 _loss = jax.jit(_hinge)
