@@ -269,7 +269,7 @@ class Triples:
     """
 
     def __init__(self, problem: Problem, depth: int = 0, anywhere: float = 0.0) -> None:
-        self._rows, self._queries = problem.rows, problem.queries
+        self._problem, self._queries = problem, problem.queries
         self._documents, self._anywhere = problem.matrix.shape[1], anywhere
         self._terms = padded_terms(problem.queries)
         self.pairs = relevant_pairs(problem.queries)
@@ -303,8 +303,9 @@ class Triples:
         queries, relevant = pairs.T
         docs = np.stack([relevant, self.negatives(queries, rng)], axis=1)
         terms = self._terms[0][queries]
-        tf = np.stack([self._rows.term_freqs(column, terms) for column in docs.T], axis=1)
-        return self._rows.batch(terms, self._terms[1][queries], docs, tf)
+        rows = self._problem.rows
+        tf = np.stack([rows.term_freqs(column, terms) for column in docs.T], axis=1)
+        return rows.batch(terms, self._terms[1][queries], docs, tf)
 
 
 def relevant_pairs(queries: Queries) -> np.ndarray:
