@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Train word vectors on one collection's text, for the terms of others.
 
 Small collections are too small to train on. fastText of 100 dimensions on plain lower-case words,
