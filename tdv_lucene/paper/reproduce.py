@@ -239,7 +239,7 @@ def _measure_row(
     ]
     both = [measure(one, asked, queries.qrels) for one in runs.values()]
     found = {name: np.stack([each[name] for each in both]) for name in both[0]}
-    if not row.endswith("default"):  # that drops single postings
+    if "posting_rule" not in values.manifest:  # no single postings are dropped
         learned = {name: value for name, value in values.manifest["parameters"].items() if value}
         judged, chosen = experiment.judged(held_out), SearchParameters().with_values(learned)
         own = [
