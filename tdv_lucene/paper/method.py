@@ -2,19 +2,10 @@
 
 The frame: tdv = ReLU(x . w + b) over frozen word vectors (eq. 7), ranking functions on S' (eq. 9 to
 11), hinge and l1 (eq. 12-13), Adam from b = 1. *Literal* training has the statistics of the
-documents of half a batch (the relevant or the other ones), as the paper's implementation. What
-*tuned* training does in place of that, and why:
-
-- b stays 1. It is the common level of all TDVs, which k1, mu and the margin express as well. A free
-  one lets the penalty shrink every TDV without zeroing any. w starts at 0: at the baseline itself.
-- The vectors are centred and whitened (:func:`whitened`), so that no step moves all terms at once.
-- Statistics are those of the whole collection, exactly: l1(S'_t) = cf_t tdv_t.
-- The l1 of a document's vector is taken at unit length (:func:`unit_l1`). Shrinking does not lower
-  it, zeros do. It lowers a term that occurs once in each of its documents, and raises one that
-  occurs often in few.
-- Adam has one second moment for all of w (:func:`adam_of_one_scale`), so w moves along the gradient
-  and not equally far in every direction.
-- Scores are multiplied by a temperature before the margin of 1 is asked of them.
+documents of half a batch (the relevant or the other ones), as the paper's implementation. *Tuned*
+training has those of all documents: l1(S'_t) = cf_t tdv_t. It begins with w = 0, at the baseline,
+and b stays 1: as the common level of all TDVs it is what k1, mu and the margin express as well, and
+a free one lets the penalty shrink every TDV without zeroing any.
 
 Eq. (10) is read with S' in its denominator. A query term may occur in no document of half a batch,
 so there eq. (3) divides by l1 + 1, eq. (6) by mu p + 1.

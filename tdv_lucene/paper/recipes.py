@@ -73,40 +73,20 @@ class PaperRecipe:
 class TunedRecipe:
     """The paper's training, with its open choices made by inner folds.
 
-    Attributes
-    ----------
-    statistics : tuple of str
-        Formulas to train by: "l1", the paper's; "df", Lucene's, which searches.
-    sparsities : tuple of float
-        lambda, each within [0, 1].
-    powers : tuple of float
-        What TDVs above 0 are raised to: 1 leaves them as they are learned, 0 makes them all 1.
-    targets : tuple of float
-        Shares of the postings, ascending, to look at the measures at.
-    inner_folds : int
-    measured : int
-        Training queries to measure by, at most.
-    kept_recall : float
-        The share of the baseline's R@1000 that must be left. On other queries about as much is
-        lost again, so half of the 1 % that may be lost is asked for.
-    candidates : int
-        Of the baseline's first documents, those that negatives are drawn from.
-    anywhere : float
-        The share of negatives that are drawn from all documents. They cost what no longer matches.
-    pairs_per_step, max_steps : int
-    learning_rate : float
+    On other queries about as much recall is lost as on those that choose, so ``kept_recall`` asks
+    for half of the 1 % that may be lost. Negatives from ``anywhere`` cost what no longer matches.
     """
 
     name = "tuned"
-    statistics: tuple[str, ...] = ("df", "l1")
-    sparsities: tuple[float, ...] = (0.5, 0.8)
-    powers: tuple[float, ...] = (1.0, 0.0)
+    statistics: tuple[str, ...] = ("df", "l1")  # formulas to train by: Lucene's, the paper's
+    sparsities: tuple[float, ...] = (0.5, 0.8)  # lambda, each within [0, 1]
+    powers: tuple[float, ...] = (1.0, 0.0)  # of TDVs above 0: as learned, or all 1
     targets: tuple[float, ...] = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
     inner_folds: int = 3
-    measured: int = 400
-    kept_recall: float = 0.995
-    candidates: int = 1000
-    anywhere: float = 0.5
+    measured: int = 400  # training queries to measure by, at most
+    kept_recall: float = 0.995  # share of the baseline's R@1000 that must be left
+    candidates: int = 1000  # of the baseline's first documents, to draw negatives from
+    anywhere: float = 0.5  # share of negatives from all documents
     pairs_per_step: int = 128
     max_steps: int = 200
     learning_rate: float = 1e-2
