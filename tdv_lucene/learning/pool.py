@@ -122,8 +122,7 @@ def search_lucene(
     progress: Progress = silent,
 ) -> Search:
     """Return a search of the index, with all cores."""
-    from ..jvm.hits import open_searched
-    from ..jvm.searcher import make_similarity
+    from ..jvm.searcher import make_similarity, open_searched
 
     def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
         similarity = make_similarity(parameters, model)

@@ -26,7 +26,7 @@ from ..index.record import (
     read_records,
 )
 from ..interruption import deferred, waiting
-from ..jvm.following import FieldState, HeldIndex, field_state, follow
+from ..jvm.rewriter import FieldState, HeldIndex, field_state, follow
 from ..plan import FieldPlan, Plan
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source

@@ -25,8 +25,7 @@ from ..index.queries import searchable_topics
 from ..index.record import FieldRecord, user_data_of_whole
 from ..index.shards.survey import refuse_copies
 from ..index.shards.workers import Workers, open_workers
-from ..jvm.hits import Hits, Statistics, open_searched, shard_statistics
-from ..jvm.searcher import make_similarity
+from ..jvm.searcher import Hits, Statistics, make_similarity, open_searched, shard_statistics
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Part, Source
