@@ -374,17 +374,12 @@ def order_terms(
     and v their spread, as a share of it: a term with about the same weight everywhere distinguishes
     documents by nothing but its presence. The weights of quantised BM25 grow with rarity, and more
     than suits recall: hence u. The weights of a learned sparse model already say what a term is
-    worth in a document, and any order of terms only spoils them. So p is 1 where terms explain at
-    least ``_BY_TERM`` of the variance of weights (.9 of BM25's), and 0 where they explain less than
-    half (.3 to .4 of a SPLADE model's).
+    worth in a document, and any order of terms only spoils them: hence p, :func:`power_of_order`.
     """
     if ranking_function(model).of_weights:
         mean = np.asarray(matrix.total_term_freq) / np.maximum(matrix.doc_freq, 1)
-        spread = spread_of_weights(matrix)
-        explained = share_between_terms(mean, spread, np.asarray(matrix.doc_freq))
-        power = np.clip((explained - 0.5) / (_BY_TERM - 0.5), 0, 1)
-        worth = (spread + 0.05) ** 0.6 * np.maximum(mean, 1) ** -0.35
-        return np.asarray(worth**power, np.float32)
+        worth = (spread_of_weights(matrix) + 0.05) ** 0.6 * np.maximum(mean, 1) ** -0.35
+        return np.asarray(worth ** power_of_order(matrix), np.float32)
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     ridf = np.maximum(residual_idf(matrix), 0)
     size = np.log(matrix.doc_count + 1)
@@ -394,6 +389,15 @@ def order_terms(
     worth = (ridf + 0.05 + rarity) ** power * np.minimum(idf, _RAREST) ** 0.6
     cost = (1 + _ENTRY / np.asarray(matrix.doc_freq)) ** per_byte
     return np.asarray(worth / cost, np.float32)
+
+
+def power_of_order(matrix: TermDocumentMatrix) -> float:
+    """Return how far weights are a matter of their term, within [0, 1].
+
+    1 where terms explain at least ``_BY_TERM`` of the variance of weights (.9 of BM25's), and 0
+    where they explain less than half (.3 to .4 of a SPLADE model's).
+    """
+    return float(np.clip((share_between_terms(matrix) - 0.5) / (_BY_TERM - 0.5), 0, 1))
 
 
 def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocumentMatrix:
