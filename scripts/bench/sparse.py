@@ -20,17 +20,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from impact_peers import PEERS, Peer, Postings, estimated_bytes
 from results import machine, markdown_table, write_run
+from scipy.sparse import csr_array
 from sources import timed
 from splade import COLLECTIONS, SETS, with_set
 
-from tdv_lucene import build_index, learn_from_index, prune_index, read_qrels, read_topics
+from tdv_lucene import build_index, extract_matrix, learn_from_index, prune_index, read_qrels
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.simulation.retrieval import MEASURES, QueryPostings, evaluate, make_queries
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix, load_matrix
 
 SHARES = (0.3, 0.5, 0.6, 0.7, 0.85)
 SHOWN = ("nDCG@10", "R@100", "R@1000")
@@ -40,14 +41,60 @@ _FILES = ("sparse.md", "sparse.json")
 Row = dict[str, Any]
 
 
+class Queries:
+    """At most so many judged queries with their weights, and their relevant documents."""
+
+    def __init__(self, whole: TermDocumentMatrix, topics: Path, qrels: Path, most: int) -> None:
+        judged = read_qrels(qrels)
+        documents = {name.decode(): number for number, name in enumerate(whole.doc_ids)}
+        lines = map(json.loads, topics.read_text(encoding="utf-8").splitlines())
+        asked = {line["id"]: line["vector"] for line in lines}
+        self._relevant = {
+            qid: held for qid in asked
+            if (held := {documents[doc]: grade for doc, grade in judged.get(qid, {}).items()
+                         if grade > 0 and doc in documents})
+        }  # fmt: skip
+        chosen = [*self._relevant][:: -(-len(self._relevant) // most)]
+        self._relevant = {qid: self._relevant[qid] for qid in chosen}
+        self._ideal = [sorted((g for g in judged[qid].values() if g > 0), reverse=True)[:10]
+                       for qid in chosen]  # fmt: skip
+        sizes = [len(asked[qid]) for qid in chosen]
+        terms = whole.vocabulary.find([term for qid in chosen for term in asked[qid]])
+        weights = np.array([w for qid in chosen for w in asked[qid].values()], float)
+        queries = np.repeat(np.arange(len(chosen)), sizes)
+        here, shape = terms >= 0, (len(chosen), whole.shape[0])
+        self._weights = csr_array((weights[here], (queries[here], terms[here])), shape)
+
+    def measured(self, index: csr_array, ties: np.ndarray) -> np.ndarray:
+        """Return the means of ``SHOWN``; ``ties`` int64[D] ranks documents of equal scores."""
+        found = []
+        for number, relevant in enumerate(self._relevant.values()):
+            scores = (self._weights[[number]] @ index).toarray()[0]
+            held = np.flatnonzero(scores)
+            ranking = held[np.lexsort((ties[held], -scores[held]))][:1000].tolist()
+            ranks = {rank: relevant[doc] for rank, doc in enumerate(ranking) if doc in relevant}
+            gain = sum(grade / np.log2(rank + 2) for rank, grade in ranks.items() if rank < 10)
+            best = sum(g / np.log2(rank + 2) for rank, g in enumerate(self._ideal[number]))
+            recall = [sum(rank < depth for rank in ranks) / len(relevant) for depth in (100, 1000)]
+            found.append([gain / best, *recall])
+        return np.mean(found, axis=0)
+
+
 class Collection:
     """An impact index of a collection, its judged queries, and what was pruned of it."""
 
-    def __init__(self, documents: Path, made: Path) -> None:
+    def __init__(self, documents: Path, made: Path, queries: int) -> None:
         self.name, self._made, self._documents = documents.name, made, documents
-        self.sets = SETS.get(self.name, ("",))
         self.has_training = (documents / f"queries.{_TRAIN}.tsv").exists()
         self.index = self._step("index", self._build)
+        self.whole = load_matrix(
+            self._step("matrix", lambda to: extract_matrix(self.index, to, positions=False))
+        )
+        names = np.array([crc32(name) for name in self.whole.doc_ids])
+        self._ties = np.argsort(np.argsort(names, kind="stable"), kind="stable")
+        self._queries = [
+            Queries(self.whole, *self._judged(name), queries) for name in SETS.get(self.name, ("",))
+        ]
 
     def _build(self, path: Path) -> None:
         folder = self._made / "documents"
@@ -81,21 +128,15 @@ class Collection:
 
     def measured(self, left: TermDocumentMatrix) -> dict[str, float]:
         """Return the means over the query sets of what is left of the index."""
-        found = []
-        for name in self.sets:
-            topics, qrels = self._judged(name)
-            texts = {qid: text.split() for qid, text in read_topics(topics).items()}
-            postings = QueryPostings(left, make_queries(left, texts, read_qrels(qrels)))
-            found.append(evaluate(postings, postings.tf.astype(np.float32)).mean(axis=0))
-        means = dict(zip(MEASURES, np.mean(found, axis=0).tolist()))
-        return {name: means[name] for name in SHOWN}
+        rows = self.whole.vocabulary.find([*left.vocabulary.terms])
+        terms = np.repeat(rows, np.diff(left.indptr))
+        shape = self.whole.shape
+        weights = csr_array((np.asarray(left.data, float), (terms, left.indices)), shape)
+        found = [queries.measured(weights, self._ties) for queries in self._queries]
+        return dict(zip(SHOWN, np.mean(found, axis=0).tolist()))
 
     def row(self, left: TermDocumentMatrix) -> Row:
         return {"bytes": estimated_bytes(left), "postings": left.postings, **self.measured(left)}
-
-    def full(self) -> list[Row]:
-        with open_matrix(self.index, positions=False) as matrix:
-            return [self.row(matrix)]
 
     def ours(self, shares: Sequence[float], learned: bool) -> list[Row]:
         found = []
@@ -105,9 +146,8 @@ class Collection:
         return found
 
     def peer(self, name: str, sizes: Sequence[int]) -> list[Row]:
-        with open_matrix(self.index, positions=False) as matrix:
-            peer = Peer(Postings(matrix), name)
-            return [self.row(peer.left(share)) for share in peer.shares_of(sizes)]
+        peer = Peer(Postings(self.whole), name)
+        return [self.row(peer.left(share)) for share in peer.shares_of(sizes)]
 
 
 def measure(
@@ -124,7 +164,7 @@ def measure(
             timed(f"{collection.name}, {name}", lambda: known.update({name: of()}))
             keep()
 
-    add(FULL, collection.full)
+    add(FULL, lambda: [collection.row(collection.whole)])
     add(OURS, lambda: collection.ours(shares, False))
     for name in PEERS:
         add(name, partial(collection.peer, name, [row["bytes"] for row in known[OURS]]))
@@ -166,6 +206,7 @@ def main() -> None:
     for name in ("collections", "work", "output"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES)
+    parser.add_argument("--queries", type=int, default=400, help="at most so many of a set")
     parser.add_argument("--learned", action="store_true", help="also learn from training queries")
     parser.add_argument("names", nargs="*", default=COLLECTIONS, metavar="NAME")
     args = parser.parse_args()
@@ -179,7 +220,7 @@ def main() -> None:
 
     for name in args.names:
         documents = args.collections / name
-        collection = Collection(documents, args.work / documents.name)
+        collection = Collection(documents, args.work / documents.name, args.queries)
         known = raw["rows"].setdefault(documents.name, {})
         measure(collection, raw["shares"], args.learned, known, keep)
 

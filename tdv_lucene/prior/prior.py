@@ -28,7 +28,7 @@ from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, collection_statistics, standard_statistic
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
-from ..ranking.postings import Boost, FirstPositionBoost, WeightPower, describe_boost
+from ..ranking.postings import FirstPositionBoost, describe_boost
 from ..simulation.collection import rule_of_order
 from ..values.posting_rule import CORRECTED_AT, power_of_order
 from ..values.term_values import TermValues, unvalidated_values
@@ -53,9 +53,9 @@ _SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
 """The largest scales, by the least reduction. Larger frequencies take more bytes than few dropped
 postings save: no known collection's index without positions is smaller than the pruned one."""
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
-_RARITY, _POWER, _MEAN_WEIGHT, _DROPPED = 0.25, 1.25, 12.0, 0.6
-"""Of a learned model's weights: how far TDVs fall by a standard deviation of ln df, the power, the
-mean to scale them to, and the share of the postings to drop."""
+_RARITY, _MEAN_WEIGHT, _DROPPED = 0.25, 12.0, 0.6
+"""Of a learned model's weights: how far TDVs fall by a standard deviation of ln df, the mean to
+scale them to, and the share of the postings to drop."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Settings:
     Attributes
     ----------
     parameters : SearchParameters
-    boost : Boost or None
-        By first positions, None if the index has none, or they do not help; or of weights.
+    boost : FirstPositionBoost or None
+        None if the index has no positions, or they do not help.
     slope : float
         How far TDVs may differ from their mean, within [0, 1].
     scale : float
@@ -80,7 +80,7 @@ class Settings:
     """
 
     parameters: SearchParameters
-    boost: Boost | None
+    boost: FirstPositionBoost | None
     slope: float
     scale: float
     reduction: float | None
@@ -285,20 +285,17 @@ def mean_length(matrix: TermDocumentMatrix) -> float:
     return float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
 
 
-def _for_weights(settings: Settings, matrix: TermDocumentMatrix, lead: bool) -> Settings:
-    """Return the settings for an impact index: large weights count for more, and all are coarser.
+def _for_weights(settings: Settings, matrix: TermDocumentMatrix) -> Settings:
+    """Return the settings for an impact index, whose weights are stored more coarsely.
 
     A model that weighs terms has not seen how rare they are in this collection. So the more the
     weights are its own, and no matter of the term, the more TDVs fall with ln df, and the more is
     dropped (``runs/2026-11-27-sparse`` of the bench).
     """
-    own = 1 - power_of_order(matrix)
-    one = WeightPower.one(matrix.doc_freq, matrix.total_term_freq)
-    least = settings.reduction or 0.0
-    return replace(
-        settings, boost=one._replace(power=_POWER, across=_POWER) if lead else None, slope=own,
-        scale=min(1.0, _MEAN_WEIGHT / one.unit), reduction=least + own * (_DROPPED - least),
-    )  # fmt: skip
+    own, least = 1 - power_of_order(matrix), settings.reduction or 0.0
+    mean = np.sum(matrix.total_term_freq) / max(1, int(np.sum(matrix.doc_freq)))
+    scale = float(_MEAN_WEIGHT / max(mean, _MEAN_WEIGHT))
+    return replace(settings, slope=own, scale=scale, reduction=least + own * (_DROPPED - least))
 
 
 _log = logging.getLogger(__name__)
@@ -349,7 +346,7 @@ def prior_values(
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
     if ranking_function(model).of_weights:
-        settings = _for_weights(settings, matrix, lead)
+        settings = _for_weights(settings, matrix)
     recommends = reductions is None or None in reductions
     if not quiet:
         may_place = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from command_line import hits_of, run_command, write_judged
 from impact_documents import LAYOUT, POWER, impact_documents
