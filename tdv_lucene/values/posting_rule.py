@@ -371,10 +371,9 @@ def order_terms(
     texts often rank better for it, claims and abstracts worse.
 
     In an impact index it is ((v + 0.05)^0.6 u^-0.35)^p, where u is the mean of a term's weights,
-    and v their spread, as a share of it: a term with about the same weight everywhere distinguishes
-    documents by nothing but its presence. The weights of quantised BM25 grow with rarity, and more
-    than suits recall: hence u. The weights of a learned sparse model already say what a term is
-    worth in a document, and any order of terms only spoils them: hence p, :func:`power_of_order`.
+    and v their spread, as a share of it: a term of one weight distinguishes documents by nothing
+    but its presence. Quantised BM25 grows with rarity more than suits recall: hence u. Weights of a
+    learned model already say what a term is worth in a document: hence p, :func:`power_of_order`.
     """
     if ranking_function(model).of_weights:
         mean = np.asarray(matrix.total_term_freq) / np.maximum(matrix.doc_freq, 1)
@@ -392,10 +391,8 @@ def order_terms(
 
 
 def power_of_order(matrix: TermDocumentMatrix) -> float:
-    """Return how far weights are a matter of their term, within [0, 1].
-
-    1 where terms explain at least ``_BY_TERM`` of the variance of weights (.9 of BM25's), and 0
-    where they explain less than half (.3 to .4 of a SPLADE model's).
+    """Return how far weights are a matter of their term: 1 where terms explain at least
+    ``_BY_TERM`` of their variance (.9 of BM25's), 0 below a half (.3 to .4 of a SPLADE model's).
     """
     return float(np.clip((share_between_terms(matrix) - 0.5) / (_BY_TERM - 0.5), 0, 1))
 
