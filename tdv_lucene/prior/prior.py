@@ -54,8 +54,7 @@ _SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
 postings save: no known collection's index without positions is smaller than the pruned one."""
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 _RARITY, _MEAN_WEIGHT, _DROPPED = 0.25, 12.0, 0.6
-"""Of a learned model's weights: how far TDVs fall by a standard deviation of ln df, the mean to
-scale them to, and the share of the postings to drop."""
+"""Of a model's weights: what TDVs fall by a deviation of ln df, their mean, the share to drop."""
 
 
 @dataclass(frozen=True)
@@ -155,8 +154,7 @@ class Prior:
     def of(self, model: str) -> Prior:
         """Return this prior if it knows the ranking function, else a plain rule.
 
-        By that rule all TDVs are 1, and 10 % of the postings are dropped; :func:`_for_weights`
-        says what it does to weights.
+        By that rule all TDVs are 1, and 10 % of the postings are dropped (see `_for_weights`).
         """
         if self.knows(model):
             return self
@@ -288,9 +286,8 @@ def mean_length(matrix: TermDocumentMatrix) -> float:
 def _for_weights(settings: Settings, matrix: TermDocumentMatrix) -> Settings:
     """Return the settings for an impact index, whose weights are stored more coarsely.
 
-    A model that weighs terms has not seen how rare they are in this collection. So the more the
-    weights are its own, and no matter of the term, the more TDVs fall with ln df, and the more is
-    dropped (``runs/2026-11-27-sparse`` of the bench).
+    A model has not seen how rare a term is here. The more weights are its own, the more TDVs fall
+    with ln df, and the more is dropped (``runs/2026-11-27-sparse`` of the bench).
     """
     own, least = 1 - power_of_order(matrix), settings.reduction or 0.0
     mean = np.sum(matrix.total_term_freq) / max(1, int(np.sum(matrix.doc_freq)))

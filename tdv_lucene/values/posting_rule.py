@@ -356,19 +356,11 @@ def order_terms(
     It is (RIDF + 0.05 + 0.7 m c^4)^(0.9 l^4) i^0.6, where i is the smaller of idf and 8, m the mean
     RIDF of a posting, c the smaller of idf / 8 and 8 / idf, and l the smaller of 1 and 9.5 / ln N.
 
-    - The learned TDV does not tell whether a posting list is worth its bytes: dropping the terms
-      with the smallest TDVs, or those that queries use least, costs far more than this order.
-    - A larger power of idf keeps the ranking of a large collection as well, in shorter lists, but
-      costs small collections their recall.
-    - A term of a single document has no RIDF. The addition for rarity keeps the names and numbers
-      of a few thousand documents. A large collection has many more of them, which take most of its
-      dictionary, and queries seldom contain one.
-    - In a large collection idf tells more about a term, and RIDF less.
+    The learned TDV does not tell whether a posting list is worth its bytes: dropping the terms with
+    the smallest TDVs, or those that queries use least, costs far more than this order.
 
-    It is divided by (1 + 8 / df)^``per_byte``: a term takes as much of the dictionary as some eight
-    postings of the lists, and with a power of 1 the order is by worth per byte. In as many bytes
-    fewer rare terms are then kept, and more postings of others. Questions about details of short
-    texts often rank better for it, claims and abstracts worse.
+    It is divided by (1 + 8 / df)^``per_byte``: with a power of 1 the order is by worth per byte,
+    the dictionary's included. ``learning/README.md`` has the reasons for each part.
 
     In an impact index it is ((v + 0.05)^0.6 u^-0.35)^p, where u is the mean of a term's weights,
     and v their spread, as a share of it: a term of one weight distinguishes documents by nothing
