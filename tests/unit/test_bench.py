@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py", "impact.py", "sparse.py",
-           "tiers.py", "prior.py", "log_bound.py", "known.py", "paper.py"]  # fmt: skip
+SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py", "impact.py",
+           "sparse.py", "tiers.py", "prior.py", "log_bound.py", "known.py", "paper.py"]  # fmt: skip
 READING = ["picture.py", "paper_vectors.py"]
 """Scripts that read figures or documents, and need no folder to work in."""
 
