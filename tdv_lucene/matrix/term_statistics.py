@@ -94,16 +94,12 @@ def spread_of_weights(matrix: TermDocumentMatrix) -> np.ndarray:
     return spread
 
 
-def share_between_terms(mean: np.ndarray, spread: np.ndarray, doc_freq: np.ndarray) -> float:
-    """Return the share of the variance of weights that is between terms, within [0, 1].
-
-    ``mean`` float64[V] of each term's weights, and ``spread`` float64[V] as
-    :func:`spread_of_weights` has it. 1 where all weights are equal.
-    """
-    if not len(mean):
-        return 1.0
-    within = float(np.average((spread * mean) ** 2, weights=doc_freq))
-    between = float(np.average((mean - np.average(mean, weights=doc_freq)) ** 2, weights=doc_freq))
+def share_between_terms(matrix: TermDocumentMatrix) -> float:
+    """Return the share of the variance of frequencies that is between terms; 1 if all are equal."""
+    doc_freq = np.maximum(matrix.doc_freq, 1)
+    mean = np.asarray(matrix.total_term_freq) / doc_freq
+    within = float(doc_freq @ (spread_of_weights(matrix) * mean) ** 2)
+    between = float(doc_freq @ (mean - doc_freq @ mean / max(1, doc_freq.sum())) ** 2)
     return between / (between + within) if within > 0 else 1.0
 
 

@@ -30,7 +30,7 @@ from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
 from ..ranking.postings import FirstPositionBoost, describe_boost
 from ..simulation.collection import rule_of_order
-from ..values.posting_rule import CORRECTED_AT
+from ..values.posting_rule import CORRECTED_AT, power_of_order
 from ..values.term_values import TermValues, unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
 
@@ -53,6 +53,8 @@ _SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
 """The largest scales, by the least reduction. Larger frequencies take more bytes than few dropped
 postings save: no known collection's index without positions is smaller than the pruned one."""
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
+_RARITY, _MEAN_WEIGHT, _DROPPED = 0.25, 12.0, 0.6
+"""Of a model's weights: what TDVs fall by a deviation of ln df, their mean, the share to drop."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ class Prior:
     def of(self, model: str) -> Prior:
         """Return this prior if it knows the ranking function, else a plain rule.
 
-        By that rule all TDVs are 1, and 10 % of the postings are dropped.
+        By that rule all TDVs are 1, and 10 % of the postings are dropped (see `_for_weights`).
         """
         if self.knows(model):
             return self
@@ -155,7 +157,7 @@ class Prior:
         content = {
             "name": "plain rule",
             "settings": {model: {_POSITIONS: plain, _NO_POSITIONS: plain}},
-            "network": {"statistics": [], "w": [], "b": 1.0},
+            "network": {"statistics": ["log df"], "w": [-_RARITY], "b": 1.0},
             "ranges": {},
         }
         return Prior(content, "")
@@ -261,6 +263,18 @@ def mean_length(matrix: TermDocumentMatrix) -> float:
     return float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
 
 
+def _for_weights(settings: Settings, matrix: TermDocumentMatrix) -> Settings:
+    """Return the settings for an impact index, whose weights are stored more coarsely.
+
+    A model has not seen how rare a term is here. The more weights are its own, the more TDVs fall
+    with ln df, and the more is dropped (``runs/2026-11-27-sparse`` of the bench).
+    """
+    own, least = 1 - power_of_order(matrix), settings.reduction or 0.0
+    mean = np.sum(matrix.total_term_freq) / max(1, int(np.sum(matrix.doc_freq)))
+    scale = float(_MEAN_WEIGHT / max(mean, _MEAN_WEIGHT))
+    return replace(settings, slope=own, scale=scale, reduction=least + own * (_DROPPED - least))
+
+
 _log = logging.getLogger(__name__)
 _WITH_POSITIONS = "Index with -storePositions, which lets it drop more for BM25. "
 
@@ -283,7 +297,7 @@ def prior_values(
     ----------
     model
         The ranking function; None for the one that suits the field. ``"impact"`` has no prior, and
-        a plain rule drops postings.
+        a plain rule weighs terms and drops postings.
     lead
         Use a first-position boost, if the matrix has ``first_positions``.
     expect
@@ -308,6 +322,8 @@ def prior_values(
     prior = (prior or Prior.load()).of(model)
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
+    if ranking_function(model).of_weights:
+        settings = _for_weights(settings, matrix)
     recommends = reductions is None or None in reductions
     if not quiet:
         may_place = (

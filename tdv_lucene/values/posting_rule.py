@@ -356,35 +356,21 @@ def order_terms(
     It is (RIDF + 0.05 + 0.7 m c^4)^(0.9 l^4) i^0.6, where i is the smaller of idf and 8, m the mean
     RIDF of a posting, c the smaller of idf / 8 and 8 / idf, and l the smaller of 1 and 9.5 / ln N.
 
-    - The learned TDV does not tell whether a posting list is worth its bytes: dropping the terms
-      with the smallest TDVs, or those that queries use least, costs far more than this order.
-    - A larger power of idf keeps the ranking of a large collection as well, in shorter lists, but
-      costs small collections their recall.
-    - A term of a single document has no RIDF. The addition for rarity keeps the names and numbers
-      of a few thousand documents. A large collection has many more of them, which take most of its
-      dictionary, and queries seldom contain one.
-    - In a large collection idf tells more about a term, and RIDF less.
+    The learned TDV does not tell whether a posting list is worth its bytes: dropping the terms with
+    the smallest TDVs, or those that queries use least, costs far more than this order.
 
-    It is divided by (1 + 8 / df)^``per_byte``: a term takes as much of the dictionary as some eight
-    postings of the lists, and with a power of 1 the order is by worth per byte. In as many bytes
-    fewer rare terms are then kept, and more postings of others. Questions about details of short
-    texts often rank better for it, claims and abstracts worse.
+    It is divided by (1 + 8 / df)^``per_byte``: with a power of 1 the order is by worth per byte,
+    the dictionary's included. ``learning/README.md`` has the reasons for each part.
 
     In an impact index it is ((v + 0.05)^0.6 u^-0.35)^p, where u is the mean of a term's weights,
-    and v their spread, as a share of it: a term with about the same weight everywhere distinguishes
-    documents by nothing but its presence. The weights of quantised BM25 grow with rarity, and more
-    than suits recall: hence u. The weights of a learned sparse model already say what a term is
-    worth in a document, and any order of terms only spoils them. So p is 1 where terms explain at
-    least ``_BY_TERM`` of the variance of weights (.9 of BM25's), and 0 where they explain less than
-    half (.3 to .4 of a SPLADE model's).
+    and v their spread, as a share of it: a term of one weight distinguishes documents by nothing
+    but its presence. Quantised BM25 grows with rarity more than suits recall: hence u. Weights of a
+    learned model already say what a term is worth in a document: hence p, :func:`power_of_order`.
     """
     if ranking_function(model).of_weights:
         mean = np.asarray(matrix.total_term_freq) / np.maximum(matrix.doc_freq, 1)
-        spread = spread_of_weights(matrix)
-        explained = share_between_terms(mean, spread, np.asarray(matrix.doc_freq))
-        power = np.clip((explained - 0.5) / (_BY_TERM - 0.5), 0, 1)
-        worth = (spread + 0.05) ** 0.6 * np.maximum(mean, 1) ** -0.35
-        return np.asarray(worth**power, np.float32)
+        worth = (spread_of_weights(matrix) + 0.05) ** 0.6 * np.maximum(mean, 1) ** -0.35
+        return np.asarray(worth ** power_of_order(matrix), np.float32)
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     ridf = np.maximum(residual_idf(matrix), 0)
     size = np.log(matrix.doc_count + 1)
@@ -394,6 +380,13 @@ def order_terms(
     worth = (ridf + 0.05 + rarity) ** power * np.minimum(idf, _RAREST) ** 0.6
     cost = (1 + _ENTRY / np.asarray(matrix.doc_freq)) ** per_byte
     return np.asarray(worth / cost, np.float32)
+
+
+def power_of_order(matrix: TermDocumentMatrix) -> float:
+    """Return how far weights are a matter of their term: 1 where terms explain at least
+    ``_BY_TERM`` of their variance (.9 of BM25's), 0 below a half (.3 to .4 of a SPLADE model's).
+    """
+    return float(np.clip((share_between_terms(matrix) - 0.5) / (_BY_TERM - 0.5), 0, 1))
 
 
 def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocumentMatrix:

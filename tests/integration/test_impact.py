@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from command_line import hits_of, run_command, write_judged
 from impact_documents import LAYOUT, POWER, impact_documents
@@ -45,7 +46,9 @@ def test_impact_scores_are_those_of_pyserinis_searcher(impact_index, tmp_path, p
     if pruned:
         index = tmp_path / "pruned"
         values = prior_values_of_index(impact_index)
-        values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
+        ones = np.ones_like(values.weights)
+        manifest = {**values.manifest, "lead": POWER._asdict()}
+        values = replace(values, weights=ones, manifest=manifest)
         report = prune_index(impact_index, values, index, reduction=0.4, scale=0.3)
         assert report["model"] == "impact" and report["reduction"] > 0.3
         assert verify_pruned(impact_index, index)["equal"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +15,8 @@ import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py",
-           "impact.py", "prior.py", "log_bound.py", "known.py", "paper.py"]  # fmt: skip
+SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py", "impact.py",
+           "sparse.py", "tiers.py", "prior.py", "log_bound.py", "known.py", "paper.py"]  # fmt: skip
 READING = ["picture.py", "paper_vectors.py"]
 """Scripts that read figures or documents, and need no folder to work in."""
 
@@ -150,3 +152,88 @@ def test_a_collection_of_ir_datasets_is_read_by_its_name(monkeypatch, tmp_path: 
         qrels |= of_half[1]
     assert topics == {f"q{n}": f"what is {n}" for n in range(3)}, "those with a relevant document"
     assert qrels == {query: collection.qrels[query] for query in topics}
+
+
+def write_model(folder: Path, words: list[str]) -> object:
+    """Write a small BERT of random weights as the published one is, and return PyTorch's."""
+    import torch
+    from safetensors.numpy import save_file
+    from tokenizers.implementations import BertWordPieceTokenizer
+    from transformers import BertConfig, BertForMaskedLM
+
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
+    tokenizer = BertWordPieceTokenizer({word: number for number, word in enumerate(vocabulary)})
+    tokenizer.save(str(folder / "tokenizer.json"))
+    torch.manual_seed(3)
+    config = BertConfig(
+        vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, initializer_range=0.3,
+    )  # fmt: skip
+    model = BertForMaskedLM(config).eval()
+    with torch.no_grad():
+        model.cls.predictions.bias.normal_()
+    model.config.save_pretrained(folder)
+    tensors = {}
+    for name, tensor in model.state_dict().items():
+        for old, new in (("LayerNorm.weight", "gamma"), ("LayerNorm.bias", "beta")):
+            name = name.replace(old, f"LayerNorm.{new}")
+        if tensor.is_floating_point() and "decoder" not in name:
+            tensors[name] = tensor.numpy().copy()
+    save_file(tensors, folder / "model.safetensors")
+    return model
+
+
+@pytest.mark.slow
+def test_texts_are_weighed_as_transformers_weighs_them(tmp_path: Path) -> None:
+    """Of every length up to the longest, several in a batch, cut texts among them."""
+    import torch
+    from tokenizers import Tokenizer
+
+    words = [f"w{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    model, random = write_model(tmp_path, words), np.random.default_rng(1)
+    lengths = (0, 1, 5, 30, 31, 100, 254, 400)
+    texts = [" ".join(random.choice(words, length)) for length in lengths]
+    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    tokenizer.enable_truncation(256)
+    encoder = load("splade").Encoder(tmp_path)
+    for text, found in zip(texts, encoder.encode(texts), strict=True):
+        ids = tokenizer.encode(text).ids
+        with torch.no_grad():
+            logits = model(torch.tensor([ids])).logits[0].max(dim=0).values
+        exact = (100 * torch.log1p(torch.relu(logits))).numpy()
+        weights = [found.get(tokenizer.id_to_token(i), 0) for i in range(len(exact))]
+        np.testing.assert_allclose(weights, exact, atol=0.51)
+        assert 0 < len(found) < len(exact)
+
+
+@pytest.mark.skipif("SPLADE_TINY" not in os.environ, reason="SPLADE_TINY names no model's folder")
+def test_the_published_model_weighs_a_question_as_is_known() -> None:
+    encoder = load("splade").Encoder(Path(os.environ["SPLADE_TINY"]))
+    (found,) = encoder.encode(["what causes heart attacks"])
+    known = {"heart": 246, "causes": 231, "cause": 209, "attack": 203, "cancer": 109, "disease": 85}
+    assert {word: found[word] for word in known} == known
+
+
+def test_judged_documents_are_encoded_first_and_chance_draws_the_others(tmp_path: Path) -> None:
+    splade = load("splade")
+    lines = (json.dumps({"id": f"d{i}", "contents": f"text {i}"}) for i in range(50))
+    with gzip.open(tmp_path / "corpus.jsonl.gz", "wt") as out:
+        out.write("\n".join(lines))
+    (tmp_path / "qrels.txt").write_text("q 0 d40 1\nq 0 d7 0\n")
+    names = [name for name, _ in splade.read_documents(tmp_path, 10)]
+    assert names[:2] == ["d40", "d7"] and len({*names}) == 10
+    assert names == [name for name, _ in splade.read_documents(tmp_path, 20)][:10]
+    assert [*splade.read_documents(tmp_path, 50)][0] == ("d0", "text 0")
+
+
+def test_encoding_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    class Encoder:
+        def encode(self, texts: list[str]) -> list[dict[str, int]]:
+            return [{text: 1} for text in texts]
+
+    splade, path = load("splade"), tmp_path / "documents.jsonl"
+    line = json.dumps({"id": "a", "contents": "", "vector": {"before": 1}}) + "\n"
+    path.with_name("documents.jsonl.part").write_text(line + line[:9])
+    splade.write_vectors(Encoder(), path, [("a", "x"), ("b", "y")])
+    found = [json.loads(line)["vector"] for line in path.read_text().splitlines()]
+    assert found == [{"before": 1}, {"y": 1}] and [*tmp_path.iterdir()] == [path]

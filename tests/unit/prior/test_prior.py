@@ -18,8 +18,8 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.train import choose, term_features
-from tdv_lucene.matrix.term_document_matrix import load_matrix
-from tdv_lucene.matrix.term_statistics import collection_statistics
+from tdv_lucene.matrix.term_document_matrix import NormKind, load_matrix
+from tdv_lucene.matrix.term_statistics import collection_statistics, standard_statistic
 from tdv_lucene.prior.prior import (
     KINDS,
     PRIOR_FILE,
@@ -388,3 +388,30 @@ def test_the_same_mean_gain_moves_many_queries_and_not_few() -> None:
         of_choices = [np.stack([np.zeros(len(of_fold)), of_fold]) for of_fold in gains]
         chosen.append(choose(of_choices, caution=1.0)[1])
     assert chosen == [0, 0, 1, 1]
+
+
+def weights_matrix(between: float):
+    """Weights of terms in more and more documents, that terms explain or do not."""
+    random = np.random.default_rng(5)
+    terms, rest = random.normal(size=(40, 1)), random.normal(size=(40, 300))
+    dense = 400 + 100 * (between**0.5 * terms + (1 - between) ** 0.5 * rest)
+    held = random.random(dense.shape) < np.linspace(0.05, 0.9, 40)[:, None]
+    matrix = make_matrix(np.where(held, np.maximum(dense.round(), 1), 0).astype(int))
+    return replace(matrix, norm_kind=NormKind.ONES, norms=np.ones_like(matrix.doc_len))
+
+
+def test_weights_of_a_model_lack_how_rare_a_term_is() -> None:
+    matrix = weights_matrix(0.1)
+    values = prior_values(matrix)
+    expected = 1 - 0.25 * standard_statistic(matrix, "log df")
+    tokens = matrix.total_term_freq / matrix.total_term_freq.sum()
+    np.testing.assert_allclose(values.weights, expected / (tokens @ expected), rtol=1e-5)
+    assert values.recommended_reduction == pytest.approx(0.6)
+    (scale,) = {point["scale"] for point in values.points}
+    assert scale == pytest.approx(12 / matrix.data.mean())
+
+
+def test_weights_that_are_a_matter_of_the_term_know_it() -> None:
+    values = prior_values(weights_matrix(0.97))
+    assert (values.weights == 1).all() and values.recommended_reduction == pytest.approx(0.1)
+    assert all(point["scale"] < 0.1 for point in values.points)

@@ -172,7 +172,7 @@ def test_weights_of_a_model_are_dropped_by_their_size_and_those_of_terms_by_thei
     spread = spread_of_weights(matrix)
     worth = (spread + 0.05) ** 0.6 * mean**-0.35
     if power is None:
-        explained = share_between_terms(mean, spread, matrix.doc_freq)
+        explained = share_between_terms(matrix)
         assert 0.5 < explained < 0.85
         power = (explained - 0.5) / 0.35
     np.testing.assert_allclose(order, worth**power, rtol=1e-5)
@@ -183,7 +183,7 @@ def test_the_share_of_variance_between_terms_is_that_of_the_weights() -> None:
     weights = np.asarray(matrix.data, float)
     mean = matrix.total_term_freq / matrix.doc_freq
     within = ((weights - np.repeat(mean, matrix.doc_freq)) ** 2).sum()
-    share = share_between_terms(mean, spread_of_weights(matrix), matrix.doc_freq)
+    share = share_between_terms(matrix)
     assert share == pytest.approx(1 - within / ((weights - weights.mean()) ** 2).sum())
     alike = make_matrix(np.full((3, 4), 7))
-    assert share_between_terms(np.full(3, 7.0), spread_of_weights(alike), alike.doc_freq) == 1
+    assert share_between_terms(alike) == 1
