@@ -93,7 +93,8 @@ def _compare(
     compared = read_inputs(indexes, queries, config.tune, config)
     terms = _terms(indexes, field)
     search: dict[str, Any] = {
-        "field": field, "threads": cores(config.threads), "progress": progress
+        "field": field, "threads": cores(config.threads), "listing": config.listing,
+        "progress": progress,
     }  # fmt: skip
     asked: dict[str, Any] = {"field": field, "analysis": compared.analysed.analysis}
     systems, tuning = _with_tuned(compared, search)
@@ -122,10 +123,12 @@ def _compare(
             "analysis": compared.analysed.as_dict(),
             "defaults": content.defaults(compared.systems),
             "rules": content.RULES,
-            "notes": content.all_notes(compared, results, field),
+            "notes": content.all_notes(compared, results, field, config.listing),
             **content.versions_and_machine(),
         }
-        rankings = rankings_to_show(results, next(iter(indexes.values())), field)
+        rankings = rankings_to_show(
+            results, next(iter(indexes.values())), field, config.max_passage
+        )
         _write_files(folder, report, results, latency, words, rankings)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report

@@ -13,6 +13,7 @@ from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
 from ..errors import TdvError
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
 from ..ranking.parameters import QueryTerms, SearchedModel
+from ..searching.config import Listed
 
 if TYPE_CHECKING:
     from ..timing.latency import LatencyPlan
@@ -43,7 +44,16 @@ def _check_names(names: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class CompareConfig(
-    SearchedModel, QueryTerms, Threads, Seed, TopicField, Analysed, OfField, Named, Overwrite
+    SearchedModel,
+    QueryTerms,
+    Threads,
+    Seed,
+    TopicField,
+    Listed,
+    Analysed,
+    OfField,
+    Named,
+    Overwrite,
 ):
     """Options of :func:`tdv_lucene.compare_indexes`."""
 

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -113,6 +113,9 @@ Qrels = dict[str, dict[str, int]]
 
 LARGEST_GRADE = 2**31 - 1
 """Learning keeps grades in 32 bits."""
+
+_OWN = 0.1
+"""A share of queries that find documents with their ids first only if they are those."""
 
 STDIN = "-"
 """Stands for standard input in place of a file of topics."""
@@ -278,6 +281,18 @@ def relevant_documents(topics: Iterable[str], qrels: Mapping[str, Mapping[str, i
     return {doc for qid in topics for doc, grade in qrels.get(qid, {}).items() if grade > 0}
 
 
+def note_on_own_documents(first: int, queries: int, removed: bool) -> str:
+    """Return a warning that ``first`` of the queries find the document that has their id, and is
+    not judged relevant, before all others, if that is no chance."""
+    if removed or first < max(2, _OWN * queries):
+        return ""
+    return (
+        f"{first:,} of {queries:,} queries find the document that has their id before all others. "
+        "If queries are documents of the collection themselves (ArguAna, Quora), pass "
+        "remove_query: nothing below the first place is measured rightly without"
+    )
+
+
 def note_on_missing(missing: int, number: int, judgements: str, index: str) -> str:
     """Return a warning that an index lacks some of the ``number`` relevant documents, if any."""
     if not missing:
@@ -288,17 +303,33 @@ def note_on_missing(missing: int, number: int, judgements: str, index: str) -> s
     )
 
 
-def check_overlap(topics: Mapping[str, str], qrels: Qrels, doc_ids: Iterable[str]) -> None:
-    """Raise :class:`TdvError` when topics and qrels share no query, or no relevant document is
-    among ``doc_ids`` of the index."""
+def check_overlap(
+    topics: Mapping[str, str], qrels: Qrels, known: Callable[..., Iterable[str]]
+) -> tuple[int, int]:
+    """Return how many relevant documents an index lacks, and how many there are.
+
+    ``known`` returns those of some ids that it has; with ``passages=True``, of whose documents it
+    has passages.
+
+    Raises :class:`TdvError` when topics and qrels share no query, or the index has no relevant
+    document.
+    """
     judged_queries(topics, qrels)
-    relevant = relevant_documents(topics, qrels)
-    if relevant.isdisjoint(doc_ids):
+    relevant = sorted(relevant_documents(topics, qrels))
+    here = set(known(relevant))
+    if not here and (passages := [*known(relevant, passages=True)]):
+        raise TdvError(
+            f"the qrels judge documents, such as '{passages[0]}', and the index has passages of "
+            f"them, '{passages[0]}#...': pass max_passage to search, compare or tune, or judge "
+            "passages"
+        )
+    if not here:
         raise TdvError(
             f"qrels and index share no document: none of the {len(relevant):,} relevant documents "
-            f"(such as '{min(relevant)}') is in the index; are the qrels of another collection, or "
+            f"(such as '{relevant[0]}') is in the index; are the qrels of another collection, or "
             f"does another field name the documents (id_field)?"
         )
+    return len(relevant) - len(here), len(relevant)
 
 
 def _is_file(path: Path, what: str) -> bool:

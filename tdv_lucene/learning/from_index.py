@@ -148,7 +148,7 @@ def _learn(
 ) -> TermValues:
     how: dict[str, Any] = {
         "seed": config.seed, "pool": config.pool, "memory": config.memory_bytes,
-        "search": search, "progress": progress,
+        "search": search, "remove_query": config.remove_query, "progress": progress,
     }  # fmt: skip
     if asked.qrels is None:
         values = prior_values(

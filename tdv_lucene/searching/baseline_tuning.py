@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ import numpy as np
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..evaluation.measures import evaluate_run
-from ..evaluation.topics import Qrels
+from ..evaluation.topics import Qrels, note_on_own_documents
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..index.analysis import analysis_of
 from ..index.index import Index
@@ -20,7 +21,10 @@ from ..index.parameters import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
-from .search import RUN, search_with
+from .listing import Listing, note_on_duplicates
+from .search import RUN, Searched, search_with
+
+_log = logging.getLogger(__name__)
 
 _HITS = 10  # more than the objective needs: equal scores are ordered before they are cut off
 
@@ -43,12 +47,13 @@ def tune_parameters(
     field: str = "contents",
     analysis: Analysis | None = None,
     threads: int | None = None,
+    listing: Listing = Listing(),  # noqa: B008 - frozen
     progress: Progress = silent,
 ) -> tuple[SearchParameters, list[dict[str, float]]]:
     """Choose the parameters with the best mean nDCG@5 over the judged training queries.
 
     See :mod:`..evaluation.tuning`. ``model`` None takes the one the index records, ``analysis``
-    None analyses queries as the index was analysed.
+    None analyses queries as the index was analysed. ``listing`` says which hits count.
 
     Returns the parameters (the index's own unless others are better) and a list of all that were
     tried: dicts of the parameters and ``nDCG@5``.
@@ -70,15 +75,23 @@ def tune_parameters(
                 f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
             )
         analysed = analysis_of(opened, field, analysis)
-        run = Path(folder) / "run"
+        run, found = Path(folder) / "run", list[Searched]()
 
         def measure(choice: dict[str, float]) -> np.ndarray:
             place = Output(run, RUN, is_folder=False, inputs=[opened], overwrite=True)
             made = search_with(
                 opened, topics, place, SearchParameters(own.model, **choice), hits=_HITS,
-                threads=threads, field=field, analysed=analysed, keep_run=True,
+                threads=threads, field=field, analysed=analysed, listing=listing, keep_run=True,
             )  # fmt: skip
+            found.append(made)
             return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
 
         tuning = tune(own.model, own.values(), measure, progress)
+        unjudged = [qid for qid in found[0].own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
+        for note in (
+            note_on_duplicates(max(each.duplicates for each in found), f"{index}"),
+            note_on_own_documents(len(unjudged), len(topics), listing.remove_query),
+        ):
+            if note:
+                _log.warning("%s", note)
         return SearchParameters(own.model, **tuning.best()), tuning.table()

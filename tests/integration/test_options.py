@@ -149,7 +149,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     subjects = ["index", "prune", "rank", "weight", "learn", "retriev"]
     docs = [
         Doc(
-            f"d{i}",
+            {0: "q0", 89: "d89#1"}.get(i, f"d{i}"),  # a query itself, a passage
             [f"t{t}" for t in rng.integers(0, 30, rng.integers(30, 60))] + [subjects[i % 6]] * 2,
             title=[subjects[i % 6], f"n{i % 30}", f"t{i % 7}"],
         )

@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -218,9 +219,19 @@ def test_judged_queries_are_those_asked_with_a_relevant_document():
 
 def test_overlap_with_the_index():
     topics, qrels = {"1": "a", "2": "b"}, {"1": {"dé": 1}, "2": {"e": 0}, "3": {"f": 1}}
-    check_overlap(topics, qrels, ["dé", "x"])
-    with pytest.raises(TdvError, match="'dé'"):
-        check_overlap(topics, qrels, ["e", "f"])  # e is not relevant, f to no topic asked
+
+    def known_of(index: str) -> Callable[..., list[str]]:
+        def known(ids: list[str], passages: bool = False) -> list[str]:
+            here = [i.split("#")[0] for i in index.split()] if passages else index.split()
+            return [each for each in ids if each in here]
+
+        return known
+
+    assert check_overlap(topics, qrels, known_of("dé x")) == (0, 1)
+    with pytest.raises(TdvError, match="'dé'.*id_field"):
+        check_overlap(topics, qrels, known_of("e f"))  # e is not relevant, f to no topic asked
+    with pytest.raises(TdvError, match="'dé'.*max_passage"):
+        check_overlap(topics, qrels, known_of("dé#0 dé#1"))
 
 
 NAMED = """

@@ -92,7 +92,7 @@ public final class OpenIndex implements Closeable {
     }
     Map<String, List<Integer>> documents = new LinkedHashMap<>();
     List<LeafReaderContext> leaves = reader.leaves();
-    Map<String, Integer> found = DocumentIds.find(reader, index, Json.parseStrings(ids));
+    Map<String, Integer> found = DocumentIds.find(reader, index, Json.parseStrings(ids), false);
     for (Map.Entry<String, Integer> each : found.entrySet()) {
       LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(each.getValue(), leaves));
       int doc = each.getValue() - leaf.docBase;
