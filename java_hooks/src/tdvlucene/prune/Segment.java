@@ -64,16 +64,33 @@ public final class Segment {
    * @param job is told the postings read
    */
   public int[] lengths(PlannedField target, Job job) throws IOException {
+    NormKind norms = target.norms;
+    if (norms == NormKind.NONE || norms == NormKind.IMPACT) {
+      return sums(target.field, norms == NormKind.IMPACT, job);
+    }
     int[] lengths = new int[reader.maxDoc()];
-    boolean isImpact = target.norms == NormKind.IMPACT;
-    if (target.norms != NormKind.NONE && !isImpact) {
+    if (norms == NormKind.OVERLAPS) { // those that learning saw, which knows no positions
+      lengths = tokens(target.field, job);
+      for (int doc = 0; doc < lengths.length; doc++) {
+        lengths[doc] = norms.decode(norms.encode(lengths[doc]));
+      }
+    } else {
       NumericDocValues each = reader.getNormValues(target.field);
       while (each != null && each.nextDoc() != END) {
-        lengths[each.docID()] = target.norms.decode(each.longValue());
+        lengths[each.docID()] = norms.decode(each.longValue());
       }
-      return lengths;
     }
-    Terms terms = reader.terms(target.field);
+    return lengths;
+  }
+
+  /** The tokens of each document, deleted ones among them. */
+  public int[] tokens(String field, Job job) throws IOException {
+    return sums(field, false, job);
+  }
+
+  private int[] sums(String field, boolean isImpact, Job job) throws IOException {
+    int[] lengths = new int[reader.maxDoc()];
+    Terms terms = reader.terms(field);
     TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
     PostingsEnum postings = null;
     while (each.next() != null) {

@@ -71,9 +71,21 @@ public final class PlannedField {
     return baked;
   }
 
-  /** The norm of a document with a new length. */
-  public long norm(int length) {
-    return baked == null ? norms.encode(length) : baked.encode(length);
+  /** Whether new norms depend on how many tokens documents had: see {@link NormKind#follow}. */
+  public boolean readsTokens() {
+    return held == null && (norms == NormKind.DEFAULT || norms == NormKind.OVERLAPS);
+  }
+
+  /**
+   * The norm of a document with a new length.
+   *
+   * @param before its tokens before; null unless they are read
+   */
+  public long norm(long old, int[] before, int doc, int length) {
+    if (baked != null) {
+      return baked.encode(length);
+    }
+    return before == null ? norms.encode(length) : norms.follow(old, before[doc], length);
   }
 
   /** Refuses an index whose field no rule can be applied to, or whose documents have no names. */

@@ -15,9 +15,10 @@ record Values(Side source, Side pruned, String field) {
   /**
    * Compares the norms of all documents with the source's, or with those of the new lengths.
    *
+   * @param tokens of each live document before; null unless norms depend on them
    * @param lengths new tokens of each live document; null where norms are to stay
    */
-  void compareNorms(PlannedField target, int[] lengths) throws IOException {
+  void compareNorms(PlannedField target, int[] tokens, int[] lengths) throws IOException {
     BakedNorms baked =
         target != null && target.isBaked() ? target.bakeFor(target.average) : null;
     NumericDocValues old = MultiDocValues.getNormValues(source.reader, field);
@@ -30,7 +31,7 @@ record Values(Side source, Side pruned, String field) {
       if (isNew && baked != null) {
         isRight = baked.isNearest(present, lengths[number]);
       } else {
-        expected = isNew ? Long.valueOf(target.norm(lengths[number])) : expected;
+        expected = isNew ? Long.valueOf(target.norm(expected, tokens, number, lengths[number])) : expected;
         isRight = Objects.equals(expected, present);
       }
       if (!isRight) {

@@ -230,7 +230,8 @@ public final class VerifyJob extends FieldsJob {
         double average = (double) comparison.tokens.sum() / documents;
         Difference.require("average length recorded", average, plan.average);
       }
-      new Values(source, pruned, plan.field).compareNorms(plan, lengths);
+      int[] tokens = plan.readsTokens() ? ofNumbers(each -> each.tokens(plan.field, this)) : null;
+      new Values(source, pruned, plan.field).compareNorms(plan, tokens, lengths);
       found[0] = comparison.postings.sum();
     });
     return found[0];
@@ -250,7 +251,7 @@ public final class VerifyJob extends FieldsJob {
       comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
     }
     if (!isPruned && info.hasNorms()) {
-      values.compareNorms(null, null);
+      values.compareNorms(null, null, null);
     }
     if (info.getPointDimensionCount() > 0) {
       values.comparePoints();
@@ -289,9 +290,18 @@ public final class VerifyJob extends FieldsJob {
   /** By number, the lengths the rule was told when the index was pruned. */
   private int[] originalLengths(PlannedField target) throws IOException {
     phase("computing document lengths", source.reader.getSumDocFreq(target.field));
+    return ofNumbers(segment -> segment.lengths(target, this));
+  }
+
+  private interface OfSegment {
+    int[] of(Segment segment) throws IOException;
+  }
+
+  /** By number, what segments tell of their documents. */
+  private int[] ofNumbers(OfSegment read) throws IOException {
     int[] lengths = new int[source.live.size()];
     for (Segment segment : Segment.of(source.reader)) {
-      int[] ofSegment = segment.lengths(target, this);
+      int[] ofSegment = read.of(segment);
       for (int doc = 0; doc < ofSegment.length; doc++) {
         int number = source.live.of(segment.docBase + doc);
         if (number >= 0) {
