@@ -106,7 +106,8 @@ public enum NormKind {
       sums.add(leaf.reader(), field);
     }
     NormKind kind = sums.kind();
-    if (kind == UNKNOWN
+    boolean isByte = kind == UNKNOWN || kind == IMPACT; // of one word and its synonyms, norms are 1
+    if (isByte
         && sums.decoded < sums.tokens
         && Indexes.hasPositions(info)
         && Overlaps.tellLengths(reader, field)) {

@@ -69,16 +69,9 @@ public final class Segment {
       return sums(target.field, norms == NormKind.IMPACT, job);
     }
     int[] lengths = new int[reader.maxDoc()];
-    if (norms == NormKind.OVERLAPS) { // those that learning saw, which knows no positions
-      lengths = tokens(target.field, job);
-      for (int doc = 0; doc < lengths.length; doc++) {
-        lengths[doc] = norms.decode(norms.encode(lengths[doc]));
-      }
-    } else {
-      NumericDocValues each = reader.getNormValues(target.field);
-      while (each != null && each.nextDoc() != END) {
-        lengths[each.docID()] = norms.decode(each.longValue());
-      }
+    NumericDocValues each = reader.getNormValues(target.field);
+    while (each != null && each.nextDoc() != END) {
+      lengths[each.docID()] = norms.decode(each.longValue());
     }
     return lengths;
   }
