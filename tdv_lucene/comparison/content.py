@@ -11,6 +11,7 @@ from typing import Any
 from ..evaluation.measures import Evaluation, note_on_chance
 from ..evaluation.significance import compare_all_paired
 from ..evaluation.topics import Topics, note_on_missing, note_on_own_documents
+from ..index.parameters import note_on_norms
 from ..index.queries import note_on_nothing_found, notes_on_query_terms
 from ..index.record import notes_on_strangers
 from ..jvm.searcher import describe_java, known_documents
@@ -174,6 +175,9 @@ def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
     model = next(iter(systems.values())).parameters.model
     (first, full), *others = [(name, system.index) for name, system in systems.items()]
     notes = notes_on_strangers(dict([(first, full), *others]), field)
+    for name, system in systems.items():
+        if note := note_on_norms(f"'{name}'", model, system.index.record(field)):
+            notes.append(note)
     for name, pruned in others:
         learned_for = pruned.record(field).learned_for_another(model)
         if learned_for is not None:

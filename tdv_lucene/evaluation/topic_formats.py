@@ -46,7 +46,7 @@ _PAIR = re.compile(r"<([a-z][\w-]*)(?=[\s>])[^<>]*>(.*?)</\1\s*>", _SGML)
 _FIELD = re.compile(rf"^[ \t]*(?=<(?!(?:{_INLINE})\b)[a-z])|(?=<(?:num|title|desc|narr)>)", _SGML)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", _SGML)
 _LINES = [
-    re.compile(r"([^\t]+)\t([^\t]+)(\t.*)?"),
+    re.compile(r"([^\t]+)\t([^\t]*)(\t.*)?"),
     re.compile(r"(\d+):(?!\d+:)([^\t]+)()"),
     re.compile(r"(?=(\S+))enwiki:(\S+)()"),
 ]
@@ -67,20 +67,22 @@ def form_of(text: str, path: Path) -> Callable[[str, Path], _Topics]:
 
 
 def query_of(topic: Mapping[str, Any], topic_field: str, where: str) -> tuple[str, str]:
-    """Return id and query of the topic at ``where``.
+    """Return id and query of the topic at ``where``; an empty text or vector is an empty query.
 
     Raises :class:`TdvError` when it lacks either.
     """
-    found = {key: value for key, value in topic.items() if value not in (None, "")}
+    found = {key: value for key, value in topic.items() if value is not None}
     keys = (VECTOR, *TOPIC_FIELDS[topic_field])
-    qid, query = (next((found[key] for key in of if key in found), None) for of in (_ID_KEYS, keys))
+    qid = next((found[key] for key in _ID_KEYS if found.get(key, "") != ""), None)
+    texts = [found[key] for key in keys if key in found]
+    query = next((text for text in texts if text not in ("", {})), next(iter(texts), None))
     if isinstance(query, dict):
         query = _repeated(query, where)
-    if not isinstance(qid, (str, int)) or not isinstance(query, str) or not query.strip():
+    if not isinstance(qid, (str, int)) or not isinstance(query, str):
         part = f"text for topic_field {topic_field} ({', '.join(keys)})"
         missing = part if isinstance(qid, (str, int)) else f"id ({', '.join(_ID_KEYS)})"
         raise TdvError(f"{where}: no {missing}; this topic has {', '.join(found) or 'nothing'}")
-    return str(qid), query
+    return str(qid), query.strip()
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
@@ -136,7 +138,7 @@ def _repeated(vector: dict[str, Any], where: str) -> str:
 def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:
     further = 0
     for number, line in lines(text):
-        where, found = f"{path}, line {number}", form.fullmatch(line.strip())
+        where, found = f"{path}, line {number}", form.fullmatch(line.strip(" \r"))
         if not found:
             raise TdvError(
                 f"{where}: no id and query in '{line.strip()[:60]}': write 'qid<TAB>text', or name "
@@ -144,7 +146,9 @@ def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:
             )
         qid, query, more = found.groups()
         query = unquote_plus(query) if form is _LINES[2] else query
-        further += more not in (None, "")
+        if more and not query.strip():
+            raise TdvError(f"{where}: no text in the second column, and some after it")
+        further += bool((more or "").strip())
         yield where, {"id": qid.strip(), "title": query.strip()}
     if further:
         _log.warning("columns after the query are not used (as in Anserini): %s has "
@@ -172,7 +176,7 @@ def _markup(text: str, path: Path) -> _Topics:
             fields["text"] = rest
         else:
             _refuse_text(rest, where)
-        yield where, fields
+        yield where, {name: text for name, text in fields.items() if text}
         end = topic.end()
     _refuse_text(text[end:], f"the end of {path}")
 

@@ -173,9 +173,15 @@ def read_topics(
             raise TdvError(f"{where}: query id '{qid}' occurs twice; ids must be unique")
         _check_id(qid, f"{where}: ")
         found[qid] = query
-    if not found:
+    empty = [qid for qid, query in found.items() if not query]
+    if len(empty) == len(found):
+        what = "topic with any text" if found else "topic"
         raise TdvError(
-            f"{path} holds no topic: expected 'qid<TAB>text' lines, JSON or <top> blocks"
+            f"{path} holds no {what}: expected 'qid<TAB>text' lines, JSON or <top> blocks"
+        )
+    if empty:
+        _log.warning(
+            "%d topics of %s are empty and find nothing: %s", len(empty), path, _some(empty)
         )
     _log.info("read %d topics from %s", len(found), path)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,6 +28,8 @@ from .shards import check_shards, prune_shards
 from .sizes import foreseen_bytes
 from .targets import SearchTarget, target_of
 from .writing import Task, write_index, write_within
+
+_log = logging.getLogger(__name__)
 
 
 def prune_index(
@@ -122,6 +125,7 @@ def write_pruned(
         if values is None:
             given.insert(0, _values_without_judgements(opened, config, progress))
         fields = _fields(given, config)
+        _warn_of_other_fields(opened, [values.vocabulary.field for values in fields])
         searcher = opened.searcher
         at = partial(decide, fields, config, searcher, opened)
         if config.max_bytes is None:
@@ -138,6 +142,17 @@ def write_pruned(
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)
                 place.write_manifest(report)
     return {**report, "output": task.output}
+
+
+def _warn_of_other_fields(index: Index, pruned: Sequence[str]) -> None:
+    """Log that a search of several fields has to weigh them anew."""
+    others = [n for n, f in index.fields.items() if f.has_frequencies and n not in pruned]
+    if others:
+        _log.warning(
+            "%s keeps its scores and %s does not: searches of both (Pyserini's fields) need the "
+            "weights of the fields to be chosen again",
+            ", ".join(others), ", ".join(pruned),
+        )  # fmt: skip
 
 
 def _told_to(
@@ -263,9 +278,14 @@ def _values_without_judgements(index: Index, config: PruneConfig, progress: Prog
     dropped at the reduction asked for, or at the prior's own; at many if a size is to be met.
     """
     lead = config.tf == "scaled"
+    if index.holds_weights(config.field) and config.expect != PruneConfig.expect:
+        raise TdvError(
+            f"expect {config.expect} has no effect with an impact index, of which the prior knows "
+            "nothing: leave it out"
+        )
     if config.queries is None:
         return prior_values_of_index(
-            index, field=config.field, lead=lead, expect=config.expect,
+            index, field=config.field, lead=lead, expect=config.expect, weighted=lead,
             reductions=(config.reduction,) if config.max_bytes is None else CORRECTED_AT,
             progress=progress,
         )  # fmt: skip

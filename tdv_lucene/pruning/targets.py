@@ -153,8 +153,8 @@ def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction:
         return baked if target.given or cheap else scale
     least = searched["k1"] * (1 - searched["b"])
     fixed = learned["k1"] * (1 - learned["b"])
-    needed = least / fixed if fixed else math.inf
-    return needed if scale < needed <= _MOST_SCALED * scale else scale
+    needed = least / fixed if fixed else scale  # no scale gives short documents a K of 0
+    return max(scale, min(needed, _MOST_SCALED * scale))
 
 
 def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float | None) -> None:

@@ -109,6 +109,8 @@ SAME = {
     "--no-values seed": "which queries share a fold: that changes no choice of these few",
     "search stopwords": "no topic has a stop word",
     "compare stopwords": "no topic has a stop word",
+    "tune remove_query": "one document less changes no choice",
+    "tune max_passage": "one document of another name changes no choice",
     "inspect check": "small indexes are compared with their checksums in any case",
     "qld lead": "without judgements the prior changes nothing for query likelihood",
     "prune expect": "this collection is unlike the prior's: no more is dropped than details bear",

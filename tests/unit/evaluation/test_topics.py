@@ -93,7 +93,6 @@ FIRST_LINE = '{"id": "0", "title": "x"}\n'
         ("", "no topic"),
         ("\n\n", "no topic"),
         ("1\tfine\nno tab here\n", "line 2: .*'no tab here'"),
-        ("1\tfine\n2\t \n", "line 2: "),
         ("1\tfine\n2\t \tthird\n", "line 2: no text"),
         ("1\tfine\n\tfox\n", "line 2: "),
         ("1\tone\n1\tanother\n", "line 2: .*'1'"),

@@ -70,7 +70,9 @@ def test_a_scale_is_raised_so_that_short_documents_get_their_length_norm() -> No
     assert scale_for(_values("bm25", k1=0.9, b=0.8), 1.5, target, 0) == pytest.approx(3)
     assert scale_for(_values("bm25", k1=0.9, b=0.4), 1.5, target, 0) == 1.5
     assert scale_for(_values("bm25", k1=0.9, b=1.0), 1.5, target, 0) == 1.5, "no scale serves"
-    assert scale_for(_values("bm25", k1=0.9, b=0.8), 0.5, target, 0) == 0.5, "too many bytes"
+    near, far = (scale_for(_values("bm25", k1=0.9, b=b), 1.5, target, 0) for b in (0.899, 0.901))
+    assert near == pytest.approx(far, rel=0.03), "beyond what is tried, the most of it"
+    assert scale_for(_values("bm25", k1=0.9, b=0.8), 0.5, target, 0) == 2, "so far, and no further"
     recorded = SearchTarget.of("recorded")
     assert scale_for(_values("bm25", k1=0.9, b=0.8), 1.5, recorded, 0) == 1.5
 

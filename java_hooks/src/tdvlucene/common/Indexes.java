@@ -20,14 +20,22 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiReader;
+import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.LockObtainFailedException;
+import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.IOUtils;
 
 /** Opens indexes and looks up fields; its errors are in the user's words. */
 public final class Indexes {
+  /** Why nothing can be pruned of a field. */
+  public static final String NO_TERM = "no live document has a term in it";
+
   private Indexes() {}
 
   /** Reads the last commit without opening its segments. */
@@ -214,6 +222,24 @@ public final class Indexes {
       });
     }
     pool.run(tasks);
+  }
+
+  /** Whether a live document has a term in a field. */
+  public static boolean hasLiveTerm(IndexReader reader, String field) throws IOException {
+    for (LeafReaderContext leaf : reader.leaves()) {
+      Terms terms = leaf.reader().terms(field);
+      Bits live = leaf.reader().getLiveDocs();
+      TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
+      while (each.next() != null) {
+        PostingsEnum postings = each.postings(null, PostingsEnum.NONE);
+        for (int doc; (doc = postings.nextDoc()) != DocIdSetIterator.NO_MORE_DOCS; ) {
+          if (live == null || live.get(doc)) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
   }
 
   /** Whether any document had the field. */

@@ -4,8 +4,10 @@ import java.io.IOException;
 import org.apache.lucene.codecs.TermVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
@@ -14,6 +16,7 @@ import tdvlucene.common.BakedNorms;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
+import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
 
@@ -88,11 +91,24 @@ public final class PlannedField {
     return before == null ? norms.encode(length) : norms.follow(old, before[doc], length);
   }
 
-  /** Refuses an index whose field no rule can be applied to, or whose documents have no names. */
-  public static void require(Index index, String field) throws IOException {
+  /**
+   * Refuses an index whose field no rule can be applied to, or whose documents have no names.
+   *
+   * @param lead whether the rule reads first positions where there are any
+   */
+  public static void require(Index index, String field, boolean lead) throws IOException {
     Indexes.read(index, reader -> {
       new PlannedField(field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
+      if (!Indexes.hasLiveTerm(reader, field)) {
+        throw new UserException("field '" + field + "' of " + index + ": " + Indexes.NO_TERM);
+      }
+      FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
+      if (lead && Indexes.hasPositions(info) && Lucene.hasTermVectors(info)) {
+        for (LeafReaderContext leaf : reader.leaves()) {
+          requirePositions((CodecReader) leaf.reader(), leaf.reader().getLiveDocs(), field);
+        }
+      }
       return null;
     });
   }
@@ -129,19 +145,26 @@ public final class PlannedField {
     occurrences.nextDoc();
     int first = occurrences.nextPosition();
     if (first < 0) {
-      throw missing();
+      throw missing(field);
     }
     return first;
   }
 
   /** Refuses a segment whose term vectors lack the positions that the rule reads. */
   public void requirePositions(CodecReader segment, Bits live) throws IOException {
-    TermVectorsReader vectors = rule.readsPositions() ? segment.getTermVectorsReader() : null;
+    if (rule.readsPositions()) {
+      requirePositions(segment, live, field);
+    }
+  }
+
+  private static void requirePositions(CodecReader segment, Bits live, String field)
+      throws IOException {
+    TermVectorsReader vectors = segment.getTermVectorsReader();
     for (int doc = 0; vectors != null && doc < segment.maxDoc(); doc++) {
       Fields fields = live == null || live.get(doc) ? vectors.get(doc) : null;
       Terms terms = fields == null ? null : fields.terms(field);
       if (terms != null && !terms.hasPositions()) {
-        throw missing();
+        throw missing(field);
       }
       if (terms != null) {
         return; // the first one shows how all are stored
@@ -149,9 +172,10 @@ public final class PlannedField {
     }
   }
 
-  private UserException missing() {
+  private static UserException missing(String field) {
     return new UserException(
-        "the term vectors of field '" + field + "' hold no positions, which these TDVs read: "
-            + "learn TDVs that do not (tdv-lucene learn --no-lead)");
+        "the term vectors of field '" + field + "' hold no positions, which a first-position boost "
+            + "reads: learn without one (tdv-lucene learn --no-lead, also with --no-judgements), or "
+            + "index with positions in term vectors, or without term vectors");
   }
 }
