@@ -199,7 +199,8 @@ public final class Dumped {
     Map<String, Object> found = new TreeMap<>();
     List<Object> stored = new ArrayList<>();
     for (IndexableField field : leaf.storedFields().document(doc)) {
-      stored.add(List.of(field.name(), field.stringValue()));
+      BytesRef bytes = field.binaryValue();
+      stored.add(List.of(field.name(), bytes == null ? field.stringValue() : latin1(bytes)));
     }
     found.put("stored", stored);
     for (String name : List.of("rank", "count", "gone")) {
@@ -208,9 +209,11 @@ public final class Dumped {
         found.put(name, values.longValue());
       }
     }
-    BinaryDocValues id = leaf.getBinaryDocValues("id");
-    if (id != null && id.advanceExact(doc)) {
-      found.put("id", latin1(id.binaryValue()));
+    for (String name : List.of("id", "source")) {
+      BinaryDocValues bytes = leaf.getBinaryDocValues(name);
+      if (bytes != null && bytes.advanceExact(doc)) {
+        found.put(name, latin1(bytes.binaryValue()));
+      }
     }
     SortedSetDocValues tags = leaf.getSortedSetDocValues("tags");
     if (tags != null && tags.advanceExact(doc)) {

@@ -219,6 +219,11 @@ public final class Written {
     if (described.has("raw")) {
       document.add(new StoredField("raw", described.get("raw").asText()));
     }
+    if (described.has("bytes")) { // that are no text
+      BytesRef bytes = new BytesRef(described.get("bytes").asText().getBytes(StandardCharsets.ISO_8859_1));
+      document.add(new StoredField("source", bytes));
+      document.add(new BinaryDocValuesField("source", bytes));
+    }
     if (described.has("rank")) {
       document.add(new NumericDocValuesField("rank", described.get("rank").asLong()));
     }
