@@ -59,6 +59,12 @@ FILES = {
 }  # fmt: skip
 """What options are files: those of ``make_home``; None for what is written."""
 
+ODD = {
+    "index": ("twice", "vectors-only", "impact", "features", "bytes", "positions"),
+    "topics.tsv": ("documents.tsv", "empty.jsonl"),
+}
+"""What other programs write in place of these; every command serves it, or refuses it by name."""
+
 VALUES: dict[str, tuple[str, ...]] = {
     "vectors": ("lsa", "vectors", "words.vec", "train"),
     "values": ("values", "postings"),
@@ -226,7 +232,8 @@ class _Maker:
     def _file(self, name: str, wrong: bool) -> str:
         rng = self._rng
         if not wrong:
-            return str(self._home / name)
+            chosen = rng.choice(ODD[name]) if name in ODD and rng.random() < 0.3 else name
+            return str(self._home / chosen)
         others = sorted(path.name for path in self._home.iterdir())
         return rng.choice([self._copy_damaged, self._copy_damaged, self._copy_damaged,
             lambda _: str(self._home / rng.choice(others)),

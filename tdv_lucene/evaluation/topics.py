@@ -7,6 +7,7 @@ terms that somebody has to accept.
 from __future__ import annotations
 
 import gzip
+import json
 import logging
 import math
 import os
@@ -123,6 +124,7 @@ STDIN = "-"
 _BEIR = ["query-id", "corpus-id", "score"]
 _NUMBER = re.compile(r"[-+]?\d[\d.]*")
 
+_PACKED = b"BZh", b"\xfd7zXZ", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"  # bzip2, xz, zip, zstd
 _GZIPPED = b"\x1f\x8b"  # begins no text in UTF-8
 
 _FILE_SUFFIXES = {".gz", ".jsonl", ".qrels", ".topics", ".trec", ".tsv", ".txt", ".xml"}
@@ -208,8 +210,9 @@ def _check_id(qid: str, where: str = "the ") -> None:
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read relevance judgements: ``qid 0 docid grade`` lines (TREC) or BEIR's three columns below
-    their header, also gzipped. Lines that begin with ``#`` are comments, unless they judge.
+    """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), BEIR's three columns below
+    their header, or one JSON object of query id -> document id -> grade, also gzipped. Lines that
+    begin with ``#`` are comments, unless they judge.
 
     A name Pyserini knows, such as ``robust04``, is left to Pyserini, which downloads missing ones;
     an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement given twice
@@ -229,8 +232,10 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 
         path = find_named_qrels(os.fspath(path))
     qrels: Qrels = {}
-    width = 4
-    for number, line in lines(_read_text(path, "qrels")):
+    width, text = 4, _read_text(path, "qrels")
+    if text.lstrip().startswith("{"):
+        return _from_dict(text, path)
+    for number, line in lines(text):
         where, columns = f"{path}, line {number}", line.split()
         if line.startswith("#") and (
             len(columns) != width or columns[0] == "#" or not _NUMBER.fullmatch(columns[-1])
@@ -255,6 +260,25 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     if not qrels:
         raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
     _log.info("read judgements of %d queries from %s", len(qrels), path)
+    return qrels
+
+
+def _from_dict(text: str, path: Path) -> Qrels:
+    """Read a JSON object of query id -> document id -> grade, as BEIR and pytrec_eval keep it."""
+    try:
+        found = json.loads(text)
+        qrels = {
+            qid: {
+                doc: _grade(str(grade), f"{path}, query '{qid}'") for doc, grade in judged.items()
+            }
+            for qid, judged in found.items()
+        }
+    except (ValueError, RecursionError, AttributeError) as error:
+        raise TdvError(
+            f'{path} is not JSON of the form {{"qid": {{"docid": grade}}}}: {error}'
+        ) from error
+    if not any(qrels.values()):
+        raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
     return qrels
 
 
@@ -360,7 +384,8 @@ def _read_text(path: Path, what: str) -> str:
             content = gzip.decompress(content)
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise TdvError(f"the {named} are not UTF-8 (byte {error.start}): convert them") from error
+        remedy = "unpack" if content.startswith(_PACKED) else "convert"
+        raise TdvError(f"the {named} are not UTF-8 (byte {error.start}): {remedy} them") from error
     except (OSError, EOFError, zlib.error) as error:
         raise TdvError(f"cannot read the {named}: {error}") from error
 

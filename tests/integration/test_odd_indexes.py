@@ -242,3 +242,22 @@ def test_a_forked_process_is_refused_java(tiny_index: Path) -> None:
     finally:
         child.join(10)
         child.kill()
+
+
+def test_what_is_no_index_is_named(make_index: Callable[..., Path], tmp_path: Path) -> None:
+    """The folder above one, as Elasticsearch's and Solr's; an archive; vectors of Faiss."""
+    for name in ("one", "other"):
+        (tmp_path / "data" / "indices" / name / "0").mkdir(parents=True)
+        make_index([[Doc("a", ["x"])]], name=f"data/indices/{name}/0/index")
+    one, data = tmp_path / "data" / "indices" / "one", tmp_path / "data"
+    (tmp_path / "index.tar.gz").write_bytes(b"")
+    (tmp_path / "faiss").mkdir()
+    for name in ("index", "docid"):
+        (tmp_path / "faiss" / name).touch()
+    for path, named in (
+        (one, f"{one}/0/index$"), (data, "0/index, and more"),
+        (tmp_path / "index.tar.gz", "unpack"), (tmp_path / "faiss", "Faiss"),
+        (tmp_path / "nowhere", "folder$"),
+    ):  # fmt: skip
+        with pytest.raises(TdvError, match=named):
+            inspect_index(path)

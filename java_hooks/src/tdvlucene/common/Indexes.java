@@ -50,7 +50,9 @@ public final class Indexes {
   private static Directory folder(String index) throws IOException {
     Path path = Paths.get(index);
     if (!Files.isDirectory(path)) {
-      throw new UserException("no such index: " + index + " is not a folder");
+      boolean isPacked = index.matches(".*\\.(tar|tgz|gz|zip|zst)") && Files.exists(path);
+      throw new UserException(
+          "no such index: " + index + " is not a folder" + (isPacked ? ": unpack it first" : ""));
     }
     return FSDirectory.open(path);
   }
