@@ -184,6 +184,13 @@ def baking_of(values: TermValues, scale: float | None, target: SearchTarget) -> 
     held = _function(values).held(learned, 1.0 if scale is None else scale)
     if searched is None or held is None:
         return None
+    if held[0] == 0:  # no document's length gives a searcher a K of 0
+        if target.given:
+            raise TdvError(
+                f"search_as {target.name}: norms cannot hold the k1 of 0 that was learned with; "
+                f"pass search_as {RECORDED}, or learn with a k1 above 0"
+            )
+        return None
     return Baking(held, (searched["k1"], searched["b"]))
 
 
