@@ -25,7 +25,7 @@ from .listing import Listing
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed(OwnDocuments, Passages):
+class ListedHits(OwnDocuments, Passages):
     """What a run lists."""
 
     @property
@@ -36,7 +36,15 @@ class Listed(OwnDocuments, Passages):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig(
-    SearchedModel, QueryTerms, Parameters, TopicField, Listed, Analysed, OfField, Named, Overwrite
+    SearchedModel,
+    QueryTerms,
+    Parameters,
+    TopicField,
+    ListedHits,
+    Analysed,
+    OfField,
+    Named,
+    Overwrite,
 ):
     """Options of :func:`tdv_lucene.search_index`."""
 
@@ -57,7 +65,7 @@ class SearchConfig(
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneConfig(TopicField, Listed, Analysed, OfField, Threads, Named, Overwrite):
+class TuneConfig(TopicField, ListedHits, Analysed, OfField, Threads, Named, Overwrite):
     """Options of :func:`tdv_lucene.tune_index`."""
 
     search_as: str | None = search_as_option(
