@@ -24,6 +24,7 @@ def _lines(path: Path) -> list[list[str]]:
     return [line.split() for line in path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_an_id_that_comes_twice_costs_its_document_in_all_commands(
     make_index: Callable[..., Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -81,6 +82,7 @@ def test_queries_that_are_documents_do_not_find_themselves(
         assert told() == (not removed)
 
 
+@pytest.mark.slow
 def test_documents_are_ranked_by_their_best_passages(
     make_index: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -206,6 +206,7 @@ def test_an_empty_query_costs_no_other(
         assert "'b'" in caplog.text
 
 
+@pytest.mark.slow
 def test_norms_that_hold_parameters_are_told_to_other_models(
     make_index: Callable[..., Path], tmp_path: Path
 ) -> None:
