@@ -15,7 +15,7 @@ from ..index.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import Measured, Rankings, render_page
-from ..searching.baseline_tuning import tune_parameters
+from ..searching.baseline_tuning import tune_listed
 from ..timing import latency as timing
 from ..timing.latency import Latency, QueryTerms, TimedIndex
 from . import content
@@ -154,9 +154,9 @@ def _with_tuned(
     name, system = f"{first}-tuned", systems[first]
     if name in systems:
         raise TdvError(f"an index is named '{name}', like the tuned baseline: choose another name")
-    chosen, tried = tune_parameters(
-        system.index, training.topics, training.qrels, system.parameters.model,
-        analysis=compared.analysed.analysis, **search,
+    chosen, tried = tune_listed(
+        index=system.index, topics=training.topics, qrels=training.qrels,
+        model=system.parameters.model, analysis=compared.analysed.analysis, **search,
     )  # fmt: skip
     record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
     return {**systems, name: System(system.index, chosen, is_tuned=True)}, record

@@ -30,7 +30,7 @@ from ..pruning.targets import RECORDED, target_of
 from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
 from ..source import Source
 from ..values.term_values import TermValues, tuned_values
-from .baseline_tuning import refuse_weights, tune_parameters
+from .baseline_tuning import refuse_weights, tune_listed
 from .config import TuneConfig
 
 _log = logging.getLogger(__name__)
@@ -131,9 +131,9 @@ def _tuned_values(
         check_query_terms(index, field, analysed, queries.values())
         known = partial(known_documents, index, passages=config.max_passage)
         missing, relevant = reading.check_overlap(queries, judged, known)
-        _, tried = tune_parameters(
-            index, queries, judged, DEFAULT_MODEL, field=field, analysis=config.analysis,
-            threads=config.threads, listing=config.listing, progress=progress,
+        _, tried = tune_listed(
+            config.listing, index, queries, judged, DEFAULT_MODEL, field=field,
+            analysis=config.analysis, threads=config.threads, progress=progress,
         )  # fmt: skip
         are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
         files = f"{qrels} for {topics}" if are_named else "the qrels"

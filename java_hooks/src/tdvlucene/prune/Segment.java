@@ -13,9 +13,12 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Failures;
 import tdvlucene.common.Job;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
+import tdvlucene.common.UserException;
 import tdvlucene.rules.PlannedField;
 
 /** A segment of the source. */
@@ -86,13 +89,20 @@ public final class Segment {
     Terms terms = reader.terms(field);
     TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
     PostingsEnum postings = null;
-    while (each.next() != null) {
-      postings = each.postings(postings, PostingsEnum.FREQS);
-      for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
-        int freq = postings.freq();
-        lengths[doc] = isImpact ? Math.max(lengths[doc], freq) : lengths[doc] + freq;
+    BytesRef term = null;
+    try {
+      while ((term = each.next()) != null) {
+        postings = each.postings(postings, PostingsEnum.FREQS);
+        for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
+          int freq = postings.freq();
+          lengths[doc] = isImpact ? Math.max(lengths[doc], freq) : lengths[doc] + freq;
+        }
+        job.advance(each.docFreq());
       }
-      job.advance(each.docFreq());
+    } catch (UserException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      throw new Failures.Located(e, name(), field, term);
     }
     return lengths;
   }
