@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,9 +26,8 @@ from .reports import PruneReport
 from .shards import check_shards, prune_shards
 from .sizes import foreseen_bytes
 from .targets import SearchTarget, target_of
+from .tiers import decide_tiers
 from .writing import Task, write_index, write_within
-
-_log = logging.getLogger(__name__)
 
 
 def prune_index(
@@ -87,6 +85,11 @@ def prune_index(
         index.
     """
     config = PruneConfig.of(config, options, values=values)
+    if config.queries is not None and values is not None and not config.tiers:
+        raise TdvError(
+            "queries have no effect with TDVs: those have been measured, or learned; leave them "
+            "out, or pass tiers as well, which they choose"
+        )
     if config.max_loss is not None and values is None and config.queries is None:
         raise TdvError(
             "max_loss has no effect without TDVs or "
@@ -116,7 +119,10 @@ def write_pruned(
         fields = _fields(given, config)
 
         def decided(searcher: Searcher) -> tuple[Plan, Task]:
-            plan, told = decide(fields, config, searcher, None)
+            if config.tiers:
+                plan, told = decide_tiers(None, fields, config, searcher, task, progress)
+            else:
+                plan, told = decide(fields, config, searcher, None)
             return plan, _told_to(task, None, fields, searcher, told)
 
         return prune_shards(source, fields[0].vocabulary.field, decided, task, progress)
@@ -125,11 +131,16 @@ def write_pruned(
         if values is None:
             given.insert(0, _values_without_judgements(opened, config, progress))
         fields = _fields(given, config)
-        _warn_of_other_fields(opened, [values.vocabulary.field for values in fields])
+        pruned = {values.vocabulary.field for values in fields}
+        others_left = [n for n, f in opened.fields.items() if f.has_frequencies and n not in pruned]
         searcher = opened.searcher
         at = partial(decide, fields, config, searcher, opened)
         if config.max_bytes is None:
-            plan, told = at()
+            task = _told_to(task, opened, fields, searcher, {})
+            if config.tiers:
+                plan, told = decide_tiers(opened, fields, config, searcher, task, progress)
+            else:
+                plan, told = at()
             task = _told_to(task, opened, fields, searcher, told)
             with place as folder:
                 report = write_index(opened, plan, task, folder, progress)
@@ -141,18 +152,7 @@ def write_pruned(
             with place as folder:
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)
                 place.write_manifest(report)
-    return {**report, "output": task.output}
-
-
-def _warn_of_other_fields(index: Index, pruned: Sequence[str]) -> None:
-    """Log that a search of several fields has to weigh them anew."""
-    others = [n for n, f in index.fields.items() if f.has_frequencies and n not in pruned]
-    if others:
-        _log.warning(
-            "%s keeps its scores and %s does not: searches of both (Pyserini's fields) need the "
-            "weights of the fields to be chosen again",
-            ", ".join(others), ", ".join(pruned),
-        )  # fmt: skip
+    return {**report, "output": task.output, "other_fields": others_left}
 
 
 def _told_to(
@@ -283,11 +283,11 @@ def _values_without_judgements(index: Index, config: PruneConfig, progress: Prog
             f"expect {config.expect} has no effect with an impact index, of which the prior knows "
             "nothing: leave it out"
         )
-    if config.queries is None:
+    if config.queries is None or config.tiers:
+        is_one = config.max_bytes is None and not config.tiers
         return prior_values_of_index(
             index, field=config.field, lead=lead, expect=config.expect, weighted=lead,
-            reductions=(config.reduction,) if config.max_bytes is None else CORRECTED_AT,
-            progress=progress,
+            reductions=(config.reduction,) if is_one else CORRECTED_AT, progress=progress,
         )  # fmt: skip
     from ..learning.from_index import values_from_index  # with all that learns
 

@@ -69,10 +69,10 @@ public final class Segment {
   public int[] lengths(PlannedField target, Job job) throws IOException {
     NormKind norms = target.norms;
     if (norms == NormKind.NONE || norms == NormKind.IMPACT) {
-      return sums(target.field, norms == NormKind.IMPACT, job);
+      return sums(target.source, norms == NormKind.IMPACT, job);
     }
     int[] lengths = new int[reader.maxDoc()];
-    NumericDocValues each = reader.getNormValues(target.field);
+    NumericDocValues each = reader.getNormValues(target.source);
     while (each != null && each.nextDoc() != END) {
       lengths[each.docID()] = norms.decode(each.longValue());
     }

@@ -6,6 +6,7 @@ import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.Fields;
+import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PostingsEnum;
@@ -23,6 +24,9 @@ import tdvlucene.common.UserException;
 /** A field and what decides on its postings and norms. */
 public final class PlannedField {
   public final String field;
+
+  /** The field of the source whose postings it is made of: the same, unless it is a new one. */
+  public final String source;
 
   /** Null where all terms stay. */
   public final TermTable table;
@@ -43,10 +47,23 @@ public final class PlannedField {
   /** Null unless norms hold k1 and b, for an average length that is known. */
   private BakedNorms baked;
 
-  public PlannedField(String field, TermTable table, PostingRule rule) {
+  public PlannedField(String field, String source, TermTable table, PostingRule rule) {
     this.field = field;
+    this.source = source;
     this.table = table;
     this.rule = rule;
+  }
+
+  /** Whether the source has no such field. */
+  public boolean isNew() {
+    return !field.equals(source);
+  }
+
+  /** Describes a new field that is made of a source's: it has postings and norms, and no more. */
+  public FieldInfo newField(FieldInfo of, int number) {
+    IndexOptions options =
+        rule.keepsFrequencies() ? of.getIndexOptions() : IndexOptions.DOCS_AND_FREQS;
+    return Lucene.indexed(of, field, number, options);
   }
 
   /** Has norms hold k1 and b for a searcher with others; see {@link BakedNorms}. */
@@ -98,7 +115,7 @@ public final class PlannedField {
    */
   public static void require(Index index, String field, boolean lead) throws IOException {
     Indexes.read(index, reader -> {
-      new PlannedField(field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
+      new PlannedField(field, field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
       if (!Indexes.hasLiveTerm(reader, field)) {
         throw new UserException("field '" + field + "' of " + index + ": " + Indexes.NO_TERM);
@@ -119,12 +136,12 @@ public final class PlannedField {
    */
   public void readNorms(IndexReader reader, Index index, boolean isShard) throws IOException {
     norms = NormKind.NONE;
-    if (isShard && !Indexes.hasField(reader, field)) {
+    if (isShard && !Indexes.hasField(reader, source)) {
       return;
     }
-    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
-    norms = NormKind.of(reader, field);
-    String where = "field '" + field + "' of " + index;
+    FieldInfo info = Indexes.requireFrequencies(reader, index, source);
+    norms = NormKind.of(reader, source);
+    String where = "field '" + source + "' of " + index;
     if (!norms.whyNotPruned().isEmpty()) {
       throw new UserException(where + ": " + norms.whyNotPruned());
     }
@@ -153,7 +170,7 @@ public final class PlannedField {
   /** Refuses a segment whose term vectors lack the positions that the rule reads. */
   public void requirePositions(CodecReader segment, Bits live) throws IOException {
     if (rule.readsPositions()) {
-      requirePositions(segment, live, field);
+      requirePositions(segment, live, source);
     }
   }
 
