@@ -256,6 +256,30 @@ class TopicField(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OwnDocuments(Config):
+    """Whether queries find themselves."""
+
+    remove_query: bool = option(
+        False,
+        "Leave out the document whose id is the query's, as Pyserini does: for queries that are "
+        "documents themselves (ArguAna, Quora).",
+        group=INPUT,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passages(Config):
+    """Whether documents are ranked by their passages."""
+
+    max_passage: bool = option(
+        False,
+        "Rank documents by their best passage, as Pyserini does: the id of a passage is its "
+        "document's, '#', and more.",
+        group=INPUT,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Seed(Config):
     """Random seed."""
 

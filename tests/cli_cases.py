@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from lucene_indexes import Layout, write_index
+from impact_documents import LAYOUT as IMPACT
+from impact_documents import impact_documents
+from lucene_indexes import (
+    Layout,
+    bytes_that_are_no_text,
+    features,
+    write_documents,
+    write_index,
+)
 from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli import _group
@@ -51,6 +59,12 @@ FILES = {
 }  # fmt: skip
 """What options are files: those of ``make_home``; None for what is written."""
 
+ODD = {
+    "index": ("twice", "vectors-only", "impact", "features", "bytes", "positions"),
+    "topics.tsv": ("documents.tsv", "empty.jsonl"),
+}
+"""What other programs write in place of these; every command serves it, or refuses it by name."""
+
 VALUES: dict[str, tuple[str, ...]] = {
     "vectors": ("lsa", "vectors", "words.vec", "train"),
     "values": ("values", "postings"),
@@ -72,6 +86,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "b": ("0", "0.4", "1"),
 }
 ALWAYS = {"compare": ["--latency-budget", "0.2"]}
+_POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
 NUMBERS = ("0", "-1", "1", "3", "0.5", "1e308", "-1e-9", "nan", "inf", "99999999999999999999", "")
 WORDS = ("", " ", "-", "--", "x", "ü\u202e", "[b]", "a\nb", "x" * 300, "=", "a=b", "..", "%s", "\t")
 
@@ -102,8 +117,13 @@ def make_home(home: Path) -> None:
     """Write a small one of everything."""
     write_index(home / "index", tiny_segments())
     segments = tiny_segments(5)
-    write_index(home / "positions", segments, Layout(options="DOCS_AND_FREQS_AND_POSITIONS"))
+    write_index(home / "positions", segments, Layout(options=_POSITIONS))
     write_index(home / "empty-index", [])
+    write_index(home / "twice", [*segments, *segments])
+    write_index(home / "vectors-only", segments, Layout(options=_POSITIONS, vectors="v"))
+    write_index(home / "impact", [impact_documents()], IMPACT)
+    for name, document in (("features", features), ("bytes", bytes_that_are_no_text)):
+        write_documents(home / name, [document(number) for number in range(12)])
     extract_matrix(home / "index", home / "matrix", tokens=True)
     made = Path(__file__).with_name("neural_rankers.py")  # a process of its own: JAX dislikes forks
     subprocess.run([sys.executable, made, home / "matrix", home / "ranker"], check=True)
@@ -118,6 +138,10 @@ def make_home(home: Path) -> None:
     (home / "qrels.txt").write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(len(topics))))
     (home / "words.vec").write_text("3 2\nquick 0.1 0.2\nindex 0.3 0.1\nterm 0.2 0.2\n")
     search_index(home / "index", topics, home / "run")
+    (home / "documents.tsv").write_text("d0\tquick fox\nd1\tbrown dog\nempty\t\n")
+    (home / "empty.jsonl").write_text(
+        '{"id": "q0", "vector": {"all": 2}}\n{"id": "q1", "vector": {}}'
+    )
     (home / "docs").mkdir()
     (home / "docs" / "docs.jsonl").write_text('{"id": "d0", "contents": "quick fox"}\n')
     (home / "nothing").write_bytes(b"")
@@ -208,7 +232,8 @@ class _Maker:
     def _file(self, name: str, wrong: bool) -> str:
         rng = self._rng
         if not wrong:
-            return str(self._home / name)
+            chosen = rng.choice(ODD[name]) if name in ODD and rng.random() < 0.3 else name
+            return str(self._home / chosen)
         others = sorted(path.name for path in self._home.iterdir())
         return rng.choice([self._copy_damaged, self._copy_damaged, self._copy_damaged,
             lambda _: str(self._home / rng.choice(others)),

@@ -119,6 +119,11 @@ class Case:
         return dict(found)
 
 
+def places_of(doc: dict[str, Any], field: str) -> int:
+    """How many positions of a document have a token: what Lucene's norms count."""
+    return sum(token[1] > 0 for value in doc["fields"].get(field, ()) for token in value)
+
+
 def terms_of(doc: dict[str, Any], field: str) -> list[bytes]:
     """A document's tokens in a field, in order."""
     values = doc["fields"].get(field, ())
@@ -133,6 +138,7 @@ def random_case(seed: int) -> Case:
     vocabulary = {name: _vocabulary(rng) for name in names}
     kind = rng.choice(["one", "some", "some", "some"])
     segments = _segments(rng, layout, vocabulary, 1 if kind == "one" else rng.randint(2, 5))
+    _overlap(random.Random(f"overlaps {seed}"), layout, segments)
     index = {"layout": layout, "segments": segments}
     with_freqs = [n for n in names if layout["fields"][n]["options"] != "DOCS"]
     pruned = ["contents"] + [n for n in with_freqs if n != "contents" and rng.random() < 0.5]
@@ -206,6 +212,28 @@ def _segments(
             number += 1
         segments.append(segment)
     return segments
+
+
+def _overlap(
+    rng: random.Random, layout: dict[str, Any], segments: list[list[dict[str, Any]]]
+) -> None:
+    """Put tokens at the position of the one before, and bytes that are no text into documents.
+
+    Drawn apart, so that a seed is else the case it always was.
+    """
+    shares = {
+        name: rng.choice([0, 0, 0.05, 0.3, 0.9])
+        for name, kind in layout["fields"].items()
+        if "POSITIONS" in kind["options"] and kind["norms"] == "default"
+    }
+    has_bytes = rng.random() < 0.3
+    for doc in (doc for segment in segments for doc in segment):
+        if has_bytes and rng.random() < 0.8:
+            doc["bytes"] = rng.choice(["\xe3\x81", "\x80", "", "\xff\xfe\x00", "text"])
+        for name, share in shares.items():
+            for value in doc["fields"].get(name, ()):
+                for token in value[1:]:
+                    token[1] = 0 if rng.random() < share else token[1]
 
 
 def _document(

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz_cases import Case, FieldRule, random_case, terms_of
+from fuzz_cases import Case, FieldRule, places_of, random_case, terms_of
 from lucene_reading import check_index
-from oracle import assert_baked, int_to_byte4, read_norms
+from oracle import assert_baked, byte4_to_int, int_to_byte4, read_norms
 from pruning_inputs import field_plan
 from testing_jar import dump_index, write_described
 
@@ -37,6 +37,7 @@ class Postings:
     """A field's postings in NumPy arrays, before and after: terms by bytes, then documents."""
 
     def __init__(self, case: Case, field: str) -> None:
+        self.case, self.field = case, field
         rule = case.rules[field]
         found = sorted(case.frequencies(field).items())
         self.terms = sorted(rule.tdv)
@@ -58,6 +59,12 @@ class Postings:
         if rule.least is not None:
             self.after[self._below(rule, _norms(case, field))] = 0
         self.lengths = np.bincount(self.docs, self.after, self.documents)
+
+    @property
+    def places(self) -> np.ndarray:
+        """int64[D]: positions with a token."""
+        of = [places_of(doc, self.field) for number, doc in self.case.documents() if number >= 0]
+        return np.array(of, np.int64)
 
     def _stored(self, rule: FieldRule) -> np.ndarray:
         """float64[postings]: what frequencies count for where they are written."""
@@ -83,8 +90,8 @@ class Postings:
         if norms == "impact":  # the largest weight
             lengths[:] = 0
             np.maximum.at(lengths, self.docs, self.before)
-        if norms == "default":
-            lengths = read_norms(list(map(int_to_byte4, lengths.tolist())))
+        if norms in ("default", "overlaps"):
+            lengths = read_norms(list(map(int_to_byte4, self.places.tolist())))
         least = np.array([rule.least[term] for term in self.terms], np.float32)[self.rows]
         fixed, per_token = rule.length_norm
         length_norm = fixed + per_token * lengths[self.docs].astype(np.float64)
@@ -242,6 +249,11 @@ def _norms(case: Case, field: str) -> str:
         return "default"
     if written == "impact" and max(lengths, default=0) <= 1:
         return "default"
+    places = [places_of(doc, field) for doc in case.read()]
+    if written == "default" and places != lengths:
+        least = sum(byte4_to_int(int_to_byte4(each)) for each in places)
+        ones = max(places) == 1
+        return "overlaps" if ones or least < sum(lengths) * 7 / 8 else "default"
     return written
 
 
@@ -286,6 +298,8 @@ def _check_simulation(case: Case, field: str, matrix: Any) -> None:
     rule, expected = case.rules[field], Postings(case, field)
     if rule.lead or rule.power or expected.after.max(initial=0) > _LARGEST:
         return
+    if _norms(case, field) == "overlaps" and expected.places.max(initial=0) == 1:
+        return  # arrays cannot tell one place a document from weights
     tdv, scale = expected.tdv, rule.scale
     if rule.keeps:
         tdv, scale = (tdv > 0).astype(np.float32), 1.0
@@ -311,8 +325,13 @@ def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str
         norms = np.zeros(len(postings.lengths), np.int64)
         norms[docs] = list(found.values())
         assert_baked(norms, postings.lengths, kind, baked)
+    tokens = np.bincount(postings.docs, postings.before, postings.documents).astype(int)
     for doc, norm in found.items() if baked is None else ():
-        expected = _norm(int(postings.lengths[int(doc)]), kind)
+        number, old = int(doc), before["norms"][field][doc]
+        expected = _norm(int(postings.lengths[number]), kind)
+        if kind in ("default", "overlaps"):
+            places = int(postings.places[number])
+            expected = _share(old, places, int(tokens[number]), int(postings.lengths[number]))
         assert norm == expected, f"norm {norm} of {field} in {doc}, expected {expected}"
     documents = len({doc for _, doc in kept})
     sums = [documents, len(kept), sum(kept.values())]
@@ -326,6 +345,15 @@ def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str
 
 def _norm(length: int, kind: str) -> int:
     return {"accurate": length, "impact": min(length, 1)}.get(kind, int_to_byte4(length))
+
+
+def _share(old: int, places: int, before: int, after: int) -> int:
+    """The norm that counts as large a share of the tokens as the old one did."""
+    assert old == int_to_byte4(places), "the source counts positions"
+    if after == 0 or old == int_to_byte4(before):
+        return int_to_byte4(after)
+    share = np.float64(byte4_to_int(old)) / before
+    return old if after == before else int_to_byte4(max(1, int(np.rint(share * after))))
 
 
 def _in_order_of_source(case: Case, dump: dict[str, Any]) -> dict[str, Any]:

@@ -141,6 +141,38 @@ def write_texts(path: Path, texts: Sequence[str], analysis: Analysis, *, raw: bo
     return path
 
 
+def write_documents(path: Path, documents: Sequence) -> Path:
+    """Write Lucene's documents as a program of its own would."""
+    writer = open_writer(path)
+    for document in documents:
+        writer.addDocument(document)
+    writer.close()
+    return path
+
+
+def features(number: int):
+    """A document of floating-point weights: OpenSearch's rank_features."""
+    document = java_class(_LUCENE + "document.Document")()
+    document.add(java_class(_LUCENE + "document.StoredField")("url", f"d{number}"))
+    feature = java_class(_LUCENE + "document.FeatureField")
+    for term in range(1 + number % 4):
+        document.add(feature("contents", f"t{term}", 0.3 + number + term))
+    return document
+
+
+def bytes_that_are_no_text(number: int):
+    """A document of Elasticsearch's kind: binary ids and sources beside the text."""
+    document = java_class(_LUCENE + "document.Document")()
+    value = bytes([0xFE, 0x81 + number])
+    stored = java_class(_LUCENE + "document.StoredField")
+    document.add(stored("_source", value, signature="(Ljava/lang/String;[B)V"))
+    document.add(_binary_doc_values("_id", value))
+    _add_tokens(
+        document, "contents", ["quick", f"w{number}", "index"], _field_type("DOCS_AND_FREQS", "")
+    )
+    return document
+
+
 def say(writer, user_data: Mapping[str, str]) -> None:
     """Give the next commit this user data."""
     entries = java_class("java.util.HashMap")()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix, norm_bytes
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 TOPIC_WORDS, NOISE_WORDS = 60, 40
@@ -25,7 +25,7 @@ def make_matrix(dense: np.ndarray, field: str = "contents") -> TermDocumentMatri
         doc_freq=doc_freq.astype(np.int64),
         total_term_freq=dense.sum(axis=1).astype(np.int64),
         doc_len=doc_len,
-        norms=np.minimum(doc_len, 127),
+        norms=norm_bytes(doc_len).astype(np.int64),
         source={"path": "nowhere", "commit": "test"},
     )
 

@@ -63,6 +63,11 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     if report["fidelity"]:
         click.echo(_fidelity(report["model"], report["fidelity"]))
     click.echo(how_to_search(report))
+    if report["other_fields"]:
+        options.say(
+            f"\nSearches of {report['field']} together with {', '.join(report['other_fields'])} "
+            "(Pyserini's fields) need the weights of the fields to be chosen again."
+        )
 
 
 def _shown(report: PruneReport) -> dict[str, Any]:

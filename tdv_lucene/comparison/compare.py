@@ -15,7 +15,7 @@ from ..index.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import Measured, Rankings, render_page
-from ..searching.baseline_tuning import tune_parameters
+from ..searching.baseline_tuning import tune_listed
 from ..timing import latency as timing
 from ..timing.latency import Latency, QueryTerms, TimedIndex
 from . import content
@@ -98,7 +98,8 @@ def _compare(
     compared = read_inputs(indexes, queries, config.tune, config)
     terms = _terms(indexes, field)
     search: dict[str, Any] = {
-        "field": field, "threads": cores(config.threads), "progress": progress
+        "field": field, "threads": cores(config.threads), "listing": config.listing,
+        "progress": progress,
     }  # fmt: skip
     asked: dict[str, Any] = {"field": field, "analysis": compared.analysed.analysis}
     systems, tuning = _with_tuned(compared, search)
@@ -129,10 +130,12 @@ def _compare(
             "analysis": compared.analysed.as_dict(),
             "defaults": content.defaults(compared.systems),
             "rules": content.RULES,
-            "notes": content.all_notes(compared, results, field),
+            "notes": content.all_notes(compared, results, field, config.listing),
             **content.versions_and_machine(),
         }
-        rankings = rankings_to_show(results, next(iter(indexes.values())), field)
+        rankings = rankings_to_show(
+            results, next(iter(indexes.values())), field, config.max_passage
+        )
         _write_files(folder, report, results, latency, words, rankings)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
@@ -158,9 +161,9 @@ def _with_tuned(
     name, system = f"{first}-tuned", systems[first]
     if name in systems:
         raise TdvError(f"an index is named '{name}', like the tuned baseline: choose another name")
-    chosen, tried = tune_parameters(
-        system.index, training.topics, training.qrels, system.parameters.model,
-        analysis=compared.analysed.analysis, **search,
+    chosen, tried = tune_listed(
+        index=system.index, topics=training.topics, qrels=training.qrels,
+        model=system.parameters.model, analysis=compared.analysed.analysis, **search,
     )  # fmt: skip
     record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
     return {**systems, name: System(system.index, chosen, is_tuned=True)}, record

@@ -13,6 +13,7 @@ from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
 from ..errors import TdvError
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
 from ..ranking.parameters import OfTiers, QueryTerms, SearchedModel
+from ..searching.config import ListedHits
 
 if TYPE_CHECKING:
     from ..timing.latency import LatencyPlan
@@ -49,6 +50,7 @@ class CompareConfig(
     Threads,
     Seed,
     TopicField,
+    ListedHits,
     Analysed,
     OfField,
     Named,

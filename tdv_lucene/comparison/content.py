@@ -12,9 +12,11 @@ import numpy as np
 
 from ..evaluation.measures import Evaluation, note_on_chance
 from ..evaluation.significance import compare_all_paired
-from ..evaluation.topics import Topics, note_on_missing
+from ..evaluation.topics import Topics, note_on_missing, note_on_own_documents
+from ..index.parameters import note_on_norms
 from ..index.queries import note_on_nothing_found, notes_on_query_terms
 from ..jvm.searcher import describe_java, field_bytes, known_documents
+from ..searching.listing import Listing, note_on_duplicates
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
 from .inputs import Compared, QuerySet, System, notes_on_strangers, pairs_to_test
@@ -177,12 +179,15 @@ def versions_and_machine() -> dict[str, dict[str, Any]]:
 # notes --------------------------------------------------------------------------------------------
 
 
-def all_notes(compared: Compared, results: Sequence[Results], field: str) -> list[str]:
+def all_notes(
+    compared: Compared, results: Sequence[Results], field: str, listing: Listing
+) -> list[str]:
     """Return what a reader should know before trusting the numbers."""
     tuned_on = compared.training.topics if compared.training else {}
     return [
         *notes(compared.systems, field),
-        *_notes_on_documents(compared, results),
+        *_notes_on_documents(compared, results, listing.max_passage),
+        *_notes_on_listing(results, listing),
         *_notes_on_chance(compared, results),
         *notes_on_tuning(compared.query_sets, tuned_on),
         *_notes_on_shortening(compared.query_sets),
@@ -197,6 +202,9 @@ def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
         (name, system.index) for name, system in systems.items() if system.tier_of is None
     ]
     notes = notes_on_strangers(dict([(first, full), *others]), field)
+    for name, system in systems.items():
+        if note := note_on_norms(f"'{name}'", model, system.index.record(field)):
+            notes.append(note)
     for name, pruned in others:
         learned_for = pruned.record(field).learned_for_another(model)
         if learned_for is not None:
@@ -252,7 +260,20 @@ def _notes_on_shortening(query_sets: Sequence[QuerySet]) -> Iterator[str]:
             )
 
 
-def _notes_on_documents(compared: Compared, results: Sequence[Results]) -> Iterator[str]:
+def _notes_on_listing(results: Sequence[Results], listing: Listing) -> Iterator[str]:
+    for one in results:
+        for name, duplicates in one.duplicates.items():
+            if note := note_on_duplicates(duplicates, f"'{name}'"):
+                yield note
+        of, qrels = one.queries, one.queries.qrels
+        own = [qid for qid in one.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
+        if note := note_on_own_documents(len(own), len(of.topics), listing.remove_query):
+            yield note
+
+
+def _notes_on_documents(
+    compared: Compared, results: Sequence[Results], passages: bool
+) -> Iterator[str]:
     """Yield notes on missing documents: an index pruned from the first lacks none that the first
     retrieves."""
     first, *others = compared.systems
@@ -261,7 +282,7 @@ def _notes_on_documents(compared: Compared, results: Sequence[Results]) -> Itera
             yield note
     retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
     for name in others if retrieved else ():
-        known = known_documents(compared.systems[name].index, retrieved)
+        known = known_documents(compared.systems[name].index, retrieved, passages)
         if missing := len(retrieved) - len(set(known)):
             yield (
                 f"'{name}' is of another collection than '{first}': it lacks {missing:,} of "

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,15 +77,13 @@ class QuerySet:
         texts = reading.read_topics(topics, topic_field, topic_reader)
         return cls(label, texts, reading.read_qrels(qrels), f"{qrels} for {topics}")
 
-    def check(self, index: Index) -> tuple[int, int]:
+    def check(self, index: Index, passages: bool) -> tuple[int, int]:
         """Return how many relevant documents ``index`` lacks, and how many there are.
 
         Raises :class:`TdvError` unless topics, qrels and index have something in common.
         """
-        relevant = reading.relevant_documents(self.topics, self.qrels)
-        known = known_documents(index, relevant)
-        reading.check_overlap(self.topics, self.qrels, known)
-        return len(relevant) - len(set(known)), len(relevant)
+        known = partial(known_documents, index, passages=passages)
+        return reading.check_overlap(self.topics, self.qrels, known)
 
 
 @dataclass(frozen=True)
@@ -122,9 +121,9 @@ def read_inputs(
 
     query_sets = read(queries)
     training = None if tune is None else read([tune])[0]
-    relevant = {one.label: one.check(first) for one in query_sets}
+    relevant = {one.label: one.check(first, config.max_passage) for one in query_sets}
     if training is not None:
-        training.check(first)
+        training.check(first, config.max_passage)
     for one in query_sets:
         check_query_terms(first, config.field, analysed, one.topics.values())
     found = {name: inspect_index(index) for name, index in indexes.items()}

@@ -25,7 +25,7 @@ from ..jvm.searcher import stored_texts
 from ..output import Output
 from ..report.page import Rankings
 from ..report.wording import shortened
-from ..searching.search import RUN, search_with
+from ..searching.search import RUN, Searched, search_with
 from ..timing.latency import DEPTH
 from .inputs import QuerySet, System
 
@@ -46,6 +46,8 @@ class Results:
     runs: dict[str, Path]  # TREC runs, DEPTH hits deep
     evaluations: dict[str, Evaluation]
     without_hits: dict[str, list[str]]  # topics without an answer
+    duplicates: dict[str, int]  # hits left out because a better one has their id
+    own_first: list[str]  # queries whose own documents the first system finds first
     rank_effects: dict[str, dict[str, Any]]  # agreement of each further system with the first
     best: dict[str, dict[str, list[str]]]  # judged query -> ids of its SHOWN best documents
     judged: dict[str, dict[str, float]]  # the share of these, and nDCG@10 of the judged alone
@@ -58,17 +60,14 @@ def search_all(
 ) -> Results:  # fmt: skip
     """Write ``folder/<prefix><name>.run`` of every system, and evaluate them."""
     runs = {name: folder / f"{prefix}{name}.run" for name in systems}
-    kept: list[Run] = []
-    without_hits = {}
+    made: dict[str, Searched] = {}
     for name, system in systems.items():
         place = Output(runs[name], RUN, is_folder=False, inputs=[system.index], made_by="compare")
-        made = search_with(
+        made[name] = search_with(
             system.index, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
             **search,
         )  # fmt: skip
-        kept.append(made.run())
-        without_hits[name] = made.summary["queries_without_hits"]
-    found = dict(zip(systems, share_names(kept)))
+    found = dict(zip(systems, share_names([each.run() for each in made.values()])))
     first, *others = systems
     evaluations = {
         name: evaluate_run(run, queries.topics, queries.qrels, measures=measures)
@@ -78,7 +77,10 @@ def search_all(
     best = {name: run.best(judged, SHOWN) for name, run in found.items()}
     looked_up = retrieved[:: 1 + len(retrieved) // _LOOKED_UP]
     return Results(
-        queries, runs, evaluations, without_hits,
+        queries, runs, evaluations,
+        without_hits={n: each.summary["queries_without_hits"] for n, each in made.items()},
+        duplicates={name: each.duplicates for name, each in made.items()},
+        own_first=made[first].own_first,
         rank_effects={name: compare_rankings(found[first], found[name]) for name in others},
         best=best,
         judged=_judged(found, best, queries.qrels),
@@ -106,7 +108,9 @@ def _judged(
     return found
 
 
-def rankings_to_show(results: Sequence[Results], index: Index, field: str) -> list[Rankings]:
+def rankings_to_show(
+    results: Sequence[Results], index: Index, field: str, passages: bool
+) -> list[Rankings]:
     """Return the rankings of the queries that changed most, for each query set."""
     most = max(1, MOST // sum(len(result.evaluations) for result in results))
     best = [
@@ -114,7 +118,7 @@ def rankings_to_show(results: Sequence[Results], index: Index, field: str) -> li
         for result, queries in ((one, most_changed(one.evaluations, most)) for one in results)
     ]
     shown = {doc for of_set in best for lists in of_set.values() for docs in lists for doc in docs}
-    texts = stored_texts(index, field, sorted(shown), 2 * _TITLE)
+    texts = stored_texts(index, field, sorted(shown), 2 * _TITLE, passages)
     titles = {document: shortened(text, _TITLE) for document, text in texts.items()}
     rankings = []
     for of_set, result in zip(best, results):

@@ -46,7 +46,7 @@ _PAIR = re.compile(r"<([a-z][\w-]*)(?=[\s>])[^<>]*>(.*?)</\1\s*>", _SGML)
 _FIELD = re.compile(rf"^[ \t]*(?=<(?!(?:{_INLINE})\b)[a-z])|(?=<(?:num|title|desc|narr)>)", _SGML)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", _SGML)
 _LINES = [
-    re.compile(r"([^\t]+)\t([^\t]+)(\t.*)?"),
+    re.compile(r"([^\t]+)\t([^\t]*)(\t.*)?"),
     re.compile(r"(\d+):(?!\d+:)([^\t]+)()"),
     re.compile(r"(?=(\S+))enwiki:(\S+)()"),
 ]
@@ -59,7 +59,7 @@ _Topics = Iterator[tuple[str, Mapping[str, Any]]]
 def form_of(text: str, path: Path) -> Callable[[str, Path], _Topics]:
     """Return the reader for this text, by its first line or the file's name."""
     first = next((line.strip() for _, line in lines(text)), "")
-    if {".json", ".jsonl"} & set(path.suffixes) or _is(dict, first) or _is(list, text):
+    if {".json", ".jsonl"} & set(path.suffixes) or _is(dict, first) or _is((dict, list), text):
         return _json
     if first.startswith("<") and not re.match(r"\S+\t+[^<\s]", first):
         return _markup
@@ -67,20 +67,22 @@ def form_of(text: str, path: Path) -> Callable[[str, Path], _Topics]:
 
 
 def query_of(topic: Mapping[str, Any], topic_field: str, where: str) -> tuple[str, str]:
-    """Return id and query of the topic at ``where``.
+    """Return id and query of the topic at ``where``; an empty text or vector is an empty query.
 
     Raises :class:`TdvError` when it lacks either.
     """
-    found = {key: value for key, value in topic.items() if value not in (None, "")}
+    found = {key: value for key, value in topic.items() if value is not None}
     keys = (VECTOR, *TOPIC_FIELDS[topic_field])
-    qid, query = (next((found[key] for key in of if key in found), None) for of in (_ID_KEYS, keys))
+    qid = next((found[key] for key in _ID_KEYS if found.get(key, "") != ""), None)
+    texts = [found[key] for key in keys if key in found]
+    query = next((text for text in texts if text not in ("", {})), next(iter(texts), None))
     if isinstance(query, dict):
         query = _repeated(query, where)
-    if not isinstance(qid, (str, int)) or not isinstance(query, str) or not query.strip():
+    if not isinstance(qid, (str, int)) or not isinstance(query, str):
         part = f"text for topic_field {topic_field} ({', '.join(keys)})"
         missing = part if isinstance(qid, (str, int)) else f"id ({', '.join(_ID_KEYS)})"
         raise TdvError(f"{where}: no {missing}; this topic has {', '.join(found) or 'nothing'}")
-    return str(qid), query
+    return str(qid), query.strip()
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
@@ -90,7 +92,7 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _is(kind: type, text: str) -> bool:
+def _is(kind: type | tuple[type, ...], text: str) -> bool:
     try:
         return text.lstrip()[:1] in ("{", "[") and isinstance(json.loads(text), kind)
     except (ValueError, RecursionError):
@@ -100,7 +102,7 @@ def _is(kind: type, text: str) -> bool:
 def _json(text: str, path: Path) -> _Topics:
     """Yield objects, one per line or in an array, and CAsT's conversations turn by turn."""
     is_array = text.lstrip().startswith("[")
-    for number, line in [(1, text)] if is_array else lines(text):
+    for number, line in [(1, text)] if is_array or _is(dict, text) else lines(text):
         where = f"{path}, line {number}"
         try:
             found = json.loads(line)
@@ -108,12 +110,30 @@ def _json(text: str, path: Path) -> _Topics:
             raise TdvError(f"{where}: not JSON ({error})") from error
         for nth, topic in enumerate(found if is_array else [found], 1):
             where = f"{path}, topic {nth}" if is_array else where
+            if isinstance(topic, dict) and _is_by_id(topic):
+                for qid, query in topic.items():
+                    yield where, {**_parts(query), "id": qid}
+                continue
             turns = topic.get("turn") if isinstance(topic, dict) else None
             for each in turns if turns and isinstance(turns, list) else [topic]:
                 if not isinstance(each, dict):
                     raise TdvError(f"{where}: expected objects such as {{'id': '1', 'title': 'x'}}")
                 qid = f"{topic.get('number')}_{each.get('number')}"
                 yield where, each if each is topic else {**each, "id": qid}
+
+
+def _is_by_id(topic: Mapping[str, Any]) -> bool:
+    """Whether a JSON object is of query id -> text or parts, as Pyserini's topics in Python are."""
+    kinds = {type(value) for value in topic.values()}
+    return kinds in ({str}, {dict}) and not topic.keys() & {*_NAMES, VECTOR}
+
+
+def _parts(query: str | dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a query that is a text, a vector, or parts by name."""
+    if isinstance(query, str):
+        return {"title": query}
+    is_vector = not any(isinstance(part, (str, dict)) for part in query.values())
+    return {VECTOR: query} if is_vector else query
 
 
 def _repeated(vector: dict[str, Any], where: str) -> str:
@@ -136,15 +156,20 @@ def _repeated(vector: dict[str, Any], where: str) -> str:
 def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:
     further = 0
     for number, line in lines(text):
-        where, found = f"{path}, line {number}", form.fullmatch(line.strip())
+        where, found = f"{path}, line {number}", form.fullmatch(line.strip(" \r"))
         if not found:
+            kind = {4: " (are these qrels?)", 6: " (is this a run?)"}.get(len(line.split()), "")
             raise TdvError(
-                f"{where}: no id and query in '{line.strip()[:60]}': write 'qid<TAB>text', or name "
-                f"the form by topic_reader"
+                f"{where}: no id and query in '{line.strip()[:60]}'{kind}: write 'qid<TAB>text', "
+                f"or name the form by topic_reader"
             )
         qid, query, more = found.groups()
+        if further == 0 and line.split() == ["query-id", "corpus-id", "score"]:
+            raise TdvError(f"{where}: these are BEIR's qrels, and not its queries (queries.jsonl)")
         query = unquote_plus(query) if form is _LINES[2] else query
-        further += more not in (None, "")
+        if more and not query.strip():
+            raise TdvError(f"{where}: no text in the second column, and some after it")
+        further += bool((more or "").strip())
         yield where, {"id": qid.strip(), "title": query.strip()}
     if further:
         _log.warning("columns after the query are not used (as in Anserini): %s has "
@@ -172,7 +197,7 @@ def _markup(text: str, path: Path) -> _Topics:
             fields["text"] = rest
         else:
             _refuse_text(rest, where)
-        yield where, fields
+        yield where, {name: text for name, text in fields.items() if text}
         end = topic.end()
     _refuse_text(text[end:], f"the end of {path}")
 

@@ -7,13 +7,14 @@ terms that somebody has to accept.
 from __future__ import annotations
 
 import gzip
+import json
 import logging
 import math
 import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -114,12 +115,16 @@ Qrels = dict[str, dict[str, int]]
 LARGEST_GRADE = 2**31 - 1
 """Learning keeps grades in 32 bits."""
 
+_OWN = 0.1
+"""A share of queries that find documents with their ids first only if they are those."""
+
 STDIN = "-"
 """Stands for standard input in place of a file of topics."""
 
 _BEIR = ["query-id", "corpus-id", "score"]
 _NUMBER = re.compile(r"[-+]?\d[\d.]*")
 
+_PACKED = b"BZh", b"\xfd7zXZ", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"  # bzip2, xz, zip, zstd
 _GZIPPED = b"\x1f\x8b"  # begins no text in UTF-8
 
 _FILE_SUFFIXES = {".gz", ".jsonl", ".qrels", ".topics", ".trec", ".tsv", ".txt", ".xml"}
@@ -170,9 +175,15 @@ def read_topics(
             raise TdvError(f"{where}: query id '{qid}' occurs twice; ids must be unique")
         _check_id(qid, f"{where}: ")
         found[qid] = query
-    if not found:
+    empty = [qid for qid, query in found.items() if not query]
+    if len(empty) == len(found):
+        what = "topic with any text" if found else "topic"
         raise TdvError(
-            f"{path} holds no topic: expected 'qid<TAB>text' lines, JSON or <top> blocks"
+            f"{path} holds no {what}: expected 'qid<TAB>text' lines, JSON or <top> blocks"
+        )
+    if empty:
+        _log.warning(
+            "%d topics of %s are empty and find nothing: %s", len(empty), path, _some(empty)
         )
     _log.info("read %d topics from %s", len(found), path)
     return found
@@ -199,8 +210,9 @@ def _check_id(qid: str, where: str = "the ") -> None:
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read relevance judgements: ``qid 0 docid grade`` lines (TREC) or BEIR's three columns below
-    their header, also gzipped. Lines that begin with ``#`` are comments, unless they judge.
+    """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), BEIR's three columns below
+    their header, or one JSON object of query id -> document id -> grade, also gzipped. Lines that
+    begin with ``#`` are comments, unless they judge.
 
     A name Pyserini knows, such as ``robust04``, is left to Pyserini, which downloads missing ones;
     an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement given twice
@@ -220,8 +232,10 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 
         path = find_named_qrels(os.fspath(path))
     qrels: Qrels = {}
-    width = 4
-    for number, line in lines(_read_text(path, "qrels")):
+    width, text = 4, _read_text(path, "qrels")
+    if text.lstrip().startswith("{"):
+        return _from_dict(text, path)
+    for number, line in lines(text):
         where, columns = f"{path}, line {number}", line.split()
         if line.startswith("#") and (
             len(columns) != width or columns[0] == "#" or not _NUMBER.fullmatch(columns[-1])
@@ -246,6 +260,25 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     if not qrels:
         raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
     _log.info("read judgements of %d queries from %s", len(qrels), path)
+    return qrels
+
+
+def _from_dict(text: str, path: Path) -> Qrels:
+    """Read a JSON object of query id -> document id -> grade, as BEIR and pytrec_eval keep it."""
+    try:
+        found = json.loads(text)
+        qrels = {
+            qid: {
+                doc: _grade(str(grade), f"{path}, query '{qid}'") for doc, grade in judged.items()
+            }
+            for qid, judged in found.items()
+        }
+    except (ValueError, RecursionError, AttributeError) as error:
+        raise TdvError(
+            f'{path} is not JSON of the form {{"qid": {{"docid": grade}}}}: {error}'
+        ) from error
+    if not any(qrels.values()):
+        raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
     return qrels
 
 
@@ -278,6 +311,18 @@ def relevant_documents(topics: Iterable[str], qrels: Mapping[str, Mapping[str, i
     return {doc for qid in topics for doc, grade in qrels.get(qid, {}).items() if grade > 0}
 
 
+def note_on_own_documents(first: int, queries: int, removed: bool) -> str:
+    """Return a warning that ``first`` of the queries find the document that has their id, and is
+    not judged relevant, before all others, if that is no chance."""
+    if removed or first < max(2, _OWN * queries):
+        return ""
+    return (
+        f"{first:,} of {queries:,} queries find the document that has their id before all others. "
+        "If queries are documents of the collection themselves (ArguAna, Quora), pass "
+        "remove_query: nothing below the first place is measured rightly without"
+    )
+
+
 def note_on_missing(missing: int, number: int, judgements: str, index: str) -> str:
     """Return a warning that an index lacks some of the ``number`` relevant documents, if any."""
     if not missing:
@@ -288,17 +333,33 @@ def note_on_missing(missing: int, number: int, judgements: str, index: str) -> s
     )
 
 
-def check_overlap(topics: Mapping[str, str], qrels: Qrels, doc_ids: Iterable[str]) -> None:
-    """Raise :class:`TdvError` when topics and qrels share no query, or no relevant document is
-    among ``doc_ids`` of the index."""
+def check_overlap(
+    topics: Mapping[str, str], qrels: Qrels, known: Callable[..., Iterable[str]]
+) -> tuple[int, int]:
+    """Return how many relevant documents an index lacks, and how many there are.
+
+    ``known`` returns those of some ids that it has; with ``passages=True``, of whose documents it
+    has passages.
+
+    Raises :class:`TdvError` when topics and qrels share no query, or the index has no relevant
+    document.
+    """
     judged_queries(topics, qrels)
-    relevant = relevant_documents(topics, qrels)
-    if relevant.isdisjoint(doc_ids):
+    relevant = sorted(relevant_documents(topics, qrels))
+    here = set(known(relevant))
+    if not here and (passages := [*known(relevant, passages=True)]):
+        raise TdvError(
+            f"the qrels judge documents, such as '{passages[0]}', and the index has passages of "
+            f"them, '{passages[0]}#...': pass max_passage to search, compare or tune, or judge "
+            "passages"
+        )
+    if not here:
         raise TdvError(
             f"qrels and index share no document: none of the {len(relevant):,} relevant documents "
-            f"(such as '{min(relevant)}') is in the index; are the qrels of another collection, or "
+            f"(such as '{relevant[0]}') is in the index; are the qrels of another collection, or "
             f"does another field name the documents (id_field)?"
         )
+    return len(relevant) - len(here), len(relevant)
 
 
 def _is_file(path: Path, what: str) -> bool:
@@ -323,7 +384,8 @@ def _read_text(path: Path, what: str) -> str:
             content = gzip.decompress(content)
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise TdvError(f"the {named} are not UTF-8 (byte {error.start}): convert them") from error
+        remedy = "unpack" if content.startswith(_PACKED) else "convert"
+        raise TdvError(f"the {named} are not UTF-8 (byte {error.start}): {remedy} them") from error
     except (OSError, EOFError, zlib.error) as error:
         raise TdvError(f"cannot read the {named}: {error}") from error
 

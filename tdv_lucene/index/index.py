@@ -40,6 +40,7 @@ class IndexedField:
     """How Lucene describes a field."""
 
     has_norms: bool
+    has_frequencies: bool
 
 
 class Index(Located):
@@ -193,11 +194,12 @@ class Index(Located):
             self.source.folders_here[0], {r.field: r.content[CHECKSUM] for r in records}
         )
 
-    def require_prunable(self, field: str) -> None:
+    def require_prunable(self, field: str, lead: bool = False) -> None:
         """Raise :class:`TdvError` where no pruning can be applied to a field, or a document has no
-        id. Warns as :meth:`holds_weights`."""
+        id; with a first-position boost (``lead``), where term vectors lack its positions. Warns as
+        :meth:`holds_weights`."""
         self.holds_weights(field)
-        self._opened.require_prunable(field)
+        self._opened.require_prunable(field, lead)
 
 
 def whole_identity(source: Source, parts: list[Mapping[str, Any]]) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:
     shared = ids.get("documents", 0) - ids.get("terms", 0)
     if found["deleted"] or shared <= 0:
         return []
-    return [f"{shared:,} documents have the id of another: runs that name one twice are refused"]
+    return [f"{shared:,} documents have the id of another: runs list the best of them only"]
 
 
 def _notes_on_weights(fields: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -135,18 +135,24 @@ def _tiers(index: Described, record: FieldRecord, tier: str, depth: int | None) 
     return tiers if depth is None else tiers._replace(depth=depth)
 
 
+def note_on_norms(index: str, model: str | None, record: FieldRecord) -> str:
+    """Return a warning where a model reads norms as lengths that hold k1 and b."""
+    if record.baked is None or model == DEFAULT_MODEL:
+        return ""
+    return (
+        f"the norms of {index} hold BM25's k1 and b in place of document lengths, and {model} "
+        "reads them as lengths: prune its source again with --search-as recorded"
+    )
+
+
 def warn_of_another_search(
     index: Described, parameters: SearchParameters, record: FieldRecord
 ) -> None:
     """Log a warning where ``index`` is searched with another model, or other parameters, than its
     ``record`` of the field says."""
     learned_for = record.learned_for_another(parameters.model)
-    if record.baked is not None and parameters.model != DEFAULT_MODEL:
-        _log.warning(
-            "the norms of %s hold BM25's k1 and b in place of document lengths, and %s reads them "
-            "as lengths: prune its source again with --search-as recorded",
-            index, parameters.model,
-        )  # fmt: skip
+    if note := note_on_norms(f"{index}", parameters.model, record):
+        _log.warning("%s", note)
     if learned_for is not None:
         _log.warning(
             "%s was learned for %s and is searched with %s: leave the ranking function at its "

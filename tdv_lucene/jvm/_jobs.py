@@ -19,7 +19,7 @@ from ..interruption import check, deferred
 from ..progress import Progress, silent
 from ..source import Source
 from ..store import save_array
-from ._start import HEAP_VARIABLE, heap_size, start
+from ._start import HEAP_VARIABLE, heap_size, refuse_fork, start
 
 _log = logging.getLogger(__name__)
 
@@ -29,6 +29,7 @@ _USER_EXCEPTION = "tdvlucene.common.UserException"
 
 def java_class(name: str) -> Any:
     """Return the Java class ``name``; start the JVM if none runs."""
+    refuse_fork()
     start()
     from jnius import autoclass
 
@@ -54,6 +55,7 @@ def java_index(index: str | os.PathLike[str]) -> Any:
 def call(method: Any, *given: Any) -> Any:
     """Call a Java method or constructor. The user's errors become :class:`TdvError`, a full disk
     :class:`OSError`; others pass."""
+    refuse_fork()
     from jnius import JavaException
 
     try:
@@ -123,6 +125,7 @@ def run_job(job: Any, progress: Progress = silent) -> str:
         For a defect, with the Java stack.
     """
     name, began = type(job).__name__.rpartition("/")[2], time.monotonic()
+    refuse_fork()
     job.start()
     try:
         finished = False

@@ -53,6 +53,9 @@ _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
 
 _log = logging.getLogger(__name__)
 _heap: str | None = None
+_process: int | None = None
+"""The process in which the JVM runs."""
+_HEAP_OPTION = re.compile(r"-Xmx|-XX:(MaxHeapSize|MaxRAM)")
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,9 @@ def start() -> JavaRuntime:
     """
     import jnius_config
 
+    global _process
     check()
+    _process = os.getpid()
     # Pyserini constructs an OpenAI client on import, for encoders we never call; any key will do.
     os.environ.setdefault("OPENAI_API_KEY", "unused")
     if jnius_config.vm_running:
@@ -209,6 +214,7 @@ def start() -> JavaRuntime:
     runtime = find_java()
     if _heap is None and os.environ.get(HEAP_VARIABLE):
         _try_heap(runtime, f"{HEAP_VARIABLE}={heap_size()}", heap_size())
+    _refuse_other_heap()
     _refuse_limited_addresses(runtime)
     os.environ["JAVA_HOME"] = str(runtime.home)  # where pyjnius looks for libjvm
     anserini = pyserini_jar()
@@ -221,6 +227,27 @@ def start() -> JavaRuntime:
 
     _log.info("started Java %d from %s (%s)", runtime.major, runtime.origin, runtime.home)
     return runtime
+
+
+def refuse_fork() -> None:
+    """Raise :class:`TdvError` in a process that was forked from the one with the JVM: its threads
+    are not there, and a call would wait for them without end."""
+    if _process not in (None, os.getpid()):
+        raise TdvError(
+            "this process was forked from one that had started the JVM, which cannot be forked: "
+            "use multiprocessing's 'spawn' (or 'forkserver'), or fork before the first call"
+        )
+
+
+def _refuse_other_heap() -> None:
+    """Refuse a heap that was asked for where ``_JAVA_OPTIONS`` decides instead."""
+    options = os.environ.get("_JAVA_OPTIONS", "")
+    asked = _heap or os.environ.get(HEAP_VARIABLE)
+    if asked and _HEAP_OPTION.search(options):
+        raise TdvError(
+            f"heap {asked} has no effect with _JAVA_OPTIONS={options}, which Java heeds above all: "
+            "unset it, or leave out heap"
+        )
 
 
 def pyserini_jar() -> Path:

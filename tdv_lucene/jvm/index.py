@@ -53,10 +53,10 @@ class OpenedIndex(JavaObject):
         """
         return str(call(java_class(_IDENTITY).frequencies, self.java, field))
 
-    def require_prunable(self, field: str) -> None:
-        """Raise :class:`TdvError` when a document has no id, or the field has no frequencies, or
-        norms that cannot be rewritten."""
-        call(java_class("tdvlucene.rules.PlannedField").require, self.java, field)
+    def require_prunable(self, field: str, lead: bool) -> None:
+        """Raise :class:`TdvError` when a document has no id, or the field has no frequencies, norms
+        that cannot be rewritten, or term vectors that lack the positions ``lead`` reads."""
+        call(java_class("tdvlucene.rules.PlannedField").require, self.java, field, lead)
 
 
 def written_lucene_version() -> str:

@@ -59,21 +59,25 @@ def field_bytes(index: str | os.PathLike[str], field: str) -> int:
     return int(call(java_class("tdvlucene.search.FieldFiles").bytes, java_index(index), field))
 
 
-def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:
-    """Return those of the document ids that are in the index."""
+def known_documents(
+    index: str | os.PathLike[str], doc_ids: Iterable[str], passages: bool = False
+) -> list[str]:
+    """Return those of the document ids that are in the index, or have ``passages`` there."""
     known = java_class("tdvlucene.search.DocumentIds").known
-    return ask(known, java_index(index), json.dumps(list(doc_ids)))
+    return ask(known, java_index(index), json.dumps(list(doc_ids)), passages)
 
 
 def stored_texts(
-    index: str | os.PathLike[str], field: str, doc_ids: Iterable[str], length: int
-) -> dict[str, str]:
-    """Document id -> its stored title, else its stored text, cut to ``length`` characters.
+    index: str | os.PathLike[str], field: str, doc_ids: Iterable[str], length: int,
+    passages: bool = False,
+) -> dict[str, str]:  # fmt: skip
+    """Document id -> its stored title, else its stored text, cut to ``length`` characters; or those
+    of one of its ``passages``.
 
     Documents that the index lacks, or of which it stores neither, are left out.
     """
     texts = java_class("tdvlucene.search.DocumentIds").texts
-    return ask(texts, java_index(index), field, json.dumps(list(doc_ids)), length)
+    return ask(texts, java_index(index), field, json.dumps(list(doc_ids)), length, passages)
 
 
 _ARRAYS = ("counts", "scores", "documents", "text", "ends")

@@ -20,6 +20,7 @@ from ..options import (
     Named,
     OfField,
     Overwrite,
+    OwnDocuments,
     Seed,
     TopicField,
     option,
@@ -84,7 +85,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Training(ForModel, Seed):
+class _Training(ForModel, OwnDocuments, Seed):
     """Options of learning from arrays and from an index."""
 
     recipe: Recipe | None = option(
@@ -191,7 +192,8 @@ class LearnConfig(
 
     EFFECTS = (
         Effect(
-            ("topics", "qrels", "topic_field", "topic_reader", "id_field", *Analysed.OPTIONS,
+            ("topics", "qrels", "topic_field", "topic_reader", "remove_query", "id_field",
+             *Analysed.OPTIONS,
              "vectors", "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
              "memory", "plot"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,)

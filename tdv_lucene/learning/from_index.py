@@ -111,7 +111,7 @@ def values_from_index(
     recipe = _recipe(config)
     analysed = analysis_of(index, config.field, config.analysis)
     asked = _read_questions(topics, qrels, config, analysed.analysis)
-    index.require_prunable(config.field)
+    index.require_prunable(config.field, recipe.lead)
     if config.memory_bytes is not None:  # before anything is extracted
         fields = inspect(index, False)["fields"]
         held = next(each for each in fields if each["name"] == config.field)
@@ -148,7 +148,7 @@ def _learn(
 ) -> TermValues:
     how: dict[str, Any] = {
         "seed": config.seed, "pool": config.pool, "memory": config.memory_bytes,
-        "search": search, "progress": progress,
+        "search": search, "remove_query": config.remove_query, "progress": progress,
     }  # fmt: skip
     if asked.qrels is None:
         values = prior_values(

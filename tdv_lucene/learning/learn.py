@@ -18,7 +18,7 @@ import numpy as np
 
 from ..embedding.term_vectors import latent_semantic_vectors
 from ..evaluation.significance import t_test
-from ..evaluation.topics import note_on_missing, relevant_documents
+from ..evaluation.topics import note_on_missing, note_on_own_documents, relevant_documents
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..prior.prior import AS_IT_IS, Prior, Settings, settings_for
@@ -27,7 +27,7 @@ from ..ranking import SearchParameters, ranking_function
 from ..ranking.postings import DEFAULT_BOOST, Boost, WeightPower, describe_boost
 from ..simulation.collection import rule_of_order
 from ..simulation.problem import FoldProblems, JudgedMatrix, Problem, PrunedByFold, TermScores
-from ..simulation.retrieval import MEASURES, Queries, make_queries
+from ..simulation.retrieval import MEASURES, Queries, find_documents, make_queries
 from ..simulation.scoring import Features
 from ..values.losses import MEASURE, TOO_FEW, Recommended
 from ..values.posting_rule import CORRECTED_AT, PostingRule, constants_of, count_thresholds
@@ -108,7 +108,7 @@ def learn_term_values(
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, config.pool, config.memory_bytes)
     progress = within(config.memory_bytes, progress)
-    whole, queries = matrix, make_queries(matrix, topics, qrels)
+    whole, queries = matrix, make_queries(matrix, topics, qrels, config.remove_query)
     _warn_of_missing(whole, queries, relevant_documents(topics, qrels))
     if size:
         matrix, queries = pool_of(whole, queries, model, search, size, seed, progress)
@@ -127,6 +127,7 @@ def learn_term_values(
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks must not raise
         problem = Problem(JudgedMatrix(counted, queries), vectors, model, first)
+        _warn_of_own_documents(problem, qrels, config.remove_query)
         learned = learn_by_folds(
             problem, recipe, seed, progress, start, fixed=given, measure=config.measure
         )
@@ -146,6 +147,22 @@ def _warn_of_missing(matrix: TermDocumentMatrix, queries: Queries, relevant: set
     missing, index = len(relevant) - found, str(matrix.source.get("path", "the index"))
     if note := note_on_missing(missing, len(relevant), "the qrels", index):
         _log.warning("%s; queries that have no other are left out", note)
+
+
+def _warn_of_own_documents(
+    problem: Problem, qrels: Mapping[str, Mapping[str, int]], removed: bool
+) -> None:
+    """Log how many queries find before all others the document that has their id."""
+    ids = problem.queries.ids
+    own = find_documents(problem.matrix.doc_ids, ids)
+    unjudged = [q for q, qid in enumerate(ids) if qid in own and qrels[qid].get(qid, 0) <= 0]
+    if removed or not unjudged:
+        return
+    some = np.array(unjudged)
+    best = problem.postings.top(problem.impacts(problem.plain), 1, some)[:, 0]
+    first = int(np.count_nonzero(best == [own[ids[query]] for query in unjudged]))
+    if note := note_on_own_documents(first, len(ids), removed):
+        _log.warning("%s", note)
 
 
 def _first_boost(matrix: TermDocumentMatrix, recipe: Recipe, model: str) -> Boost | None:

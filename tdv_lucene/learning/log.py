@@ -48,6 +48,7 @@ def values_by_log(
     pool: int | None = None,
     memory: int | None = None,
     search: Search | None = None,
+    remove_query: bool = False,
     progress: Progress = silent,
 ) -> TermValues:
     """Return the prior's ``values`` with operating points measured by a query log.
@@ -60,10 +61,10 @@ def values_by_log(
         The TDVs of ``matrix`` from :func:`..prior.prior.prior_values`.
     topics
         Query id -> index terms (see :func:`tdv_lucene.analyze`), with repetitions.
-    seed, pool, memory, search
+    seed, pool, memory, search, remove_query
         See :func:`.learn.learn_term_values`.
     """
-    queries, model = unjudged_queries(matrix, topics), values.model
+    queries, model = unjudged_queries(matrix, topics, remove_query), values.model
     if len(queries) < _FEWEST_QUERIES:
         raise TdvError(
             f"too few queries of the log have a term of the index ({len(queries)}): at least "

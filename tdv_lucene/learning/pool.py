@@ -100,7 +100,10 @@ def pool_of(
     documents = np.sort(np.concatenate([np.flatnonzero(certain), drawn]))
     pool = _with_pool(matrix, documents, ~certain[documents], progress)
     renumbered = np.searchsorted(documents, queries.judged_docs).astype(np.int32)
-    return pool, replace(queries, judged_docs=renumbered)
+    own = np.searchsorted(documents, queries.left_out)
+    is_in_pool = np.isin(queries.left_out, documents)
+    left_out = np.where(is_in_pool, own, -1).astype(np.int32)
+    return pool, replace(queries, judged_docs=renumbered, left_out=left_out)
 
 
 def searched(search: Search, model: str, queries: int, size: int) -> list[Sequence[str]]:

@@ -356,8 +356,11 @@ class TermDocumentMatrix:
         If frequencies are weights, a document's largest takes its length's place.
         """
         if self.norm_kind is not NormKind.ONES:
-            is_exact = self.norm_kind in (NormKind.EXACT, NormKind.NONE)
-            return np.asarray(self.doc_len) if is_exact else lucene_length(np.asarray(self.doc_len))
+            if self.norm_kind in (NormKind.EXACT, NormKind.NONE):
+                return np.asarray(self.doc_len)
+            # Of tokens at one position norms may count only the first.
+            lengths: np.ndarray = _LENGTHS[np.asarray(self.norms, np.int64) & 255]
+            return lengths
         largest = np.zeros(len(self.doc_len), np.int64)
         for start in range(0, len(self.data), _BLOCK):
             here = slice(start, start + _BLOCK)

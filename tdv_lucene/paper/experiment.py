@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,6 @@ from ..evaluation.topics import (
     judged_queries,
     read_qrels,
     read_topics,
-    relevant_documents,
 )
 from ..index.index import Index
 from ..jvm.searcher import known_documents
@@ -120,8 +120,8 @@ def restrict(known: Collection, index: _Path, topics: Topics, qrels: Qrels) -> t
                 f"{known.topics.stop - 1} are expected"
             )
     judged = {d for q in topics for d in qrels.get(q, {})}
-    here = set(known_documents(index, sorted(judged))) if judged else set()
-    check_overlap(topics, qrels, relevant_documents(topics, qrels) & here)
+    check_overlap(topics, qrels, partial(known_documents, index))
+    here = set(known_documents(index, sorted(judged)))
     kept = {q: {d: g for d, g in qrels.get(q, {}).items() if d in here} for q in topics}
     asked = {q: text for q, text in topics.items() if any(g > 0 for g in kept[q].values())}
     return asked, {q: kept[q] for q in asked}

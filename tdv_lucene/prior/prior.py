@@ -287,6 +287,7 @@ def prior_values(
     expect: str = ASKED,
     prior: Prior | None = None,
     reductions: Sequence[float | None] | None = None,
+    weighted: bool = True,
     quiet: bool = False,
 ) -> TermValues:
     """Return the prior's TDVs of every term of ``matrix``; no judgements are needed.
@@ -309,6 +310,8 @@ def prior_values(
         The operating points; TDVs are corrected for what dropped postings add to idf at each.
         An entry of None is the prior's recommendation; without one, no warning speaks of it. None
         for ``CORRECTED_AT``.
+    weighted
+        Whether frequencies will be weighted, as warnings say.
     quiet
         Log no warning about the prior.
 
@@ -332,7 +335,7 @@ def prior_values(
             and matrix.first_positions is None
             and settings.reduction is not None
         )
-        _warn(settings, differences, model, positions, recommends, may_place)
+        _warn(settings, differences, model, positions, recommends, may_place, weighted)
     recommended = settings.reduction or 0.0
     if settings.reduction is None:
         settings = AS_IT_IS
@@ -357,6 +360,7 @@ def _warn(
     positions: bool,
     recommends: bool,
     may_place: bool,
+    weighted: bool,
 ) -> None:
     """Log whatever speaks against the prior, since nothing was measured on this collection.
 
@@ -381,7 +385,9 @@ def _warn(
             "drops" if recommends else "would drop",
             "and parameters stay as they are, too"
             if settings.reduction is None
-            else "are still weighted",
+            else "are still weighted"
+            if weighted
+            else "stay as they are",
             f"{_WITH_POSITIONS if may_place else ''}Say how much to drop, pass a query log, or "
             "learn from judged queries"
             if recommends
@@ -404,7 +410,7 @@ def prior_values_of_index(
     ten bytes a posting is extracted.
     """
     with Index.open(index) as opened:
-        opened.require_prunable(field)
+        opened.require_prunable(field, lead)
         with open_matrix(opened, matrix, field=field, positions=lead, progress=progress) as counts:
             progress("apply the prior", 0, 0)
             return in_memory(prior_values(counts, lead=lead, **options))

@@ -131,6 +131,8 @@ def write_pruned(
         if values is None:
             given.insert(0, _values_without_judgements(opened, config, progress))
         fields = _fields(given, config)
+        pruned = {values.vocabulary.field for values in fields}
+        others_left = [n for n, f in opened.fields.items() if f.has_frequencies and n not in pruned]
         searcher = opened.searcher
         at = partial(decide, fields, config, searcher, opened)
         if config.max_bytes is None:
@@ -150,7 +152,7 @@ def write_pruned(
             with place as folder:
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)
                 place.write_manifest(report)
-    return {**report, "output": task.output}
+    return {**report, "output": task.output, "other_fields": others_left}
 
 
 def _told_to(
@@ -275,10 +277,15 @@ def _values_without_judgements(index: Index, config: PruneConfig, progress: Prog
     dropped at the reduction asked for, or at the prior's own; at many if a size is to be met.
     """
     lead = config.tf == "scaled"
+    if index.holds_weights(config.field) and config.expect != PruneConfig.expect:
+        raise TdvError(
+            f"expect {config.expect} has no effect with an impact index, of which the prior knows "
+            "nothing: leave it out"
+        )
     if config.queries is None or config.tiers:
         is_one = config.max_bytes is None and not config.tiers
         return prior_values_of_index(
-            index, field=config.field, lead=lead, expect=config.expect,
+            index, field=config.field, lead=lead, expect=config.expect, weighted=lead,
             reductions=(config.reduction,) if is_one else CORRECTED_AT, progress=progress,
         )  # fmt: skip
     from ..learning.from_index import values_from_index  # with all that learns

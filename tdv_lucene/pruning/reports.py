@@ -74,6 +74,7 @@ class PruneReport(IndexReport):
     """What :func:`tdv_lucene.prune_index` and :func:`tdv_lucene.tune_index` return."""
 
     output: str
+    other_fields: list[str]  # that searches can also ask, and stayed as they were
 
 
 def field_report(described: FieldDescription, counts: Mapping[str, Any]) -> FieldReport:

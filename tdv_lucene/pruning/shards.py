@@ -137,6 +137,7 @@ def prune_shards(
         "source_commit": identity["commit"],
         "source": identity,
         "output": str(out),
+        "other_fields": [],
         "shards": [
             {"name": part.name, **{name: made[part][name] for name in shown}, "kept": part in done}
             for part in tasks

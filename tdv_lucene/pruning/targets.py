@@ -153,8 +153,8 @@ def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction:
         return baked if target.given or cheap else scale
     least = searched["k1"] * (1 - searched["b"])
     fixed = learned["k1"] * (1 - learned["b"])
-    needed = least / fixed if fixed else math.inf
-    return needed if scale < needed <= _MOST_SCALED * scale else scale
+    needed = least / fixed if fixed else scale  # no scale gives short documents a K of 0
+    return max(scale, min(needed, _MOST_SCALED * scale))
 
 
 def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float | None) -> None:
@@ -183,6 +183,13 @@ def baking_of(values: TermValues, scale: float | None, target: SearchTarget) -> 
     learned = SearchParameters().with_values(values.parameters)
     held = _function(values).held(learned, 1.0 if scale is None else scale)
     if searched is None or held is None:
+        return None
+    if held[0] == 0:  # no document's length gives a searcher a K of 0
+        if target.given:
+            raise TdvError(
+                f"search_as {target.name}: norms cannot hold the k1 of 0 that was learned with; "
+                f"pass search_as {RECORDED}, or learn with a k1 above 0"
+            )
         return None
     return Baking(held, (searched["k1"], searched["b"]))
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -37,6 +38,13 @@ MANIFEST = "tdv-manifest.json"
 
 _SHRINKING = ("postings", "positions", "dictionary", "vectors")
 _log = logging.getLogger(__name__)
+
+
+_PREBUILT = re.compile(
+    r"msmarco-(passage|v1-(passage(-d2q-t5)?|(passage|doc|doc-segmented)"
+    r"(-slim|-full|\.d2q-t5(-docvectors)?)?))"
+)
+"""Names for which ``python -m pyserini.search.lucene`` sets k1 and b of its own."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,18 @@ def write_index(
     report = report_of(index, plan, analysed, counts, task.told)
     if shard is None:  # of a shard, nothing may be left
         refuse_emptied([report, *report["fields"].values()])
+    if counts["first_vectors_lost"]:
+        _log.warning(
+            "the first document has no term left, and Pyserini's set_rm3 takes the index for "
+            "one without term vectors by it: drop less, search with 'tdv-lucene search --rm3', or "
+            "index another document first"
+        )
+    name = Path(task.output).name
+    if _PREBUILT.fullmatch(name) and not config.target.numbers:
+        _log.warning(
+            "%s: Pyserini's command takes an index of this name for its own and sets k1 and b "
+            "that this one is not written for: choose another name", name,
+        )  # fmt: skip
     return report
 
 
@@ -232,6 +252,12 @@ def write_within(
 
         kinds = index.bytes_by_kind
         fixed = sum(size for kind, size in kinds.items() if kind not in _SHRINKING)
+        if max_bytes <= fixed and not index.deleted:
+            raise TdvError(
+                f"max_bytes {max_bytes:,} is out of reach: what no pruning makes smaller takes "
+                f"{fixed:,} bytes, {kinds['stored']:,} of them stored fields; pass more, or index "
+                "without stored text (Anserini's -storeRaw and -storeContents)"
+            )
         reduction = reduction_within_bytes(
             bytes_at, max_bytes, fixed_bytes=fixed, foreseen=foreseen
         )

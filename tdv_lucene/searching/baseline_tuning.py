@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..evaluation.measures import evaluate_run
-from ..evaluation.topics import Qrels
+from ..evaluation.topics import Qrels, note_on_own_documents
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..index.analysis import analysis_of
 from ..index.index import Index
@@ -20,7 +22,10 @@ from ..index.parameters import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
-from .search import RUN, search_with
+from .listing import Listing, note_on_duplicates
+from .search import RUN, Searched, search_with
+
+_log = logging.getLogger(__name__)
 
 _HITS = 10  # more than the objective needs: equal scores are ordered before they are cut off
 
@@ -59,6 +64,16 @@ def tune_parameters(
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; also for an impact
         index or a ranking function without a parameter to tune.
     """
+    how: dict[str, Any] = {"analysis": analysis, "threads": threads, "progress": progress}
+    return tune_listed(Listing(), index, topics, qrels, model, field=field, **how)
+
+
+def tune_listed(
+    listing: Listing, index: str | os.PathLike[str], topics: Mapping[str, str], qrels: Qrels,
+    model: str | None, *, field: str, analysis: Analysis | None, threads: int | None,
+    progress: Progress,
+) -> tuple[SearchParameters, list[dict[str, float]]]:  # fmt: skip
+    """Do the work of :func:`tune_parameters` on runs that list hits by these rules."""
     with Index.open(index) as opened, tempfile.TemporaryDirectory() as folder:
         refuse_weights(opened, field)
         own = recorded_parameters(opened, model, field=field)
@@ -70,15 +85,23 @@ def tune_parameters(
                 f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
             )
         analysed = analysis_of(opened, field, analysis)
-        run = Path(folder) / "run"
+        run, found = Path(folder) / "run", list[Searched]()
 
         def measure(choice: dict[str, float]) -> np.ndarray:
             place = Output(run, RUN, is_folder=False, inputs=[opened], overwrite=True)
             made = search_with(
                 opened, topics, place, SearchParameters(own.model, **choice), hits=_HITS,
-                threads=threads, field=field, analysed=analysed, keep_run=True,
+                threads=threads, field=field, analysed=analysed, listing=listing, keep_run=True,
             )  # fmt: skip
+            found.append(made)
             return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
 
         tuning = tune(own.model, own.values(), measure, progress)
+        unjudged = [qid for qid in found[0].own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
+        for note in (
+            note_on_duplicates(max(each.duplicates for each in found), f"{index}"),
+            note_on_own_documents(len(unjudged), len(topics), listing.remove_query),
+        ):
+            if note:
+                _log.warning("%s", note)
         return SearchParameters(own.model, **tuning.best()), tuning.table()

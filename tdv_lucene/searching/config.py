@@ -14,17 +14,39 @@ from ..options import (
     Named,
     OfField,
     Overwrite,
+    OwnDocuments,
+    Passages,
     Threads,
     TopicField,
     option,
 )
 from ..pruning.config import search_as_option
 from ..ranking.parameters import OfTiers, Parameters, QueryTerms, SearchedModel, Tiers
+from .listing import Listing
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedHits(OwnDocuments, Passages):
+    """What a run lists."""
+
+    @property
+    def listing(self) -> Listing:
+        """The rules of all runs."""
+        return Listing(self.remove_query, self.max_passage)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig(
-    SearchedModel, OfTiers, QueryTerms, Parameters, TopicField, Analysed, OfField, Named, Overwrite
+    SearchedModel,
+    OfTiers,
+    QueryTerms,
+    Parameters,
+    TopicField,
+    ListedHits,
+    Analysed,
+    OfField,
+    Named,
+    Overwrite,
 ):
     """Options of :func:`tdv_lucene.search_index`."""
 
@@ -56,7 +78,7 @@ class SearchConfig(
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneConfig(TopicField, Analysed, OfField, Threads, Named, Overwrite):
+class TuneConfig(TopicField, ListedHits, Analysed, OfField, Threads, Named, Overwrite):
     """Options of :func:`tdv_lucene.tune_index`."""
 
     search_as: str | None = search_as_option(
@@ -65,5 +87,10 @@ class TuneConfig(TopicField, Analysed, OfField, Threads, Named, Overwrite):
         "K1,B: your own.  [default: anserini if documents have a stored 'id', else lucene]"
     )
     EFFECTS = (
-        Effect(("topic_field", "topic_reader"), "topics", "no topics are read", unless=(None,)),
+        Effect(
+            ("topic_field", "topic_reader", "remove_query", "max_passage"),
+            "topics",
+            "no topics are read",
+            unless=(None,),
+        ),
     )

@@ -6,7 +6,7 @@ Columns are separated by spaces without any quoting, so names with white space a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from pathlib import Path
 from typing import Any
@@ -31,18 +31,16 @@ def require_run_names(queries: Iterable[str], tag: str) -> None:
 
 
 def append_run(
-    found: Hits, topics: Mapping[str, str], output: Path, tag: str
+    found: Hits, topics: Sequence[str], output: Path, tag: str
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Append to a TREC run, which is begun where there is none.
 
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids); and
     float64[n], the scores as they are read from the run.
 
-    Raises :class:`TdvError` when a topic has a document twice, or a document's id is none for a
-    run.
+    Raises :class:`TdvError` when a document's id is none for a run.
     """
-    scores = lower_ties(found.scores, found.counts) if found.ties_by_id else found.scores
-    texts, printed = _print_scores(scores)
+    texts, printed = _print_scores(found.scores)
     documents = found.documents.tolist()
     names = {number: found.ids[number].decode() for number in set(documents)}
     for name in names.values():
@@ -51,7 +49,6 @@ def append_run(
     with output.open("a", encoding="utf-8", newline="\n") as lines:
         for topic, end in zip(topics, np.cumsum(found.counts).tolist()):
             listed = [names[number] for number in documents[start:end]]
-            _require_each_once(listed)
             lines.writelines(
                 f"{topic} Q0 {name} {rank} {text} {tag}\n"
                 for rank, (name, text) in enumerate(zip(listed, texts[start:end]), 1)
@@ -100,13 +97,4 @@ def _require_name(kind: str, name: str, remedy: str) -> None:
         problem = "holds white space" if name else "is empty"
         raise TdvError(
             f"the {kind} '{name}' {problem}, and a run with it could not be read: {remedy}"
-        )
-
-
-def _require_each_once(names: list[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise TdvError(
-            f"two documents have the id '{twice}', and a run has each once: index the collection "
-            "again, each document with an id of its own; of shards that overlap, leave one out"
         )

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.runs import Run, join
-from ..evaluation.topics import checked_topics, read_topics
+from ..evaluation.topics import checked_topics, note_on_own_documents, read_topics
 from ..index.analysis import analysis_of
 from ..index.field_analysis import FieldAnalysis
 from ..index.index import Index
@@ -32,7 +33,8 @@ from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source
 from .config import SearchConfig
-from .run_lines import append_run, require_run_names
+from .listing import Listing, note_on_duplicates
+from .run_lines import append_run, lower_ties, require_run_names
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
     from .far_shards import FarShards
@@ -71,7 +73,8 @@ def search_index(
         How to search: a :class:`SearchConfig`, or its options by name, as ``hits=100``.
 
     Returns the parameters used, ``analysis``, ``queries``, ``hits`` and ``queries_without_hits``;
-    with ``query_terms`` also how many different terms a query has on average, before and after.
+    ``duplicates``, the hits left out because a better one has their id, if there are any; with
+    ``query_terms`` also how many different terms a query has on average, before and after.
 
     Raises
     ------
@@ -122,8 +125,14 @@ def search_index(
         found = search_with(
             opened, queries, place, parameters, hits=config.hits, threads=config.threads,
             field=field, analysed=analysed, feedback=config.feedback, tag=config.tag,
-            more=asked, progress=progress,
+            listing=config.listing, more=asked, progress=progress,
         )  # fmt: skip
+        for note in (
+            note_on_duplicates(found.duplicates, f"{index}"),
+            note_on_own_documents(len(found.own_first), len(queries), config.remove_query),
+        ):
+            if note:
+                _log.warning("%s", note)
         if len(found.summary["queries_without_hits"]) == len(queries):
             if isinstance(opened, Index):
                 note = note_on_nothing_found(opened, field, analysed, queries.values())
@@ -134,10 +143,13 @@ def search_index(
 
 
 class Searched(NamedTuple):
-    """The summary of a search, and the run of each batch if it was kept in memory."""
+    """The summary of a search, the run of each batch if it was kept in memory, and what
+    :class:`.listing.Listed` counts."""
 
     summary: dict[str, Any]
     kept: list[Run]
+    duplicates: int
+    own_first: list[str]
 
     def run(self) -> Run:
         """Return the run that was written, if the search kept it."""
@@ -148,6 +160,7 @@ def search_with(
     index: Index | FarShards, queries: Mapping[str, str], place: Output,
     parameters: SearchParameters, *, hits: int, threads: int | None = None, field: str,
     analysed: FieldAnalysis, feedback: str | None = None, tag: str | None = None,
+    listing: Listing = Listing(),  # noqa: B008 - frozen
     more: Mapping[str, Any] | None = None, keep_run: bool = False, progress: Progress = silent,
 ) -> Searched:  # fmt: skip
     """Search as :func:`search_index` does, with checked parameters and output.
@@ -159,6 +172,7 @@ def search_with(
         tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
     kept: list[Run] = []
     found: dict[str, Any] = {"hits": 0, "queries_without_hits": []}
+    duplicates, own_first = 0, list[str]()
     with place as unfinished:
         require_run_names(queries, tag)
         opened: AbstractContextManager[Callable[..., Hits]]
@@ -176,10 +190,15 @@ def search_with(
             # Each shard sends its own best hits.
             at_once = max(1, HITS_AT_ONCE // (hits * shards))
             for batch, best in _find_in_batches(find, queries, hits, at_once, progress):
-                told, printed = append_run(best, batch, unfinished, tag)
+                if best.ties_by_id:  # before any is left out, as Anserini does
+                    best = replace(best, scores=lower_ties(best.scores, best.counts))
+                listed = listing.of(best, batch)
+                duplicates += listed.duplicates
+                own_first += listed.own_first
+                told, printed = append_run(listed.hits, [*batch], unfinished, tag)
                 found = {name: before + told[name] for name, before in found.items()}
                 if keep_run:
-                    kept.append(Run.of_hits(list(batch), best, printed))
+                    kept.append(Run.of_hits(list(batch), listed.hits, printed))
         summary = {
             **parameters.describe(),
             **({"defaults": parameters.defaults} if parameters.defaults else {}),
@@ -189,9 +208,10 @@ def search_with(
             "queries": len(queries),
             **(more or {}),
             **found,
+            **({"duplicates": duplicates} if duplicates else {}),
         }
         place.write_manifest({**summary, "depth": hits, "source": index.identity})
-    return Searched(summary, kept)
+    return Searched(summary, kept, duplicates, own_first)
 
 
 def _find_in_batches(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from ..pruning.targets import RECORDED, target_of
 from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
 from ..source import Source
 from ..values.term_values import TermValues, tuned_values
-from .baseline_tuning import refuse_weights, tune_parameters
+from .baseline_tuning import refuse_weights, tune_listed
 from .config import TuneConfig
 
 _log = logging.getLogger(__name__)
@@ -128,19 +129,18 @@ def _tuned_values(
         judged = qrels if isinstance(qrels, Mapping) else reading.read_qrels(qrels)
         analysed = analysis_of(index, field, config.analysis)
         check_query_terms(index, field, analysed, queries.values())
-        relevant = reading.relevant_documents(queries, judged)
-        known = known_documents(index, sorted(relevant))
-        reading.check_overlap(queries, judged, known)
-        _, tried = tune_parameters(
-            index, queries, judged, DEFAULT_MODEL, field=field, analysis=config.analysis,
-            threads=config.threads, progress=progress,
+        known = partial(known_documents, index, passages=config.max_passage)
+        missing, relevant = reading.check_overlap(queries, judged, known)
+        _, tried = tune_listed(
+            config.listing, index, queries, judged, DEFAULT_MODEL, field=field,
+            analysis=config.analysis, threads=config.threads, progress=progress,
         )  # fmt: skip
         are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
         files = f"{qrels} for {topics}" if are_named else "the qrels"
         grades = [judged[name] for name in reading.judged_queries(queries, judged)]
-        documents, missing = index.documents, len(relevant) - len({*known})
+        documents = index.documents
         for note in (
-            reading.note_on_missing(missing, len(relevant), "the qrels", f"{index}"),
+            reading.note_on_missing(missing, relevant, "the qrels", f"{index}"),
             note_on_chance(tried[0][OBJECTIVE], grades, documents, f"{index}", files),
         ):
             if note:

@@ -82,7 +82,7 @@ def written_lengths(
     sums = np.asarray(lengths, np.float64)
     if kind in (NormKind.NONE, NormKind.ONES):
         return np.where(sums > 0, 1.0, 0.0)
-    if held is not None and held[1] > 0:
+    if held is not None and min(held) > 0:
         # As in ``tdvlucene.common.BakedNorms``: the nearest length that a norm can hold.
         (k1, b), other_k1, other_b = held, ANSERINI_DEFAULTS["k1"], ANSERINI_DEFAULTS["b"]
         length_norm = k1 * (1 - b + b * sums / average)

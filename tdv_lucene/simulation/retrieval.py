@@ -28,8 +28,8 @@ JUDGED = ("judged", "nDCG@10 of judged")
 """What :func:`evaluate_judged` measures."""
 _BLOCK = 1 << 14
 """Postings; about the most that are scored at once."""
-_Record = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""One query: id, terms, tf, judged documents, grades, ideal grades."""
+_Record = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
+"""One query: id, terms, tf, judged documents, grades, ideal grades, the document left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,8 @@ class Queries:
     ideal_grades : tuple of Q int32[*]
         All positive grades of the qrels, largest first, whether the document is in the index or
         not: trec_eval's perfect ranking.
+    left_out : int32[Q]
+        The document that each query must not find, for it is the query itself; -1 for none.
     """
 
     ids: tuple[str, ...]
@@ -57,14 +59,16 @@ class Queries:
     judged_docs: np.ndarray
     grades: np.ndarray
     ideal_grades: tuple[np.ndarray, ...]
+    left_out: np.ndarray
 
     @classmethod
     def of(cls, records: Iterable[_Record]) -> Queries:
         """Put single queries together."""
-        ids, terms, tf, docs, grades, ideal = zip(*records)
+        ids, terms, tf, docs, grades, ideal, left_out = zip(*records)
         return cls(
             ids, _indptr(terms), np.concatenate(terms), np.concatenate(tf),
             _indptr(docs), np.concatenate(docs), np.concatenate(grades), ideal,
+            np.array(left_out, np.int32),
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -84,9 +88,12 @@ class Queries:
         """Return the queries with one relevant document each, int32[Q], without those with -1."""
         one = np.ones(1, np.int32)
         return Queries.of(
-            (self.ids[query], *self.terms_of(query), documents[[query]], one, one)
+            (
+                self.ids[query], *self.terms_of(query), documents[[query]], one, one,
+                self.left_out[query],
+            )
             for query in np.flatnonzero(documents >= 0).tolist()
-        )
+        )  # fmt: skip
 
     @property
     def longest(self) -> int:
@@ -98,6 +105,7 @@ def make_queries(
     matrix: TermDocumentMatrix,
     topics: Mapping[str, Sequence[str]],
     qrels: Mapping[str, Mapping[str, int]],
+    remove_query: bool = False,
 ) -> Queries:
     """Number the terms and documents of judged topics.
 
@@ -110,6 +118,8 @@ def make_queries(
         Query id -> its index terms (analysed), repeated as often as the query has them.
     qrels
         Query id -> document id -> grade.
+    remove_query
+        Whether a query must not find the document that has its id.
     """
     shared = [query_id for query_id in topics if query_id in qrels]
     if not shared:
@@ -124,10 +134,20 @@ def make_queries(
             "are 0 or below, and learning needs some above 0"
         )
     judged = {doc for query_id in shared for doc in qrels[query_id]}
-    documents = find_documents(matrix.doc_ids, judged)
-    records = [_number(matrix, documents, qid, topics[qid], qrels[qid]) for qid in shared]
+    own = {*shared} if remove_query else set()
+    documents = find_documents(matrix.doc_ids, judged | own)
+    records = [
+        _number(matrix, documents, qid, topics[qid], qrels[qid], remove_query) for qid in shared
+    ]
     records = [record for record in records if (record[4] > 0).any()]
     if not records:
+        for name in matrix.doc_ids:
+            document = name.decode(errors="replace").split("#")[0]
+            if b"#" in name and document in judged:
+                raise TdvError(
+                    f"the qrels judge documents, such as '{document}', and the index has passages "
+                    f"of them, '{document}#...': give passages the grades of their documents"
+                )
         raise TdvError(
             f"no relevant document of the qrels (such as {_examples(qrels[shared[0]])}) is in the "
             f"index (which has ids such as {matrix.doc_ids[0].decode(errors='replace')!r}); "
@@ -141,7 +161,9 @@ def make_queries(
     return Queries.of(records)
 
 
-def unjudged_queries(matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[str]]) -> Queries:
+def unjudged_queries(
+    matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[str]], remove_query: bool = False
+) -> Queries:
     """Number the terms of topics without judgements, leaving out those without an index term.
 
     Raises :class:`TdvError` when none has one.
@@ -155,7 +177,10 @@ def unjudged_queries(matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[s
             "language"
         )
     nobody = np.zeros(0, np.int32)
-    return Queries.of((*record, nobody, nobody, nobody) for record in records)
+    own = find_documents(matrix.doc_ids, topics) if remove_query else {}
+    return Queries.of(
+        (*record, nobody, nobody, nobody, own.get(record[0], -1)) for record in records
+    )
 
 
 def find_documents(doc_ids: ByteStrings, wanted: Iterable[str]) -> dict[str, int]:
@@ -173,12 +198,14 @@ def _number(
     query_id: str,
     tokens: Sequence[str],
     judged: Mapping[str, int],
+    remove_query: bool,
 ) -> _Record:
     terms, tf = _terms(matrix, tokens)
-    held = sorted((documents[d], g) for d, g in judged.items() if d in documents)
+    own = query_id if remove_query else None
+    held = sorted((documents[d], g) for d, g in judged.items() if d in documents and d != own)
     docs, grades = np.array(held, np.int32).reshape(-1, 2).T
     ideal = np.array(sorted((g for g in judged.values() if g > 0), reverse=True), np.int32)
-    return query_id, terms, tf, docs, grades, ideal
+    return query_id, terms, tf, docs, grades, ideal, -1 if own is None else documents.get(own, -1)
 
 
 def _terms(matrix: TermDocumentMatrix, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -280,6 +307,8 @@ class QueryPostings:
             for row, tf in zip(self.spans_of(query), times):
                 # A term's documents are distinct, so buffered addition loses nothing.
                 scores[self.docs[row]] += impacts[row] if tf == 1 else tf * impacts[row]
+            if (own := self.queries.left_out[query]) >= 0:
+                scores[own] = 0
             yield query, scores
 
     def ranks(self, scores: np.ndarray, docs: np.ndarray) -> np.ndarray:

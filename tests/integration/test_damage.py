@@ -82,7 +82,7 @@ TOPICS = {"a": "word001 word002", "b": "word039 word020 word000"}
 def _write_run(index: Path, scratch: Path) -> None:
     similarity = searcher.make_similarity(BM25)
     with open_searched(index, similarity, "contents", analysis=DEFAULT, threads=2) as find:
-        append_run(find(TOPICS, 1000), TOPICS, scratch / "run", "t")
+        append_run(find(TOPICS, 1000), [*TOPICS], scratch / "run", "t")
 
 
 def _time(index: Path, scratch: Path, whole: Path) -> None:

@@ -109,6 +109,8 @@ SAME = {
     "--no-values seed": "which queries share a fold: that changes no choice of these few",
     "search stopwords": "no topic has a stop word",
     "compare stopwords": "no topic has a stop word",
+    "tune remove_query": "one document less changes no choice",
+    "tune max_passage": "one document of another name changes no choice",
     "inspect check": "small indexes are compared with their checksums in any case",
     "qld lead": "without judgements the prior changes nothing for query likelihood",
     "prune expect": "this collection is unlike the prior's: no more is dropped than details bear",
@@ -149,7 +151,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     subjects = ["index", "prune", "rank", "weight", "learn", "retriev"]
     docs = [
         Doc(
-            f"d{i}",
+            {0: "q0", 89: "d89#1"}.get(i, f"d{i}"),  # a query itself, a passage
             [f"t{t}" for t in rng.integers(0, 30, rng.integers(30, 60))] + [subjects[i % 6]] * 2,
             title=[subjects[i % 6], f"n{i % 30}", f"t{i % 7}"],
         )

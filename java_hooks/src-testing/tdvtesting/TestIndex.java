@@ -238,6 +238,12 @@ public final class TestIndex {
     if (described.has("raw")) {
       document.add(new StoredField("raw", described.get("raw").asText()));
     }
+    if (described.has("bytes")) { // that are no text
+      BytesRef bytes =
+          new BytesRef(described.get("bytes").asText().getBytes(StandardCharsets.ISO_8859_1));
+      document.add(new StoredField("source", bytes));
+      document.add(new BinaryDocValuesField("source", bytes));
+    }
     if (described.has("rank")) {
       document.add(new NumericDocValuesField("rank", described.get("rank").asLong()));
     }
@@ -416,7 +422,8 @@ public final class TestIndex {
       Map<String, Object> found = new TreeMap<>();
       List<Object> stored = new ArrayList<>();
       for (IndexableField field : leaf.storedFields().document(doc)) {
-        stored.add(List.of(field.name(), field.stringValue()));
+        BytesRef bytes = field.binaryValue();
+        stored.add(List.of(field.name(), bytes == null ? field.stringValue() : latin1(bytes)));
       }
       found.put("stored", stored);
       for (FieldInfo info : leaf.getFieldInfos()) {

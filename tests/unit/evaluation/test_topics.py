@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import json
+import lzma
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -92,7 +96,6 @@ FIRST_LINE = '{"id": "0", "title": "x"}\n'
         ("", "no topic"),
         ("\n\n", "no topic"),
         ("1\tfine\nno tab here\n", "line 2: .*'no tab here'"),
-        ("1\tfine\n2\t \n", "line 2: "),
         ("1\tfine\n2\t \tthird\n", "line 2: no text"),
         ("1\tfine\n\tfox\n", "line 2: "),
         ("1\tone\n1\tanother\n", "line 2: .*'1'"),
@@ -124,6 +127,50 @@ def test_a_field_that_is_not_there(tmp_path):
     ):
         with pytest.raises(TdvError, match=named):
             read_topics(write(tmp_path, text), field)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"1": "one", "02": "two"}', {"1": "one", "02": "two"}),
+        ('{"1": {"title": "one", "desc": "d"},\n "2": {"title": "two"}}', {"1": "one", "2": "two"}),
+        ('{"1": {"a": 2, "##b": 1}, "2": {}}', {"1": "a a ##b", "2": ""}),
+        ('{"id": "1", "title": "one"}', {"1": "one"}),
+    ],
+)
+def test_json_by_id_as_python_dumps_it(tmp_path: Path, text: str, found: dict[str, str]) -> None:
+    """Pyserini's ``get_topics``, ranx's and BEIR's queries, query vectors."""
+    assert read_topics(write(tmp_path, text, "topics.json")) == found
+    assert read_topics(write(tmp_path, text)) == found
+
+
+def test_qrels_as_python_dumps_them(tmp_path: Path) -> None:
+    judged = {"q1": {"d1": 1, "d#2": 0}, "q2": {}}
+    assert read_qrels(write(tmp_path, json.dumps(judged, indent=1))) == judged
+    for wrong, named in (
+        ('{"q1": {"d1": 1.5}}', "'q1'.*1.5"), ('{"q1": ["d1"]}', "JSON"), ('{"q1": {}}', "no judg"),
+        ('{"q1": {"d1": 1}', "JSON"),
+    ):  # fmt: skip
+        with pytest.raises(TdvError, match=named):
+            read_qrels(write(tmp_path, wrong))
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"query-id\tcorpus-id\tscore\nq1\td1\t1\n", "BEIR's qrels"),
+        (b"q1 0 d1 1\n", "qrels"),
+        (b"q1 Q0 d1 1 2.5 tag\n", "run"),
+        (bz2.compress(b"1\tone\n"), "unpack"),
+        (lzma.compress(b"1\tone\n"), "unpack"),
+        ("1\tone\n".encode("utf-16"), "convert"),
+    ],
+)
+def test_what_topics_are_not_is_named(tmp_path: Path, content: bytes, named: str) -> None:
+    path = tmp_path / "topics.txt"
+    path.write_bytes(content)
+    with pytest.raises(TdvError, match=named):
+        read_topics(path)
 
 
 def test_json_lines(tmp_path):
@@ -218,9 +265,19 @@ def test_judged_queries_are_those_asked_with_a_relevant_document():
 
 def test_overlap_with_the_index():
     topics, qrels = {"1": "a", "2": "b"}, {"1": {"dé": 1}, "2": {"e": 0}, "3": {"f": 1}}
-    check_overlap(topics, qrels, ["dé", "x"])
-    with pytest.raises(TdvError, match="'dé'"):
-        check_overlap(topics, qrels, ["e", "f"])  # e is not relevant, f to no topic asked
+
+    def known_of(index: str) -> Callable[..., list[str]]:
+        def known(ids: list[str], passages: bool = False) -> list[str]:
+            here = [i.split("#")[0] for i in index.split()] if passages else index.split()
+            return [each for each in ids if each in here]
+
+        return known
+
+    assert check_overlap(topics, qrels, known_of("dé x")) == (0, 1)
+    with pytest.raises(TdvError, match="'dé'.*id_field"):
+        check_overlap(topics, qrels, known_of("e f"))  # e is not relevant, f to no topic asked
+    with pytest.raises(TdvError, match="'dé'.*max_passage"):
+        check_overlap(topics, qrels, known_of("dé#0 dé#1"))
 
 
 NAMED = """

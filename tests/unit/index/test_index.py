@@ -17,7 +17,7 @@ from tdv_lucene.plan import Plan
 from tdv_lucene.source import Part, Source
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
-FIELD = {"has_norms": True}
+FIELD = {"has_norms": True, "has_frequencies": True}
 
 
 def commit(number: int = 1, **changes: Any) -> dict[str, Any]:

@@ -84,6 +84,19 @@ def test_heap_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         _start.heap_size()
 
 
+@pytest.mark.parametrize("option", ["-Xmx512m", "-Dx=y -XX:MaxRAMPercentage=20"])
+def test_a_heap_that_java_would_not_heed(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_start, "_heap", None)
+    monkeypatch.delenv("TDV_LUCENE_HEAP", raising=False)
+    monkeypatch.setenv("_JAVA_OPTIONS", option)
+    _start._refuse_other_heap()  # nobody asked for one
+    monkeypatch.setenv("TDV_LUCENE_HEAP", "3g")
+    with pytest.raises(TdvError, match="heap 3g .*_JAVA_OPTIONS"):
+        _start._refuse_other_heap()
+    monkeypatch.setenv("_JAVA_OPTIONS", "-Dx=y")
+    _start._refuse_other_heap()
+
+
 def test_jar_folder_without_a_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANSERINI_CLASSPATH", str(tmp_path))
     with pytest.raises(TdvError, match="expected one anserini-.*jar in .*found 0.*reinstall"):

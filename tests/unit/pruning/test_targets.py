@@ -9,6 +9,7 @@ import pytest
 from small_problem import make_matrix
 
 from tdv_lucene.errors import TdvError
+from tdv_lucene.matrix.term_document_matrix import NormKind
 from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.pruning.targets import (
     SearchTarget,
@@ -17,6 +18,7 @@ from tdv_lucene.pruning.targets import (
     scale_for,
     search_parameters,
 )
+from tdv_lucene.simulation.collection import written_lengths
 
 
 def _values(model: str, **parameters: float):
@@ -70,7 +72,9 @@ def test_a_scale_is_raised_so_that_short_documents_get_their_length_norm() -> No
     assert scale_for(_values("bm25", k1=0.9, b=0.8), 1.5, target, 0) == pytest.approx(3)
     assert scale_for(_values("bm25", k1=0.9, b=0.4), 1.5, target, 0) == 1.5
     assert scale_for(_values("bm25", k1=0.9, b=1.0), 1.5, target, 0) == 1.5, "no scale serves"
-    assert scale_for(_values("bm25", k1=0.9, b=0.8), 0.5, target, 0) == 0.5, "too many bytes"
+    near, far = (scale_for(_values("bm25", k1=0.9, b=b), 1.5, target, 0) for b in (0.899, 0.901))
+    assert near == pytest.approx(far, rel=0.03), "beyond what is tried, the most of it"
+    assert scale_for(_values("bm25", k1=0.9, b=0.8), 0.5, target, 0) == 2, "so far, and no further"
     recorded = SearchTarget.of("recorded")
     assert scale_for(_values("bm25", k1=0.9, b=0.8), 1.5, recorded, 0) == 1.5
 
@@ -105,3 +109,18 @@ def test_a_scale_that_cannot_hold_mu_is_refused(tf, scale) -> None:
         refuse_scale(values, SearchTarget.of("anserini"), tf, scale)
     refuse_scale(values, SearchTarget.of(None), tf, scale)
     refuse_scale(values, SearchTarget.of("anserini"), "scaled", 2.0)
+
+
+def test_norms_hold_no_k1_of_zero() -> None:
+    """Frequencies then count nothing: searchers have to be told, and nothing divides by it."""
+    values = _values("bm25", k1=0.0, b=0.4)
+    assert baking_of(values, 4, SearchTarget.of(None)) is None
+    assert search_parameters(values, 4, SearchTarget.of(None), None)["k1"] == 0
+    assert scale_for(values, 4, SearchTarget.of(None), 0) == 4
+    with pytest.raises(TdvError, match="search_as anserini"):
+        baking_of(values, 4, SearchTarget.of("anserini"))
+    lengths = np.array([0.0, 3.0, 300.0])
+    plain = written_lengths(lengths, NormKind.BYTES, 101.0)
+    np.testing.assert_array_equal(
+        written_lengths(lengths, NormKind.BYTES, 101.0, (0.0, 0.4)), plain
+    )

@@ -1,6 +1,10 @@
 package tdvlucene.common;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -8,6 +12,7 @@ import java.util.function.LongConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.IndexFormatTooNewException;
 import org.apache.lucene.index.IndexFormatTooOldException;
@@ -25,6 +30,9 @@ import org.apache.lucene.util.Version;
  * is what the user is told.
  */
 public final class Failures {
+  /** Folders below which an index is looked for: Elasticsearch's lie at indices/ID/0/index. */
+  private static final int DEEPEST = 6;
+
   /** The operating system's words for ENOSPC, EDQUOT and EFBIG: Java has no class for them. */
   private static final List<String> DISK_FULL =
       List.of("No space left on device", "Disk quota exceeded", "File too large");
@@ -181,6 +189,21 @@ public final class Failures {
         && DISK_FULL.stream().anyMatch(thrown.getMessage()::contains);
   }
 
+  /** What a folder without a commit is instead, if it can be told. */
+  private static String whatElse(Path folder) {
+    if (Files.exists(folder.resolve("docid")) && Files.exists(folder.resolve("index"))) {
+      return ": it is a Faiss index, of dense vectors, which have no postings";
+    }
+    try (Stream<Path> files = Files.find(folder, DEEPEST, (path, facts) ->
+        path.getFileName().toString().startsWith("segments_"))) {
+      List<Path> found = files.map(Path::getParent).limit(2).toList();
+      String also = found.size() > 1 ? ", and more (several are shards)" : "";
+      return found.isEmpty() ? "" : ": name the folder of its index, " + found.get(0) + also;
+    } catch (IOException | UncheckedIOException e) {
+      return "";
+    }
+  }
+
   /** Explains why an index cannot be opened, and what to do. */
   static UserException unreadable(String index, Exception e) {
     String lucene = "Lucene " + Version.LATEST;
@@ -193,7 +216,8 @@ public final class Failures {
     }
     String why;
     if (e instanceof IndexNotFoundException) {
-      why = "not a Lucene index: " + index + " holds no commit (no segments_N file)";
+      why = "not a Lucene index: " + index + " holds no commit (no segments_N file)"
+          + whatElse(Paths.get(index));
     } else if (tooNew) {
       why = index + " was written by a newer Lucene than the installed " + lucene
           + " reads: install the Pyserini that made it (2.x for Lucene 10)";

@@ -26,14 +26,19 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiReader;
+import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.index.SegmentReader;
 import org.apache.lucene.index.SoftDeletesDirectoryReaderWrapper;
 import org.apache.lucene.index.StandardDirectoryReader;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.LockObtainFailedException;
+import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.IOUtils;
 
 /**
@@ -186,7 +191,9 @@ public final class Index implements Closeable {
   private static Directory folder(String index) throws IOException {
     Path path = Paths.get(index);
     if (!Files.isDirectory(path)) {
-      throw new UserException("no such index: " + index + " is not a folder");
+      boolean isPacked = index.matches(".*\\.(tar|tgz|gz|zip|zst)") && Files.exists(path);
+      throw new UserException(
+          "no such index: " + index + " is not a folder" + (isPacked ? ": unpack it first" : ""));
     }
     return FSDirectory.open(path);
   }
@@ -340,6 +347,27 @@ public final class Index implements Closeable {
       });
     }
     pool.run(tasks);
+  }
+
+  /** Why nothing can be pruned of a field. */
+  public static final String NO_TERM = "no live document has a term in it";
+
+  /** Whether a live document has a term in a field. */
+  public static boolean hasLiveTerm(IndexReader reader, String field) throws IOException {
+    for (LeafReaderContext leaf : reader.leaves()) {
+      Terms terms = leaf.reader().terms(field);
+      Bits live = leaf.reader().getLiveDocs();
+      TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
+      while (each.next() != null) {
+        PostingsEnum postings = each.postings(null, PostingsEnum.NONE);
+        for (int doc; (doc = postings.nextDoc()) != DocIdSetIterator.NO_MORE_DOCS; ) {
+          if (live == null || live.get(doc)) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
   }
 
   /** Whether any document had the field. */

@@ -31,9 +31,11 @@ public enum NormKind {
   ACCURATE,
   /** 1 for every document, although some are longer: Anserini's {@code -impact}. */
   IMPACT,
+  /** As the default, of lengths in which {@link Overlaps} do not count, as positions show. */
+  OVERLAPS,
   /** Lengths that hold k1 and b: see {@link BakedNorms}. */
   BAKED,
-  /** A byte of something else, such as lengths in which some tokens do not count. */
+  /** A byte of something else. */
   UNKNOWN,
   /** Numbers that only the similarity which wrote them can read. */
   UNREADABLE;
@@ -53,10 +55,13 @@ public enum NormKind {
         return "it was pruned or tuned already, and its norms hold k1 and b, not document lengths; "
             + "use the source that it was made of";
       case UNKNOWN:
+        return "its norms are bytes of neither its documents' lengths nor, as far as positions "
+            + "show, of lengths without tokens at the place of another (synonyms, words beside "
+            + "stems), so they cannot be computed anew; index it with positions "
+            + "(-storePositions) and Lucene's default similarity";
       case UNREADABLE:
-        return "its norms are neither Lucene's one-byte lengths nor exact lengths "
-            + "(-bm25.accurate), so they cannot be computed anew; index the collection with "
-            + "Anserini's default similarity";
+        return "its norms are neither bytes nor exact lengths (-bm25.accurate), so they cannot be "
+            + "computed anew; index the collection with Anserini's default similarity";
       default:
         return "";
     }
@@ -68,6 +73,18 @@ public enum NormKind {
       return Math.min(length, 1);
     }
     return this == ACCURATE ? length : SmallFloat.intToByte4(length);
+  }
+
+  /**
+   * The norm of a document that had {@code before} tokens and now has {@code after}. Where its old
+   * norm did not count all of them, the new one counts the same share.
+   */
+  public long follow(long old, int before, int after) {
+    if (this == IMPACT || after == 0 || old == encode(before)) {
+      return encode(after);
+    }
+    double counted = (double) decode(old) / before;
+    return after == before ? old : encode((int) Math.max(1, Math.rint(counted * after)));
   }
 
   /** The length that a norm stands for: of a byte, the smallest it can. */
@@ -89,6 +106,13 @@ public enum NormKind {
       sums.add(leaf.reader(), field);
     }
     NormKind kind = sums.kind();
+    boolean isByte = kind == UNKNOWN || kind == IMPACT; // of one word and its synonyms, norms are 1
+    if (isByte
+        && sums.decoded < sums.tokens
+        && Index.hasPositions(info)
+        && Overlaps.tellLengths(reader, field)) {
+      return OVERLAPS;
+    }
     if (kind == UNKNOWN || kind == UNREADABLE) { // or damaged: no kind at all
       for (LeafReaderContext leaf : reader.leaves()) {
         NormsProducer norms = ((CodecReader) leaf.reader()).getNormsReader();

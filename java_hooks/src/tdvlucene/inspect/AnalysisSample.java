@@ -23,6 +23,7 @@ import org.apache.lucene.util.SmallFloat;
 import tdvlucene.common.Index;
 import tdvlucene.common.Json;
 import tdvlucene.common.NormKind;
+import tdvlucene.common.Overlaps;
 import tdvlucene.common.StoredText;
 import tdvlucene.common.Tokens;
 
@@ -39,8 +40,11 @@ public final class AnalysisSample {
 
   private AnalysisSample() {}
 
-  /** @param norm that of the document; 0 where it tells nothing */
-  private record Sampled(LeafReader leaf, int doc, String text, byte norm) {}
+  /**
+   * @param norm that of the document; 0 where it tells nothing
+   * @param terms how many different ones the document has; -1 where norms tell enough
+   */
+  private record Sampled(LeafReader leaf, int doc, String text, byte norm, int terms) {}
 
   /**
    * A JSON array of the stored texts of a field.
@@ -56,7 +60,9 @@ public final class AnalysisSample {
       throws IOException {
     List<Sampled> documents = new ArrayList<>();
     StoredText texts = new StoredText(field);
-    boolean tellsLength = NormKind.of(reader, field) == NormKind.DEFAULT;
+    NormKind kind = NormKind.of(reader, field);
+    boolean overlaps = kind == NormKind.OVERLAPS; // of which norms tell nothing
+    boolean tellsLength = kind == NormKind.DEFAULT || overlaps;
     int step = Math.max(1, reader.maxDoc() / most);
     int characters = 0;
     for (LeafReaderContext leaf : reader.leaves()) {
@@ -71,7 +77,9 @@ public final class AnalysisSample {
           characters += text.length();
           boolean hasNorm = norms != null && norms.advanceExact(doc);
           byte norm = hasNorm ? (byte) norms.longValue() : 0;
-          documents.add(new Sampled(leaf.reader(), doc, text, norm));
+          int terms =
+              overlaps ? Overlaps.count(leaf.reader(), field, new int[] {doc}).get(0).terms() : -1;
+          documents.add(new Sampled(leaf.reader(), doc, text, norm, terms));
         }
       }
     }
@@ -125,7 +133,8 @@ public final class AnalysisSample {
       Set<BytesRef> own = made.get(i);
       int known = (int) own.stream().filter(found::contains).count();
       counts[i][0]++;
-      counts[i][1] += known == found.size() && known == own.size() && isLong[i] ? 1 : 0;
+      boolean isAll = document.terms < 0 || document.terms == known;
+      counts[i][1] += known == found.size() && known == own.size() && isLong[i] && isAll ? 1 : 0;
       counts[i][2] += own.size();
       counts[i][3] += known;
       counts[i][4] += found.size();

@@ -66,7 +66,9 @@ public final class Identity {
   private static Map<String, Object> fields(IndexReader reader) {
     Map<String, Object> fields = new TreeMap<>();
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      fields.put(info.name, Map.of("has_norms", info.hasNorms()));
+      fields.put(
+          info.name,
+          Map.of("has_norms", info.hasNorms(), "has_frequencies", Index.hasFrequencies(info)));
     }
     return fields;
   }

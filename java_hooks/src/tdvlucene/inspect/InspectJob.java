@@ -18,12 +18,10 @@ import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.MultiTerms;
-import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Failures;
@@ -189,26 +187,9 @@ public final class InspectJob extends Job {
     if (!reason.isEmpty()) {
       return reason;
     }
-    return hasLiveTerm(reader, info.name)
+    return Index.hasLiveTerm(reader, info.name)
         ? NormKind.of(reader, info.name).whyNotPruned()
-        : "no live document has a term in it";
-  }
-
-  private static boolean hasLiveTerm(IndexReader reader, String field) throws IOException {
-    for (LeafReaderContext leaf : reader.leaves()) {
-      Terms terms = leaf.reader().terms(field);
-      Bits live = leaf.reader().getLiveDocs();
-      TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
-      while (each.next() != null) {
-        PostingsEnum postings = each.postings(null, PostingsEnum.NONE);
-        for (int doc; (doc = postings.nextDoc()) != DocIdSetIterator.NO_MORE_DOCS; ) {
-          if (live == null || live.get(doc)) {
-            return true;
-          }
-        }
-      }
-    }
-    return false;
+        : Index.NO_TERM;
   }
 
   /** Names in the first live document of each segment: no description lists stored fields. */

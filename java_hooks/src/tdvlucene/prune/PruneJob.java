@@ -208,8 +208,16 @@ public class PruneJob extends FieldsJob {
         writer.setLiveCommitData(userData(source, Index.segmentsOf(written)).entrySet());
       }
       writer.commit();
+      try (DirectoryReader made = DirectoryReader.open(folder)) {
+        report.put("first_vectors_lost", hasVectors(source) && !hasVectors(made));
+      }
     }
     report.put("bytes", IndexFiles.of(output.toString()).bytes());
+  }
+
+  /** Whether the first document has term vectors: of no other Pyserini's set_rm3 asks. */
+  private static boolean hasVectors(IndexReader reader) throws IOException {
+    return reader.maxDoc() > 0 && reader.termVectors().get(0) != null;
   }
 
   /** How pruned segments are written, which are added in the order of the source's. */

@@ -203,8 +203,10 @@ final class PrunedReader extends FilterCodecReader {
       }
       return new FilterNumericDocValues(in.getNorms(source)) {
         @Override
-        public long longValue() {
-          return pruning.target().norm(pruning.newLengths()[docID()]);
+        public long longValue() throws IOException {
+          int doc = docID();
+          int length = pruning.newLengths()[doc];
+          return pruning.target().norm(in.longValue(), pruning.tokens(), doc, length);
         }
       };
     }

@@ -15,10 +15,12 @@ import tdvlucene.rules.PlannedField;
  * How one field is pruned in one segment: what the wrappers of its readers share.
  *
  * @param oldLengths length of each document before; null unless the rule reads it
+ * @param tokens of each document before; null unless norms depend on them
  * @param newLengths length of each document of the segment after pruning
  */
 record Pruning(
-    Job job, Segment segment, PlannedField target, int[] oldLengths, int[] newLengths) {
+    Job job, Segment segment, PlannedField target, int[] oldLengths, int[] tokens,
+    int[] newLengths) {
   /** A posting's new frequency; 0 also for deleted documents. */
   int freq(int term, int tf, int first, int doc) {
     if (!segment.isLive(doc)) {

@@ -13,9 +13,12 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Failures;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.NormKind;
+import tdvlucene.common.UserException;
 import tdvlucene.rules.PlannedField;
 
 /** A segment of the source. */
@@ -64,25 +67,42 @@ public final class Segment {
    * @param job is told the postings read
    */
   public int[] lengths(PlannedField target, Job job) throws IOException {
-    int[] lengths = new int[reader.maxDoc()];
-    boolean isImpact = target.norms == NormKind.IMPACT;
-    if (target.norms != NormKind.NONE && !isImpact) {
-      NumericDocValues each = reader.getNormValues(target.source);
-      while (each != null && each.nextDoc() != END) {
-        lengths[each.docID()] = target.norms.decode(each.longValue());
-      }
-      return lengths;
+    NormKind norms = target.norms;
+    if (norms == NormKind.NONE || norms == NormKind.IMPACT) {
+      return sums(target.source, norms == NormKind.IMPACT, job);
     }
-    Terms terms = reader.terms(target.source);
+    int[] lengths = new int[reader.maxDoc()];
+    NumericDocValues each = reader.getNormValues(target.source);
+    while (each != null && each.nextDoc() != END) {
+      lengths[each.docID()] = norms.decode(each.longValue());
+    }
+    return lengths;
+  }
+
+  /** The tokens of each document, deleted ones among them. */
+  public int[] tokens(String field, Job job) throws IOException {
+    return sums(field, false, job);
+  }
+
+  private int[] sums(String field, boolean isImpact, Job job) throws IOException {
+    int[] lengths = new int[reader.maxDoc()];
+    Terms terms = reader.terms(field);
     TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
     PostingsEnum postings = null;
-    while (each.next() != null) {
-      postings = each.postings(postings, PostingsEnum.FREQS);
-      for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
-        int freq = postings.freq();
-        lengths[doc] = isImpact ? Math.max(lengths[doc], freq) : lengths[doc] + freq;
+    BytesRef term = null;
+    try {
+      while ((term = each.next()) != null) {
+        postings = each.postings(postings, PostingsEnum.FREQS);
+        for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
+          int freq = postings.freq();
+          lengths[doc] = isImpact ? Math.max(lengths[doc], freq) : lengths[doc] + freq;
+        }
+        job.advance(each.docFreq());
       }
-      job.advance(each.docFreq());
+    } catch (UserException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      throw new Failures.Located(e, name(), field, term);
     }
     return lengths;
   }

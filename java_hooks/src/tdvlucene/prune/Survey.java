@@ -71,7 +71,8 @@ final class Survey {
     List<Pruning> prunings = new ArrayList<>();
     for (Segment segment : segments) {
       int[] before = rule.readsLengths() ? segment.lengths(target, job) : null;
-      prunings.add(new Pruning(job, segment, target, before, lengths(segment, before)));
+      int[] tokens = target.readsTokens() ? segment.tokens(field, job) : null;
+      prunings.add(new Pruning(job, segment, target, before, tokens, lengths(segment, before)));
     }
     return prunings;
   }

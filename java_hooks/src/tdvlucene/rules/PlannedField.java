@@ -4,9 +4,11 @@ import java.io.IOException;
 import org.apache.lucene.codecs.TermVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
@@ -88,16 +90,41 @@ public final class PlannedField {
     return baked;
   }
 
-  /** The norm of a document with a new length. */
-  public long norm(int length) {
-    return baked == null ? norms.encode(length) : baked.encode(length);
+  /** Whether new norms depend on how many tokens documents had: see {@link NormKind#follow}. */
+  public boolean readsTokens() {
+    return held == null && (norms == NormKind.DEFAULT || norms == NormKind.OVERLAPS);
   }
 
-  /** Refuses an index whose field no rule can be applied to, or whose documents have no names. */
-  public static void require(Index index, String field) throws IOException {
+  /**
+   * The norm of a document with a new length.
+   *
+   * @param before its tokens before; null unless they are read
+   */
+  public long norm(long old, int[] before, int doc, int length) {
+    if (baked != null) {
+      return baked.encode(length);
+    }
+    return before == null ? norms.encode(length) : norms.follow(old, before[doc], length);
+  }
+
+  /**
+   * Refuses an index whose field no rule can be applied to, or whose documents have no names.
+   *
+   * @param lead whether the rule reads first positions where there are any
+   */
+  public static void require(Index index, String field, boolean lead) throws IOException {
     index.read(reader -> {
       new PlannedField(field, field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
+      if (!Index.hasLiveTerm(reader, field)) {
+        throw new UserException("field '" + field + "' of " + index + ": " + Index.NO_TERM);
+      }
+      FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
+      if (lead && Index.hasPositions(info) && Lucene.hasTermVectors(info)) {
+        for (LeafReaderContext leaf : reader.leaves()) {
+          requirePositions((CodecReader) leaf.reader(), leaf.reader().getLiveDocs(), field);
+        }
+      }
       return null;
     });
   }
@@ -134,19 +161,26 @@ public final class PlannedField {
     occurrences.nextDoc();
     int first = occurrences.nextPosition();
     if (first < 0) {
-      throw missing();
+      throw missing(field);
     }
     return first;
   }
 
   /** Refuses a segment whose term vectors lack the positions that the rule reads. */
   public void requirePositions(CodecReader segment, Bits live) throws IOException {
-    TermVectorsReader vectors = rule.readsPositions() ? segment.getTermVectorsReader() : null;
+    if (rule.readsPositions()) {
+      requirePositions(segment, live, source);
+    }
+  }
+
+  private static void requirePositions(CodecReader segment, Bits live, String field)
+      throws IOException {
+    TermVectorsReader vectors = segment.getTermVectorsReader();
     for (int doc = 0; vectors != null && doc < segment.maxDoc(); doc++) {
       Fields fields = live == null || live.get(doc) ? vectors.get(doc) : null;
-      Terms terms = fields == null ? null : fields.terms(source);
+      Terms terms = fields == null ? null : fields.terms(field);
       if (terms != null && !terms.hasPositions()) {
-        throw missing();
+        throw missing(field);
       }
       if (terms != null) {
         return; // the first one shows how all are stored
@@ -154,9 +188,10 @@ public final class PlannedField {
     }
   }
 
-  private UserException missing() {
+  private static UserException missing(String field) {
     return new UserException(
-        "the term vectors of field '" + field + "' hold no positions, which these TDVs read: "
-            + "learn TDVs that do not (tdv-lucene learn --no-lead)");
+        "the term vectors of field '" + field + "' hold no positions, which a first-position boost "
+            + "reads: learn without one (tdv-lucene learn --no-lead, also with --no-judgements), or "
+            + "index with positions in term vectors, or without term vectors");
   }
 }

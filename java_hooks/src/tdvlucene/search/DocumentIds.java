@@ -35,17 +35,21 @@ import tdvlucene.common.StoredText;
 
 /** Finds documents of an index by their ids. */
 public final class DocumentIds {
+  /** Ends the id of a document in that of its passage, as D7#0. */
+  static final String PASSAGE = "#";
+
   private DocumentIds() {}
 
   /**
    * A JSON array of those of the given ids that are in the index.
    *
    * @param ids a JSON array
+   * @param passages whether they name documents of which the index has passages
    */
-  public static String known(Index index, String ids) throws IOException {
+  public static String known(Index index, String ids, boolean passages) throws IOException {
     List<String> asked = Json.parseStrings(ids);
     return index.read(reader -> {
-      Map<String, Integer> found = find(reader, index, asked);
+      Map<String, Integer> found = find(reader, index, asked, passages);
       List<String> known = new ArrayList<>(asked);
       known.removeIf(id -> !found.containsKey(id));
       return Json.of(known);
@@ -57,9 +61,10 @@ public final class DocumentIds {
    * else the stored text of the field, cut to {@code length} characters.
    *
    * @param ids a JSON array
+   * @param passages whether they name documents of which the index has passages
    */
-  public static String texts(Index index, String field, String ids, int length)
-      throws IOException {
+  public static String texts(
+      Index index, String field, String ids, int length, boolean passages) throws IOException {
     StoredText titles = new StoredText("title");
     StoredText contents = new StoredText(field);
     Set<String> fields = new HashSet<>(titles.fields());
@@ -68,7 +73,7 @@ public final class DocumentIds {
     return index.read(reader -> {
       Map<String, String> found = new LinkedHashMap<>();
       StoredFields stored = reader.storedFields();
-      for (Map.Entry<String, Integer> each : find(reader, index, asked).entrySet()) {
+      for (Map.Entry<String, Integer> each : find(reader, index, asked, passages).entrySet()) {
         Document document = stored.document(each.getValue(), fields);
         String title = titles.of(document);
         String text = title == null || title.isBlank() ? contents.of(document) : title;
@@ -103,7 +108,7 @@ public final class DocumentIds {
     asked.forEach(term -> any.add(new TermQuery(term), BooleanClause.Occur.SHOULD));
     return index.read(reader -> {
       Map<String, List<Integer>> documents = new LinkedHashMap<>();
-      for (var each : find(reader, index, Json.parseStrings(ids)).entrySet()) {
+      for (var each : find(reader, index, Json.parseStrings(ids), false).entrySet()) {
         int at = ReaderUtil.subIndex(each.getValue(), reader.leaves());
         LeafReaderContext leaf = reader.leaves().get(at);
         int doc = each.getValue() - leaf.docBase;
@@ -129,13 +134,16 @@ public final class DocumentIds {
    * The numbers in the index of those that it has, in the order asked for: by one dictionary lookup
    * each where the ids' field is indexed as whole terms, else by reading the ids of all documents.
    */
-  static Map<String, Integer> find(IndexReader reader, Index index, Collection<String> asked)
+  static Map<String, Integer> find(
+      IndexReader reader, Index index, Collection<String> asked, boolean passages)
       throws IOException {
     IdField names = IdField.of(reader, index);
     FieldInfo info =
         names.isNumber() ? null : FieldInfos.getMergedFieldInfos(reader).fieldInfo(names.field());
-    boolean isIndexed = info != null && info.getIndexOptions() == IndexOptions.DOCS;
-    Map<String, Integer> all = isIndexed ? null : read(reader, names, new HashSet<>(asked));
+    boolean isIndexed =
+        !passages && info != null && info.getIndexOptions() == IndexOptions.DOCS;
+    Map<String, Integer> all =
+        isIndexed ? null : read(reader, names, new HashSet<>(asked), passages);
     Map<String, Integer> found = new LinkedHashMap<>();
     for (String id : asked) {
       int doc =
@@ -149,15 +157,17 @@ public final class DocumentIds {
     return found;
   }
 
-  private static Map<String, Integer> read(IndexReader reader, IdField names, Set<String> wanted)
+  private static Map<String, Integer> read(
+      IndexReader reader, IdField names, Set<String> wanted, boolean passages)
       throws IOException {
     Map<String, Integer> found = new LinkedHashMap<>();
     ExternalIds ids = new ExternalIds(names);
     Bits live = MultiBits.getLiveDocs(reader);
     for (int doc = 0; doc < reader.maxDoc(); doc++) {
       String id = live == null || live.get(doc) ? ids.of(doc).utf8ToString() : null;
-      if (wanted.contains(id)) {
-        found.put(id, doc);
+      String name = passages && id != null ? id.split(PASSAGE, 2)[0] : id;
+      if (wanted.contains(name)) {
+        found.put(name, doc);
       }
     }
     return found;

@@ -97,9 +97,10 @@ final class Postings {
   /**
    * Compares the norms of all documents with the source's, or with those of the new lengths.
    *
+   * @param tokens of each live document before; null unless norms depend on them
    * @param lengths new tokens of each live document; null where norms are to stay
    */
-  void compareNorms(int[] lengths) throws IOException {
+  void compareNorms(int[] tokens, int[] lengths) throws IOException {
     PlannedField plan = target.plan();
     BakedNorms baked = plan.isBaked() ? plan.bakeFor(plan.average) : null;
     NumericDocValues old = MultiDocValues.getNormValues(source.reader, of);
@@ -112,7 +113,7 @@ final class Postings {
       if (isNew && baked != null) {
         isRight = baked.isNearest(present, lengths[number]);
       } else {
-        expected = isNew ? Long.valueOf(plan.norm(lengths[number])) : expected;
+        expected = isNew ? Long.valueOf(plan.norm(expected, tokens, number, lengths[number])) : expected;
         isRight = Objects.equals(expected, present);
       }
       if (!isRight) {

@@ -243,7 +243,8 @@ public final class VerifyJob extends FieldsJob {
         double average = (double) comparison.tokens.sum() / documents;
         Difference.require("average length recorded", average, plan.average);
       }
-      comparison.compareNorms(lengths);
+      int[] tokens = plan.readsTokens() ? ofNumbers(each -> each.tokens(plan.source, this)) : null;
+      comparison.compareNorms(tokens, lengths);
       found[0] = comparison.postings.sum();
     });
     return found[0];
@@ -260,7 +261,7 @@ public final class VerifyJob extends FieldsJob {
       boolean known = !source.reader.hasDeletions();
       comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
       if (info.hasNorms()) {
-        comparison.compareNorms(null);
+        comparison.compareNorms(null, null);
       }
     }
     if (info.getPointDimensionCount() > 0) {
@@ -300,9 +301,18 @@ public final class VerifyJob extends FieldsJob {
   /** By number, the lengths the rule was told when the index was pruned. */
   private int[] originalLengths(PlannedField target) throws IOException {
     phase("computing document lengths", source.reader.getSumDocFreq(target.source));
+    return ofNumbers(segment -> segment.lengths(target, this));
+  }
+
+  private interface OfSegment {
+    int[] of(Segment segment) throws IOException;
+  }
+
+  /** By number, what segments tell of their documents. */
+  private int[] ofNumbers(OfSegment read) throws IOException {
     int[] lengths = new int[source.live.size()];
     for (Segment segment : Segment.of(source.reader)) {
-      int[] ofSegment = segment.lengths(target, this);
+      int[] ofSegment = read.of(segment);
       for (int doc = 0; doc < ofSegment.length; doc++) {
         int number = source.live.of(segment.docBase + doc);
         if (number >= 0) {
