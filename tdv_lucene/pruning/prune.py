@@ -13,6 +13,7 @@ from ..arguments import parse_bytes
 from ..errors import TdvError
 from ..index.index import Index
 from ..index.parameters import Searcher
+from ..index.shards.survey import ShardedIndex
 from ..learning.config import LearnConfig
 from ..plan import FieldPlan, Plan
 from ..prior.prior import in_memory, prior_values_of_index
@@ -54,7 +55,8 @@ def prune_index(
     values
         The TDVs of this index's vocabulary, or the folder that holds them. None takes those that
         other judged collections give this one, for BM25 (see :mod:`..prior.prior`). That needs
-        no judgements, and a temporary folder of about ten bytes a posting.
+        no judgements, and a temporary folder of about ten bytes a posting, for shards on each
+        worker's machine.
     config, options
         How to prune: a :class:`PruneConfig`, or its options by name, as ``reduction=0.45``.
     others
@@ -107,16 +109,16 @@ def write_pruned(
     source, task = Source.of(index), Task(os.path.abspath(output), config, made_by)
     if source.is_sharded:
         check_shards(source, Path(task.output), given, config)
-        if values is None:
-            with Index.open(source) as whole:
-                given.insert(0, _values_without_judgements(whole, config, progress))
-        fields = _fields(given, config)
+        loaded = _fields(given, config)
+        field = config.field if values is None else loaded[0].vocabulary.field
 
-        def decided(searcher: Searcher) -> tuple[Plan, Task]:
-            plan, told = decide(fields, config, searcher, None)
-            return plan, _told_to(task, None, fields, searcher, told)
+        def decided(shards: ShardedIndex) -> tuple[Plan, Task]:
+            made = [_values_without_judgements(shards, config, progress)] if values is None else []
+            fields = _fields([*made, *loaded], config)
+            plan, told = decide(fields, config, shards.searcher, None)
+            return plan, _told_to(task, None, fields, shards.searcher, told)
 
-        return prune_shards(source, fields[0].vocabulary.field, decided, task, progress)
+        return prune_shards(source, field, decided, task, progress)
     place = task.place([index, *given])
     with Index.open(index, config.id_field) as opened:
         if values is None:
@@ -137,7 +139,7 @@ def write_pruned(
             with place as folder:
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)
                 place.write_manifest(report)
-    return {**report, "output": task.output}
+    return {**report, "output": task.output, "network": None}
 
 
 def _told_to(
@@ -255,7 +257,9 @@ def _fields(
     return fields
 
 
-def _values_without_judgements(index: Index, config: PruneConfig, progress: Progress) -> TermValues:
+def _values_without_judgements(
+    index: Index | ShardedIndex, config: PruneConfig, progress: Progress
+) -> TermValues:
     """Return the prior's TDVs of a field, the same for the same index and options; those for a
     query log have operating points measured by it (see :mod:`..learning.log`).
 

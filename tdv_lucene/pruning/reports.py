@@ -73,6 +73,8 @@ class PruneReport(IndexReport):
     """What :func:`tdv_lucene.prune_index` and :func:`tdv_lucene.tune_index` return."""
 
     output: str
+    network: dict[str, int] | None
+    """Of shards: bytes that travelled between here and the workers."""
 
 
 def field_report(described: FieldDescription, counts: Mapping[str, Any]) -> FieldReport:

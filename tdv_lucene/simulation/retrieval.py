@@ -122,13 +122,14 @@ def make_queries(
             "are 0 or below, and learning needs some above 0"
         )
     judged = {doc for query_id in shared for doc in qrels[query_id]}
-    documents = find_documents(matrix.doc_ids, judged)
+    documents = numbers_of(matrix, judged)
     records = [_number(matrix, documents, qid, topics[qid], qrels[qid]) for qid in shared]
     records = [record for record in records if (record[4] > 0).any()]
     if not records:
+        own = [name.decode(errors="replace") for name in matrix.doc_ids.between(0, 1)]
         raise TdvError(
             f"no relevant document of the qrels (such as {_examples(qrels[shared[0]])}) is in the "
-            f"index (which has ids such as {matrix.doc_ids[0].decode(errors='replace')!r}); "
+            f"index{f' (which has ids such as {own[0]!r})' if own else ''}; "
             "documents that another field names need id_field"
         )
     if not any(len(record[1]) for record in records):
@@ -154,6 +155,18 @@ def unjudged_queries(matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[s
         )
     nobody = np.zeros(0, np.int32)
     return Queries.of((*record, nobody, nobody, nobody) for record in records)
+
+
+def numbers_of(matrix: TermDocumentMatrix, wanted: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of the ``wanted`` documents that are in the collection."""
+    parts = zip(
+        matrix.first_documents, matrix.each(_find_documents, wanted=[*dict.fromkeys(wanted)])
+    )
+    return {doc: first + number for first, found in parts for doc, number in found.items()}
+
+
+def _find_documents(matrix: TermDocumentMatrix, wanted: Sequence[str]) -> dict[str, int]:
+    return find_documents(matrix.doc_ids, wanted)
 
 
 def find_documents(doc_ids: ByteStrings, wanted: Iterable[str]) -> dict[str, int]:

@@ -46,7 +46,7 @@ class Told:
 
 
 def _look(a: Survey, b: Survey, ids: Mapping[str, list[str]] | None = None) -> dict[str, Any]:
-    return survey_shards(Told([a, b], ids or {}), SHARDS, "contents", silent)[0]
+    return survey_shards(Told([a, b], ids or {}), SHARDS, "contents", silent).identity
 
 
 def test_what_is_alike_is_one_index() -> None:
