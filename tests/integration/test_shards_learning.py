@@ -61,7 +61,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     write_index(folder / "one", [docs[:130], docs[130:]], LAYOUT)
     (folder / "S").mkdir()
     for name, (first, end) in SHARDS.items():
-        segments = [docs[first : first + 40], docs[first + 40 : end]] if end > first else []
+        segments = [docs[first:end][:40], docs[first:end][40:]]
         write_index(folder / "S" / name, [part for part in segments if part], LAYOUT)
     lines = [f"q{n}\ts{n} t{n + 1} t{n + 9}\n" for n in range(20)]
     (folder / "topics").write_text("".join(lines))
