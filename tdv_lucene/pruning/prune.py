@@ -118,7 +118,8 @@ def write_pruned(
             plan, told = decide(fields, config, shards.searcher, None)
             return plan, _told_to(task, None, fields, shards.searcher, told)
 
-        return prune_shards(source, field, decided, task, progress)
+        shards = index if isinstance(index, ShardedIndex) else source
+        return prune_shards(shards, field, decided, task, progress)
     place = task.place([index, *given])
     with Index.open(index, config.id_field) as opened:
         if values is None:

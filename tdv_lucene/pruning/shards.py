@@ -18,8 +18,8 @@ from typing import Any
 from ..errors import TdvError
 from ..index.index import Index
 from ..index.record import ShardRecord
-from ..index.shards.survey import ShardedIndex, survey_shards
-from ..index.shards.workers import Workers, open_workers
+from ..index.shards.survey import ShardedIndex, open_index
+from ..index.shards.workers import Workers
 from ..output import Output, note_finished, remove_abandoned
 from ..plan import Plan
 from ..progress import Progress
@@ -69,7 +69,7 @@ def _check_place(out: Path, source: Source, given: Sequence[Any]) -> None:
 
 
 def prune_shards(
-    source: Source,
+    given: Source | ShardedIndex,
     field: str,
     decide: Callable[[ShardedIndex], tuple[Plan, Task]],
     whole: Task,
@@ -90,11 +90,12 @@ def prune_shards(
         What is done with all of them; its output holds theirs.
     """
     out = Path(whole.output)
-    count = len(source.parts)
     with contextlib.ExitStack() as opened:
-        folder = out if out.is_dir() else out.parent
-        workers = opened.enter_context(open_workers(source, folder))
-        index = survey_shards(workers, source, field, progress, whole.config.analysis)
+        index = opened.enter_context(
+            open_index(given, field, analysis=whole.config.analysis, output=out, progress=progress)
+        )
+        assert isinstance(index, ShardedIndex)
+        source, workers = index.source, index.workers
         plan, whole = decide(index)
         if not source.resources:  # else their next pruning tidies up
             opened.callback(_tidy, out, source)
@@ -106,7 +107,9 @@ def prune_shards(
                 output=str(out / part.name),
                 config=config,
                 told={**whole.told, "chosen": None},
-                shard=ShardRecord(part.name, number, count, index.commit, config.optimize),
+                shard=ShardRecord(
+                    part.name, number, len(source.parts), index.commit, config.optimize
+                ),
             )
             for number, part in enumerate(source.parts, 1)
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..index.analysis import analysis_of
 from ..index.index import Index
-from ..index.parameters import recorded_parameters
+from ..index.parameters import Described, recorded_parameters
+from ..index.shards.search import FarShards, look_at_far_shards
+from ..index.shards.survey import ShardedIndex
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
@@ -25,7 +28,7 @@ from .search import RUN, search_with
 _HITS = 10  # more than the objective needs: equal scores are ordered before they are cut off
 
 
-def refuse_weights(index: Index, field: str) -> None:
+def refuse_weights(index: Described, field: str) -> None:
     """Raise :class:`TdvError` for an impact index."""
     if index.holds_weights(field):
         raise TdvError(
@@ -59,7 +62,11 @@ def tune_parameters(
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; also for an impact
         index or a ranking function without a parameter to tune.
     """
-    with Index.open(index) as opened, tempfile.TemporaryDirectory() as folder:
+    opening: AbstractContextManager[Index | FarShards] = Index.open(index)
+    if isinstance(index, ShardedIndex):
+        given = index.workers, index.source, topics, field, analysis, progress
+        opening = nullcontext(look_at_far_shards(*given))
+    with opening as opened, tempfile.TemporaryDirectory() as folder:
         refuse_weights(opened, field)
         own = recorded_parameters(opened, model, field=field)
         assert own.model is not None  # the recorded one, else BM25
@@ -69,11 +76,14 @@ def tune_parameters(
                 f"model {own.model} has no parameter to tune: pass "
                 f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
             )
-        analysed = analysis_of(opened, field, analysis)
+        if isinstance(opened, Index):
+            analysed = analysis_of(opened, field, analysis)
+        else:
+            analysed = opened.analysed
         run = Path(folder) / "run"
 
         def measure(choice: dict[str, float]) -> np.ndarray:
-            place = Output(run, RUN, is_folder=False, inputs=[opened], overwrite=True)
+            place = Output(run, RUN, is_folder=False, inputs=[opened.source], overwrite=True)
             made = search_with(
                 opened, topics, place, SearchParameters(own.model, **choice), hits=_HITS,
                 threads=threads, field=field, analysed=analysed, keep_run=True,

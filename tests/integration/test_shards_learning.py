@@ -220,3 +220,15 @@ def _forget_extracted(matrix: TermDocumentMatrix) -> None:
     """In a worker."""
     for left in _left_behind():
         shutil.rmtree(Path(tempfile.gettempdir()) / left)
+
+
+@pytest.mark.parametrize("judged", [False, True])
+def test_tuned_shards_are_what_a_tuned_index_is(
+    judged: bool, case: SimpleNamespace, tmp_path: Path
+) -> None:
+    asked = (case.folder / "topics", case.folder / "qrels") if judged else (None, None)
+    one = tdv.tune_index(case.one, *asked, tmp_path / "one")
+    shards = tdv.tune_index(case.far, *asked, tmp_path / "OUT")
+    for name in ("postings", "tokens", "search", "baked"):
+        assert shards[name] == one[name], name
+    assert len(shards["shards"]) == len(SHARDS) and _left_behind() == []

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,8 @@ class ShardedIndex(Located):
     field : str
         The one it was opened for.
     analysed : FieldAnalysis
+    has_norms : bool
+        Whether the field has some in any shard.
     commits : dict
         Part -> commit, of the shards that have the field.
     documents_of : dict
@@ -89,6 +92,8 @@ class ShardedIndex(Located):
         filled = {f"{part}": one.analysed for part, one in there.items() if len(one.ids)}
         analysed = filled or {f"{part}": one.analysed for part, one in there.items()}
         self.analysed = refuse_different(analysed, "the shards")
+        of_field = [one.fields[field] for one in there.values()]
+        self.has_norms = {about["norms"] for about in of_field if about["tokens"]} != {"none"}
         self._weights = [o.weights for o in there.values() if len(o.ids) and o.weights is not None]
 
     @property
@@ -128,9 +133,12 @@ class ShardedIndex(Located):
             known.update({name: field[name] for name in _SUMMED if name in field})
         fields[self.field]["terms"] = terms
         options = {field["name"]: field["index_options"] for o in found for field in o["fields"]}
+        by_kind = Counter[str]()
+        for one in found:
+            by_kind.update(one["bytes_by_kind"])
         return {
             **{name: sum(one[name] for one in found) for name in ("documents", "deleted", "bytes")},
-            "bytes_by_kind": dict(sum((Counter(one["bytes_by_kind"]) for one in found), Counter())),
+            "bytes_by_kind": dict(by_kind),
             "fields": [
                 {"name": name, "index_options": options[name], **counts}
                 for name, counts in fields.items()
@@ -148,10 +156,11 @@ def open_index(
     *,
     id_field: str | None = None,
     analysis: Analysis | None = None,
+    output: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Iterator[Index | ShardedIndex]:
     """Open an index, or shards where they lie, until the ``with`` block ends; one that is open is
-    yielded as it is.
+    yielded as it is. Workers of a cluster must see where the folder ``output`` is or will be.
 
     Raises :class:`TdvError` as :meth:`..index.Index.open`, :func:`.workers.open_workers` and
     :func:`survey_shards`.
@@ -163,7 +172,9 @@ def open_index(
         with Index.open(index, id_field) as opened:
             yield opened
     else:
-        with open_workers(source) as workers:
+        beside = None if output is None else Path(os.path.abspath(output))
+        folder = beside if beside is None or beside.is_dir() else beside.parent
+        with open_workers(source, folder) as workers:
             yield survey_shards(workers, source, field, progress, analysis)
 
 
