@@ -182,8 +182,7 @@ def _die_once(matrix: TermDocumentMatrix, mark: str) -> int:
     """In a worker: end it and lose what it extracted, when it is asked first."""
     if not os.path.exists(mark):
         open(mark, "w").close()
-        for left in _left_behind():
-            shutil.rmtree(Path(tempfile.gettempdir()) / left)
+        _forget_extracted(matrix)
         os.kill(os.getpid(), signal.SIGKILL)
     return matrix.postings
 
@@ -218,8 +217,8 @@ def test_a_shard_that_changed_meanwhile_and_one_without_the_field_are_refused(
 
 def _forget_extracted(matrix: TermDocumentMatrix) -> None:
     """In a worker."""
-    for left in _left_behind():
-        shutil.rmtree(Path(tempfile.gettempdir()) / left)
+    for home in _left_behind():
+        shutil.rmtree(Path(tempfile.gettempdir()) / home / matrix.source["commit"], True)
 
 
 @pytest.mark.parametrize("judged", [False, True])
