@@ -46,7 +46,7 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
     )
     with open_table(field_plan(matrix.vocabulary, 1, None)) as table:
         job = java_class("tdvlucene.prune.PruneJob")(java_index(source), str(pruned), 2)
-        job.addField("contents", table, rule)
+        job.addField("contents", "contents", table, rule)
         run_job(job)
 
     check_index(pruned)
