@@ -231,3 +231,25 @@ def test_tuned_shards_are_what_a_tuned_index_is(
     for name in ("postings", "tokens", "search", "baked"):
         assert shards[name] == one[name], name
     assert len(shards["shards"]) == len(SHARDS) and _left_behind() == []
+
+
+def test_shards_are_followed_by_the_workers_that_see_them(
+    case: SimpleNamespace, tmp_path: Path
+) -> None:
+    docs, made = _documents()[:80], []
+    for name, part in (("a", docs[:30]), ("b", docs[30:])):
+        write_index(tmp_path / "S" / name, [part], LAYOUT)
+    for where in ("S", "P"):
+        given = [f"{resource}={tmp_path}/{where}/{name}" for resource, name in ("xa", "yb")]
+        made.append(tdv.find_shards(given, scheduler=case.far.scheduler))
+    shards, pruned = made
+    tdv.prune_index(shards, None, tmp_path / "P", reduction=0.3)
+    assert not tdv.update_index(pruned)["updated"]
+    shutil.copytree(tmp_path / "P", tmp_path / "here")
+    change(tmp_path / "S" / "b", [Doc("new", ["t1", "t2", "brandnew"])], ["d40"], layout=LAYOUT)
+    report = tdv.update_index(pruned)
+    assert report == tdv.update_index(tdv.find_shards(f"{tmp_path}/here/*"))
+    assert (report["updated"], report["segments_added"], report["deletions"]) == (True, 1, 1)
+    assert tdv.verify_pruned(shards, pruned)["equal"]
+    with pytest.raises(TdvError, match="scheduler"):
+        tdv.watch_index(pruned)
