@@ -178,6 +178,15 @@ def test_what_is_learned_is_what_one_index_teaches(
     _are_equal(*log)
 
 
+def test_a_log_chooses_the_same_reduction(case: SimpleNamespace, tmp_path: Path) -> None:
+    one, shards = (
+        tdv.prune_index(each, None, tmp_path / name, queries=case.folder / "topics")
+        for each, name in ((case.one, "one"), (case.far, "OUT"))
+    )
+    for name in ("postings", "requested_reduction", "chosen", "search"):
+        assert shards[name] == one[name], name
+
+
 def _die_once(matrix: TermDocumentMatrix, mark: str) -> int:
     """In a worker: end it and lose what it extracted, when it is asked first."""
     if not os.path.exists(mark):
