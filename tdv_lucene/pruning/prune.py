@@ -120,9 +120,12 @@ def write_pruned(
 
         def decided(shards: ShardedIndex) -> tuple[Plan, Task]:
             made = [_values_without_judgements(shards, config, progress)] if values is None else []
-            fields = _fields([*made, *loaded], config)
-            plan, told = decide(fields, config, shards.searcher, None)
-            return plan, _told_to(task, None, fields, shards.searcher, told)
+            fields, searcher = _fields([*made, *loaded], config), shards.searcher
+            if config.tiers:
+                plan, told = decide_tiers(None, fields, config, searcher, task, progress)
+            else:
+                plan, told = decide(fields, config, searcher, None)
+            return plan, _told_to(task, None, fields, searcher, told)
 
         shards = index if isinstance(index, ShardedIndex) else source
         return prune_shards(shards, field, decided, task, progress)
@@ -135,7 +138,10 @@ def write_pruned(
         at = partial(decide, fields, config, searcher, opened)
         if config.max_bytes is None:
             task = _told_to(task, opened, fields, searcher, {})
-            plan, told = decide_tiers(opened, fields, task, progress) if config.tiers else at()
+            if config.tiers:
+                plan, told = decide_tiers(opened, fields, config, searcher, task, progress)
+            else:
+                plan, told = at()
             task = _told_to(task, opened, fields, searcher, told)
             with place as folder:
                 report = write_index(opened, plan, task, folder, progress)
