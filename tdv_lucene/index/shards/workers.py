@@ -267,10 +267,20 @@ class Workers:
                 )
             yield done
 
+    def _answered(self, ask: Callable[..., Any], part: Part) -> Any:
+        """Return what a finished future has; if its worker died since, it is worked out again."""
+        presence, seconds = Presence(self._client), float(_ANSWER_SECONDS)
+        while True:
+            try:
+                return ask(timeout=seconds)
+            except TimeoutError:  # or a large result takes longer to travel
+                presence.require([] if part.resource is None else [part.resource])
+                seconds *= 2
+
     def _result(self, future: Any, part: Part) -> bytes:
         from distributed.scheduler import KilledWorker
 
-        error = future.exception()
+        error = self._answered(future.exception, part)
         if isinstance(error, KilledWorker):
             raise TdvError(
                 f"the workers at work on the shard '{part}' died, one after another: their "
@@ -280,7 +290,7 @@ class Workers:
             raise TdvError(f"shard '{part}': {error.args[0]}") from error
         if error is not None:
             raise error
-        is_well, found = future.result()
+        is_well, found = self._answered(future.result, part)
         if is_well:
             return bytes(found)
         raise TdvError(found if found.startswith("shard ") else f"shard '{part}': {found}")
