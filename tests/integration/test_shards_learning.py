@@ -67,7 +67,8 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     (folder / "topics").write_text("".join(lines))
     judged = [f"q{n} 0 d{d} {int(d % 20 == n)}\n" for n in range(20) for d in range(n, 400, 70)]
     (folder / "qrels").write_text("".join(judged))
-    options = {"nthreads": 1, "memory_limit": 0}
+    (folder / "temporary").mkdir()
+    options = {"nthreads": 1, "memory_limit": 0, "env": {"TMPDIR": f"{folder}/temporary"}}
     each = {
         name: {"cls": distributed.Nanny, "options": {**options, "resources": {name: 1}}}
         for name in ("x", "y")
@@ -153,12 +154,12 @@ def test_the_prior_and_what_is_pruned_by_it_are_those_of_one_index(
     pruned = [f"{part.resource}={tmp_path}/OUT/{part.name}" for part in case.far.parts]
     made = tdv.find_shards(pruned, scheduler=case.far.scheduler)
     assert tdv.verify_pruned(case.far, made)["equal"]
-    assert _left_behind() == []
+    assert _left_behind(case.folder / "temporary") == []
 
 
-def _left_behind() -> list[str]:
+def _left_behind(temporary: Path) -> list[Path]:
     """Folders in which workers keep what they extracted."""
-    return [path.name for path in Path(tempfile.gettempdir()).glob("tdv-lucene-" + 16 * "[0-9a-f]")]
+    return list(temporary.glob("tdv-lucene-" + 16 * "[0-9a-f]"))
 
 
 @pytest.mark.parametrize("pool", [0, 240])
@@ -226,8 +227,8 @@ def test_a_shard_that_changed_meanwhile_and_one_without_the_field_are_refused(
 
 def _forget_extracted(matrix: TermDocumentMatrix) -> None:
     """In a worker."""
-    for home in _left_behind():
-        shutil.rmtree(Path(tempfile.gettempdir()) / home / matrix.source["commit"], True)
+    for home in _left_behind(Path(tempfile.gettempdir())):
+        shutil.rmtree(home / matrix.source["commit"], True)
 
 
 @pytest.mark.parametrize("judged", [False, True])
@@ -239,7 +240,7 @@ def test_tuned_shards_are_what_a_tuned_index_is(
     shards = tdv.tune_index(case.far, *asked, tmp_path / "OUT")
     for name in ("postings", "tokens", "search", "baked"):
         assert shards[name] == one[name], name
-    assert len(shards["shards"]) == len(SHARDS) and _left_behind() == []
+    assert len(shards["shards"]) == len(SHARDS) and _left_behind(case.folder / "temporary") == []
 
 
 def test_shards_are_followed_by_the_workers_that_see_them(
