@@ -10,7 +10,7 @@ from typing import Any
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
-from tdv_lucene.jvm.open_index import OpenIndex
+from tdv_lucene.jvm.searcher import open_searched
 
 _LUCENE = "org.apache.lucene."
 _NO_MORE = 2**31 - 1
@@ -46,7 +46,8 @@ def explain_scores(
     analyzer = make_analyzer(DEFAULT)
     generator = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
     found = {}
-    with OpenIndex(path, similarity, field, DEFAULT) as opened, open_reader(path) as reader:
+    opening = open_searched(path, similarity, field, analysis=DEFAULT, threads=1)
+    with opening as opened, open_reader(path) as reader:
         stored = reader.storedFields()
         numbers = {stored.document(n).get("id"): n for n in range(reader.maxDoc())}
         searcher = java_class(_LUCENE + "search.IndexSearcher")(reader.getContext())
@@ -59,7 +60,7 @@ def explain_scores(
                     hit.score,
                     float(searcher.explain(query, numbers[hit.document]).getValue().toString()),
                 )
-                for hit in opened.search(text, hits)
+                for hit in opened.best(text, hits)
             ]
     return found
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tdv_lucene.jvm._lucene import LINES, hooks_jar
+from tdv_lucene.jvm._start import LINES, hooks_jar
 
 ROOT = Path(__file__).parent.parent
 CLASS_FILES = 65  # of Java 21, as Anserini's own

@@ -21,18 +21,18 @@ JAR = Path(__file__).parent / "resources" / "tdv-lucene-testing.jar"
 
 def write_described(path: Path, described: dict[str, Any]) -> None:
     """Write the index ``described`` (see :mod:`fuzz_cases`) into the folder ``path``."""
-    _call("Written", "write", str(path), json.dumps(described))
+    _call("write", str(path), json.dumps(described))
 
 
 def change_described(path: Path, changes: dict[str, Any]) -> None:
     """Go on with an index: add and change documents, merge segments, and commit."""
-    _call("Written", "goOn", str(path), json.dumps(changes))
+    _call("write", str(path), json.dumps(changes))
 
 
 def dump_index(path: Path) -> dict[str, Any]:
     """All the index at ``path`` holds of live documents, read through Lucene's readers; in its user
     data, ids of segments left out, which Lucene draws at random."""
-    found = json.loads(_call("Dumped", "dump", str(path)))
+    found = json.loads(_call("dump", str(path)))
     found["user_data"].pop("tdv.segments", None)
     for document, embedding in zip(found["documents"], read_embeddings(path)):
         if embedding is not None:
@@ -75,13 +75,13 @@ def add_index(path: Path, other: Path) -> None:
     writer.close()
 
 
-def _call(name: str, method: str, *arguments: str) -> Any:
-    return _handle(name, method).invokeWithArguments(*arguments)
+def _call(method: str, *arguments: str) -> Any:
+    return _handle(method).invokeWithArguments(*arguments)
 
 
 @cache
-def _handle(name: str, method: str) -> Any:
-    return _unreflect(_loader().loadClass(f"tdvtesting.{name}"), method)
+def _handle(method: str) -> Any:
+    return _unreflect(_loader().loadClass("tdvtesting.TestIndex"), method)
 
 
 def _unreflect(java: Any, method: str, argument: str = "") -> Any:

@@ -17,7 +17,7 @@ def command(as_json: bool) -> None:
     \b
     eval "$(tdv-lucene env)"
     """
-    from ..jvm import plain_pyserini
+    from ..jvm.installation import plain_pyserini
 
     variables = plain_pyserini()
     if as_json:

@@ -14,11 +14,10 @@ from ..evaluation.measures import Evaluation, note_on_chance
 from ..evaluation.significance import compare_all_paired
 from ..evaluation.topics import Topics, note_on_missing
 from ..index.queries import note_on_nothing_found, notes_on_query_terms
-from ..index.record import notes_on_strangers
 from ..jvm.searcher import describe_java, field_bytes, known_documents
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
-from .inputs import Compared, QuerySet, System, pairs_to_test
+from .inputs import Compared, QuerySet, System, notes_on_strangers, pairs_to_test
 from .results import Results
 
 RULES = {

@@ -5,22 +5,28 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError
 from ..index.analysis import analysis_of, refuse_different
+from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
 from ..index.queries import check_query_terms
-from ..index.record import notes_on_strangers
 from ..jvm.analysis import analyze
-from ..jvm.open_index import Hit, OpenIndex
-from ..jvm.searcher import make_similarity
+from ..jvm.searcher import (
+    Hit,
+    OpenSearch,
+    count_terms,
+    make_similarity,
+    open_searched,
+    query_postings,
+)
 from ..report.wording import shortened
 from .config import ExplainConfig
-from .inputs import asked_tiers, open_alike, shared_model
+from .inputs import asked_tiers, notes_on_strangers, open_alike, shared_model
 from .term_changes import Value, measure_terms
 
 _log = logging.getLogger(__name__)
@@ -81,8 +87,11 @@ def explain_query(
             warn_of_another_search(one, parameters[name], one.record(field))
             similarity = make_similarity(parameters[name])
             searchers[name] = stack.enter_context(
-                OpenIndex(one, similarity, field, analysed.analysis, parameters[name].tiers)
-            )
+                open_searched(
+                    one, similarity, field,
+                    analysis=analysed.analysis, threads=1, tiers=parameters[name].tiers,
+                )
+            )  # fmt: skip
         shown = measure_terms(indexes["after"], field)
         check_query_terms(indexes["before"], field, analysed, [query])
         (tokens,) = analyze([query], field, analysed.analysis)
@@ -92,7 +101,7 @@ def explain_query(
                 "may be only stop words; ask another query"
             )
         terms = Counter(tokens)
-        answers = _ask(searchers, query, terms, config.hits)
+        answers = _ask(indexes, field, searchers, query, list(terms), config.hits)
         before, after = answers.values()
         return {
             "query": query,
@@ -119,15 +128,20 @@ class _Answer:
 
 
 def _ask(
-    searchers: Mapping[str, OpenIndex], query: str, terms: Mapping[str, int], hits: int
+    indexes: Mapping[str, Index],
+    field: str,
+    searchers: Mapping[str, OpenSearch],
+    query: str,
+    terms: Sequence[str],
+    hits: int,
 ) -> dict[str, _Answer]:
     """Return the answers of all indexes, ``hits`` documents from each."""
-    found = {name: searcher.search(query, hits) for name, searcher in searchers.items()}
+    found = {name: searcher.best(query, hits) for name, searcher in searchers.items()}
     shown = list(dict.fromkeys(hit.document for best in found.values() for hit in best))
     answers = {}
     for name, best in found.items():
-        matching, frequencies = searchers[name].query_postings(list(terms), shown)
-        counts = searchers[name].count_terms(list(terms))
+        matching, frequencies = query_postings(indexes[name], field, terms, shown)
+        counts = count_terms(indexes[name], field, terms)
         answers[name] = _Answer(best, counts, matching, frequencies)
     return answers
 

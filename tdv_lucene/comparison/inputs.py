@@ -191,3 +191,19 @@ def pairs_to_test(systems: Mapping[str, System]) -> list[tuple[str, str]]:
     tuned = [name for name in others if systems[name].is_tuned]
     indexes = [name for name in others if not systems[name].is_tuned]
     return [(first, name) for name in others] + [(t, name) for t in tuned for name in indexes]
+
+
+def notes_on_strangers(found: Mapping[str, Index], field: str) -> list[str]:
+    """Note the indexes that are of another source than the first."""
+    (first, full), *others = found.items()
+    strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
+    if not strangers:
+        return []
+    return [f"not of the same source as '{first}', by their commits: {', '.join(strangers)}"]
+
+
+def _are_unrelated(one: Index, other: Index, field: str) -> bool:
+    """Whether an index is recorded as the source of one of the two, and is not the other's."""
+    sources = [index.record(field).source_commit for index in (one, other)]
+    origins = [{index.commit, source} for index, source in zip((one, other), sources)]
+    return sources != [None, None] and not (origins[0] & origins[1]) - {None}

@@ -19,7 +19,7 @@ from ..errors import TdvError
 if TYPE_CHECKING:  # pandas takes half a second to import
     import pandas as pd
 
-    from ..jvm.hits import Hits
+    from ..jvm.searcher import Hits
 
 TOP = 10
 RBO_PERSISTENCE = 0.9

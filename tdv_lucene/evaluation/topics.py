@@ -343,3 +343,16 @@ def _grade(text: str, where: str) -> int:
 
 def _some(ids: Iterable[str]) -> str:
     return ", ".join(repr(qid) for _, qid in zip(range(3), ids)) + ", ..."
+
+
+MOST_OF_LOG = 1000
+"""Queries."""
+
+
+def drawn(texts: Mapping[str, str], seed: int) -> dict[str, str]:
+    """Return a log, or a thousand queries drawn at random from a longer one."""
+    import numpy as np  # commands that read no log do without
+
+    ids = list(texts)
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(ids))[:MOST_OF_LOG])
+    return {ids[number]: texts[ids[number]] for number in chosen.tolist()}

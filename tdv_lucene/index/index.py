@@ -55,6 +55,8 @@ class Index(Located):
         ``path``, ``commit``, ``lucene_version``, ``documents`` (live ones), and ``id_field`` if one
         was asked for. Of shards the commit is a digest of theirs, and ``shards`` has the name,
         commit and documents of each.
+    deleted : int
+        Deleted documents, those that are soft-deleted among them.
     user_data : dict
         Of the commit; of shards, what it would be in one index.
     fields : dict
@@ -90,7 +92,7 @@ class Index(Located):
             if commit["since"]
         ]
         self.searcher = Searcher(found["why_not_anserinis"])
-        self._deleted: int = sum(commit["deleted"] for commit in found["commits"])
+        self.deleted: int = sum(commit["deleted"] for commit in found["commits"])
         self._opened = opened
         self._frequencies: dict[str, str] = {}
         self.detected: dict[str, FieldAnalysis] = {}
@@ -148,11 +150,6 @@ class Index(Located):
     def documents(self) -> int:
         """Live documents."""
         return int(self.identity["documents"])
-
-    @property
-    def deleted(self) -> int:
-        """Deleted documents, those that are soft-deleted among them."""
-        return self._deleted
 
     @property
     def bytes(self) -> int:

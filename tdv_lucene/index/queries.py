@@ -10,9 +10,8 @@ from typing import Literal, TypeAlias
 
 from ..analysis import Analysis
 from ..errors import TdvError
-from ..jvm.analysis import analyze, most_terms, shorten
+from ..jvm.analysis import analyze, find_places, most_terms, shorten
 from ..jvm.dictionary import Dictionary, Known
-from ..jvm.open_index import find_places
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 from .analysis import candidates
 from .field_analysis import FieldAnalysis
@@ -91,8 +90,6 @@ def shortened_topics(
     }
 
 
-_log = logging.getLogger(__name__)
-
 _ENOUGH = 50
 """Different terms that say something."""
 _MISSING = 0.1
@@ -101,7 +98,6 @@ at least, are known to the analyzer that made the index."""
 _STRANGE = 0.5
 """A share that no queries lack which are of the index's collection and language."""
 _MOST_TEXTS = 1000
-_SHOWN = 3
 
 _UNLIKE = "is the index of their collection and language?"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS
@@ -262,31 +262,6 @@ class FieldRecord:
     def learned_for_another(self, model: str | None) -> str | None:
         """The model the TDVs were learned for if it is not ``model``, else None."""
         return None if self.model in (None, ANY_MODEL, model) else self.model
-
-
-class Identified(Protocol):
-    """What tells an index from others: an :class:`.index.Index`."""
-
-    @property
-    def commit(self) -> str: ...
-
-    def record(self, field: str | None = None) -> FieldRecord: ...
-
-
-def notes_on_strangers(found: Mapping[str, Identified], field: str) -> list[str]:
-    """Note the indexes that are of another source than the first."""
-    (first, full), *others = found.items()
-    strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
-    if not strangers:
-        return []
-    return [f"not of the same source as '{first}', by their commits: {', '.join(strangers)}"]
-
-
-def _are_unrelated(one: Identified, other: Identified, field: str) -> bool:
-    """Whether an index is recorded as the source of one of the two, and is not the other's."""
-    sources = [index.record(field).source_commit for index in (one, other)]
-    origins = [{index.commit, source} for index, source in zip((one, other), sources)]
-    return sources != [None, None] and not (origins[0] & origins[1]) - {None}
 
 
 def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) -> list[FieldRecord]:

@@ -6,13 +6,19 @@ import errno
 import json
 import logging
 import os
+import tempfile
 import time
+from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
+from ..arrays import load_array
 from ..errors import TdvError
 from ..interruption import check, deferred
 from ..progress import Progress, silent
 from ..source import Source
+from ..store import save_array
 from ._start import HEAP_VARIABLE, heap_size, start
 
 _log = logging.getLogger(__name__)
@@ -76,6 +82,30 @@ class JavaObject:
 
     def __exit__(self, *_: object) -> None:
         self.java.close()
+
+
+class TemporaryArrays:
+    """A temporary folder, in the attribute ``folder``, of arrays that go to Java or come from it.
+
+    What is mapped from it stays readable where the folder is gone already.
+    """
+
+    def __enter__(self) -> Self:
+        self._home = tempfile.TemporaryDirectory(prefix="tdv-lucene-")
+        self.folder = self._home.name
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._home.cleanup()
+
+    def write(self, name: str, array: np.ndarray, dtype: str) -> None:
+        """Write ``name.npy``."""
+        save_array(Path(self.folder) / f"{name}.npy", np.ascontiguousarray(array, dtype))
+
+    def read(self, name: str, dtype: type | None = None) -> np.ndarray:
+        """Map ``name.npy``; with a ``dtype``, return a copy of that type."""
+        mapped = load_array(Path(self.folder) / f"{name}.npy")
+        return mapped if dtype is None else mapped.astype(dtype)
 
 
 def run_job(job: Any, progress: Progress = silent) -> str:

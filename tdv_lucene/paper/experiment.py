@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,20 +25,15 @@ from ..evaluation.topics import (
 )
 from ..index.index import Index
 from ..jvm.searcher import known_documents
-from ..learning.config import Recipe
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress
 from .config import ReproduceConfig
 from .published import MEASURES, Collection
-from .recipe import PaperRecipe
-from .selection import TunedRecipe
 
 ROUNDS = 5
 """Rounds of measuring latency."""
 
 _Path = str | os.PathLike[str]
-
-AnyRecipe = Recipe | PaperRecipe | TunedRecipe
 
 
 class Fold(NamedTuple):
@@ -62,7 +57,10 @@ class Queries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """Inputs that all models and folds share; ``tokens`` are those of all queries."""
+    """Inputs that all models and folds share; ``tokens`` are those of all queries.
+
+    The first of the ``vectors`` serve all, the tuned recipe chooses one.
+    """
 
     index: Index
     config: ReproduceConfig
@@ -70,8 +68,8 @@ class Experiment:
     analysis: Analysis
     tokens: Mapping[str, Sequence[str]]
     matrix: TermDocumentMatrix
-    vectors: TermVectors
-    recipe: AnyRecipe
+    vectors: Sequence[TermVectors]
+    recipes: Mapping[str, Any]  # by kind of row
     folder: Path
     progress: Progress
 

@@ -1,19 +1,14 @@
-"""The paper's training with what its text leaves open made explicit: arrays in, arrays out.
+"""The paper's differentiable ranking functions and losses: arrays in, arrays out.
 
-The frame is the paper's: tdv = ReLU(x . w + b) over frozen word vectors (eq. 7), differentiable
-ranking functions on S' (eq. 9 to 11), hinge and l1 (eq. 12-13), Adam from b = 1. What is decided
-here, and why:
+The frame: tdv = ReLU(x . w + b) over frozen word vectors (eq. 7), ranking functions on S' (eq. 9 to
+11), hinge and l1 (eq. 12-13), Adam from b = 1. *Literal* training has the statistics of the
+documents of half a batch (the relevant or the other ones), as the paper's implementation. *Tuned*
+training has those of all documents: l1(S'_t) = cf_t tdv_t. It begins with w = 0, at the baseline,
+and b stays 1: as the common level of all TDVs it is what k1, mu and the margin express as well, and
+a free one lets the penalty shrink every TDV without zeroing any.
 
-- b stays 1. It is the common level of all TDVs, which k1, mu and the margin express as well. A free
-  one lets the penalty shrink every TDV without zeroing any. w starts at 0: at the baseline itself.
-- The vectors are centred and whitened (:func:`whitened`), so that no step moves all terms at once.
-- Statistics are those of the whole collection, exactly: l1(S'_t) = cf_t tdv_t.
-- The l1 of a document's vector is taken at unit length (:func:`unit_l1`). Shrinking does not lower
-  it, zeros do. It lowers a term that occurs once in each of its documents, and raises one that
-  occurs often in few.
-- Adam has one second moment for all of w (:func:`adam_of_one_scale`), so w moves along the gradient
-  and not equally far in every direction.
-- Scores are multiplied by a temperature before the margin of 1 is asked of them.
+Eq. (10) is read with S' in its denominator. A query term may occur in no document of half a batch,
+so there eq. (3) divides by l1 + 1, eq. (6) by mu p + 1.
 
 Shapes: ``V`` terms, ``R`` of them with a vector, ``K`` dimensions, ``B`` triples, ``L`` terms a
 query. The two candidates of a :class:`Batch` are a relevant document and one that is not.
@@ -21,7 +16,6 @@ query. The two candidates of a :class:`Batch` are a relevant document and one th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -31,79 +25,155 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..ranking import Array, Similarity
+from ..ranking import Array, SearchParameters, ranking_function
 from ..simulation.scoring import (
     Batch,
     Features,
     Linear,
     doc_lengths,
     score_batch,
+    term_values,
     weighted_statistics,
 )
-from ..simulation.scoring import term_values as tdv_of
-from .recipe import BatchStatistics, PaperBm25, PaperTfIdf
 
 LEVEL = 1.0
-"""b, and so the TDV of a term without a vector."""
+"""b at the start, and in tuned training the TDV of a term without a vector."""
 _LEAST_VARIANCE = 1e-3
 """Directions with less than this share of the largest variance are not stretched further."""
 _TINY = 1e-9
 
 
-class Collection(NamedTuple):
-    """What the statistics of the whole collection are computed from.
+class L1Statistics(NamedTuple):
+    """l1(S'_t) of each term, its maximum and sum, and the mean document length.
 
-    Attributes
-    ----------
-    doc_freq, total_term_freq : float32[V]
-    doc_count : float32[]
+    ``C`` halves of a batch have their own: float[V, C] and float[1, C]; or all share those of the
+    collection, ``C`` = 1.
     """
+
+    l1: Array
+    max_l1: Array
+    total_tokens: Array
+    avg_doc_len: Array
+
+    @property
+    def idf(self) -> Array:
+        """Eq. (3): log((max l1 + 1) / (l1 + 1)), never negative."""
+        return jnp.log((self.max_l1 + 1) / (self.l1 + 1))
+
+
+@dataclass(frozen=True)
+class PaperTfIdf:
+    """Eq. (9)."""
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: L1Statistics) -> Array:
+        del doc_len
+        return tf * statistics.idf
+
+
+@dataclass(frozen=True)
+class PaperBm25:
+    """Eq. (10), with the factor (k1 + 1) that Lucene leaves out."""
+
+    k1: float = 0.9
+    b: float = 0.4
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: L1Statistics) -> Array:
+        length_norm = 1 - self.b + self.b * doc_len / statistics.avg_doc_len
+        return statistics.idf * tf * (self.k1 + 1) / (tf + self.k1 * length_norm)
+
+
+@dataclass(frozen=True)
+class PaperDirichlet:
+    """Eq. (11) in its first form: |q| log(alpha_d) once, over matching terms or not.
+
+    ``absent`` is added to mu p: 1 where p may be 0, next to nothing with exact statistics.
+    """
+
+    mu: float = 1000.0
+    absent: float = 1.0
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: L1Statistics) -> Array:
+        p = statistics.l1 / statistics.total_tokens
+        return jnp.log1p(tf / (self.absent + self.mu * p)) - jnp.log1p(doc_len / self.mu)
+
+
+PaperSimilarity = PaperTfIdf | PaperBm25 | PaperDirichlet
+"""A ranking function as the sum over query terms of ``query_tf * term_scores``."""
+
+
+class Numbers(NamedTuple):
+    """The parameters of all ranking functions, which may be traced: other ones compile nothing."""
+
+    k1: Array | float
+    b: Array | float
+    mu: Array | float
+
+    @classmethod
+    def of(cls, given: SearchParameters) -> Numbers:
+        """Return those of a search."""
+        return cls(given.k1, given.b, given.mu)
+
+
+def similarity_of(model: str, given: Any, statistics: str) -> Any:
+    """Return the formula to train by, with the parameters ``given`` as attributes.
+
+    It is the paper's with the l1 of a ``"batch"`` or of the collection (``"l1"``), or Lucene's
+    (``"df"``).
+    """
+    if statistics == "df":
+        return ranking_function(model).similarity(given)
+    absent = 1.0 if statistics == "batch" else _TINY
+    made: dict[str, PaperSimilarity] = {
+        "tfidf": PaperTfIdf(),
+        "qld": PaperDirichlet(given.mu, absent),
+        "bm25": PaperBm25(given.k1, given.b),
+    }
+    return made[model]
+
+
+class Collection(NamedTuple):
+    """What the statistics of all documents are computed from: float32[V] twice, float32[]."""
 
     doc_freq: Array
     total_term_freq: Array
     doc_count: Array
 
 
-class Weights(NamedTuple):
-    """lambda, within [0, 1], and what scores are multiplied by: float32[] each."""
-
-    sparsity: Array
-    temperature: Array
-
-
-@dataclass(frozen=True)
-class ExactDirichlet:
-    """Eq. (11) as it is printed: with exact statistics p is 0 only where S' is."""
-
-    mu: float = 1000.0
-
-    def term_scores(self, tf: Array, doc_len: Array, statistics: BatchStatistics) -> Array:
-        p = statistics.l1 / statistics.total_tokens
-        return jnp.log1p(tf / (self.mu * p + _TINY)) - jnp.log1p(doc_len / self.mu)
+def half_statistics(values: Array, batch: Batch) -> L1Statistics:
+    """Return those of the batch's own documents, for each half of candidates."""
+    halves = batch.tf.shape[1]
+    weighted = batch.entry_tf * values[batch.entry_terms]
+    places = batch.entry_terms * halves + batch.entry_docs % halves
+    l1 = jax.ops.segment_sum(weighted, places, values.shape[0] * halves).reshape(-1, halves)
+    return _of_l1(l1, doc_lengths(values, batch).mean(axis=0, keepdims=True))
 
 
-OF_THE_PAPER: dict[str, Callable[[Any], Any]] = {
-    "bm25": lambda given: PaperBm25(given.k1, given.b),
-    "qld": lambda given: ExactDirichlet(given.mu),
-    "tfidf": lambda given: PaperTfIdf(),
-}
-"""The paper's form of each ranking function, with l1-based statistics, from its parameters."""
+def _of_l1(l1: Array, avg_doc_len: Array) -> L1Statistics:
+    whole = l1.max(axis=0, keepdims=True), l1.sum(axis=0, keepdims=True)
+    return L1Statistics(l1, *whole, avg_doc_len)
 
 
-def whitened(vectors: np.ndarray) -> np.ndarray:
-    """Return float32[R, K]: the vectors centred and whitened, of mean squared length 1."""
-    centred = np.asarray(vectors, np.float64)
-    centred = centred - centred.mean(axis=0)
-    variance, directions = np.linalg.eigh(centred.T @ centred / len(centred))
-    variance = np.maximum(variance, max(_LEAST_VARIANCE * variance.max(), _TINY))
-    found: np.ndarray = centred @ directions / np.sqrt(variance * centred.shape[1])
-    return found.astype(np.float32)
+def scores(
+    similarity: Any, values: Array, batch: Batch, collection: Collection | None
+) -> jax.Array:
+    """Return float32[B, C]; without a ``collection``, by the statistics of half batches."""
+    if collection is None:
+        found = half_statistics(values, batch)
+    elif isinstance(similarity, PaperSimilarity):
+        l1 = (collection.total_term_freq * values)[:, None]
+        found = _of_l1(l1, l1.sum(keepdims=True) / collection.doc_count)
+    else:
+        return score_batch(similarity, values, batch, weighted_statistics(values, *collection))
+    of_terms = found.l1[batch.query_terms].transpose(0, 2, 1)
+    of_query = L1Statistics(of_terms, *(each[:, :, None] for each in found[1:]))
+    tf = batch.tf * values[batch.query_terms][:, None, :]
+    per_term = similarity.term_scores(tf, doc_lengths(values, batch)[:, :, None], of_query)
+    return jnp.einsum("bcl,bl->bc", per_term, batch.query_tf)
 
 
-def term_values(w: Array, features: Features) -> jax.Array:
-    """Return float32[V]: ReLU(x . w + 1), eq. 7."""
-    none = jnp.zeros(features.width[0])
-    return tdv_of(Linear(none, w, jnp.asarray(LEVEL)), features)
+def hinge(scores: Array) -> jax.Array:
+    """Return the mean of max(0, 1 - f(d+) + f(d-)) (eq. 12), of float[B, 2]."""
+    return jax.nn.relu(1 - scores[:, 0] + scores[:, 1]).mean()
 
 
 def unit_l1(values: Array, batch: Batch) -> jax.Array:
@@ -115,37 +185,34 @@ def unit_l1(values: Array, batch: Batch) -> jax.Array:
     return (lengths * jax.lax.rsqrt(squares + _TINY)).mean()
 
 
-def scores(similarity: Any, values: Array, batch: Batch, collection: Collection) -> jax.Array:
-    """Return float32[B, 2] by one of :data:`OF_THE_PAPER`'s forms, or of Lucene's."""
-    if not isinstance(similarity, PaperTfIdf | PaperBm25 | ExactDirichlet):
-        return score_batch(similarity, values, batch, weighted_statistics(values, *collection))
-    l1 = collection.total_term_freq * values
-    of_query = BatchStatistics(
-        l1[batch.query_terms][:, None, :], l1.max(), l1.sum(), l1.sum() / collection.doc_count
-    )
-    tf = batch.tf * values[batch.query_terms][:, None, :]
-    per_term = similarity.term_scores(tf, doc_lengths(values, batch)[:, :, None], of_query)
-    return jnp.einsum("bcl,bl->bc", per_term, batch.query_tf)
+class Weights(NamedTuple):
+    """lambda, within [0, 1], and what scores are multiplied by."""
+
+    sparsity: Array | float
+    temperature: Array | float = 1.0
 
 
 def objective(
-    w: Array,
+    linear: Linear,
     features: Features,
     similarity: Any,
     batch: Batch,
-    collection: Collection,
+    collection: Collection | None,
     weights: Weights,
 ) -> jax.Array:
-    """Return float32[]: (1 - lambda) hinge + lambda l1 at unit length (eq. 12-13).
+    """Return float32[]: (1 - lambda) hinge + lambda l1 (eq. 12-13).
 
-    The l1 is a share of what it is where all TDVs are 1, so that lambda means the same in any
-    collection.
+    In literal training, without a ``collection``, l1 is a *sum* over the batch while the hinge is a
+    *mean*, as in the paper's implementation, so that its lambda keeps its meaning. Else it is
+    :func:`unit_l1`, as a share of what it is where all TDVs are 1.
     """
-    values = term_values(w, features)
-    found = weights.temperature * scores(similarity, values, batch, collection)
-    hinge = jax.nn.relu(1 - found[:, 0] + found[:, 1]).mean()
-    l1 = unit_l1(values, batch) / unit_l1(jnp.full_like(values, LEVEL), batch)
-    return (1 - weights.sparsity) * hinge + weights.sparsity * l1
+    values = term_values(linear, features)
+    loss = hinge(weights.temperature * scores(similarity, values, batch, collection))
+    if collection is None:
+        l1 = doc_lengths(values, batch).sum()
+    else:
+        l1 = unit_l1(values, batch) / unit_l1(jnp.full_like(values, LEVEL), batch)
+    return (1 - weights.sparsity) * loss + weights.sparsity * l1
 
 
 def adam_of_one_scale(
@@ -170,27 +237,40 @@ def adam_of_one_scale(
     return optax.GradientTransformation(init, update)
 
 
+def as_linear(parameters: Any, features: Features) -> Linear:
+    """Return the network of ``parameters``: of literal training it is one, of tuned float[K] w."""
+    if isinstance(parameters, Linear):
+        return parameters
+    return Linear(jnp.zeros(features.width[0]), parameters, jnp.asarray(LEVEL))
+
+
 @lru_cache(maxsize=8)
-def compiled(similarity: Similarity | Any, learning_rate: float) -> tuple[Any, Any, Any]:
+def compiled(model: str, statistics: str, learning_rate: float) -> tuple[Any, Any, Any]:
     """Return (init, step, differences), compiled once for all that train by one function.
 
-    ``init(w)`` is the optimizer's state; ``step(w, state, features, batch, collection, weights)``
-    are the next two; ``differences(w, features, batch, collection)`` float32[B] is by how much the
-    relevant documents' scores exceed the others'.
+    ``init(parameters)`` is the optimizer's state; ``step(parameters, state, features, numbers,
+    batch, collection, weights)`` are the next two; ``differences(parameters, features, numbers,
+    batch, collection)`` float32[B] is by how much the relevant documents' scores exceed the
+    others'. Training by the statistics of a ``"batch"`` is literal.
     """
-    optimizer = adam_of_one_scale(learning_rate)
+    optimizer = (optax.adam if statistics == "batch" else adam_of_one_scale)(learning_rate)
+
+    def loss(parameters: Any, features: Features, numbers: Numbers, *rest: Any) -> jax.Array:
+        similarity = similarity_of(model, numbers, statistics)
+        return objective(as_linear(parameters, features), features, similarity, *rest)
 
     @jax.jit
-    def step(
-        w: Array, state: Any, features: Any, batch: Batch, collection: Collection, weights: Weights
-    ) -> tuple[Array, Any]:
-        gradient = jax.grad(objective)(w, features, similarity, batch, collection, weights)
-        change, state = optimizer.update(gradient, state)
-        return w + change, state
+    def step(parameters: Any, state: Any, *rest: Any) -> tuple[Any, Any]:
+        change, state = optimizer.update(jax.grad(loss)(parameters, *rest), state)
+        return optax.apply_updates(parameters, change), state
 
     @jax.jit
-    def differences(w: Array, features: Any, batch: Batch, collection: Collection) -> Array:
-        found = scores(similarity, term_values(w, features), batch, collection)
+    def differences(
+        parameters: Any, features: Features, numbers: Numbers, batch: Batch, collection: Any
+    ) -> jax.Array:
+        similarity = similarity_of(model, numbers, statistics)
+        values = term_values(as_linear(parameters, features), features)
+        found = scores(similarity, values, batch, collection)
         return found[:, 0] - found[:, 1]
 
     return optimizer.init, step, differences
@@ -201,5 +281,15 @@ def best_temperature(differences: np.ndarray) -> float:
     is least. With a larger one it would be zero nowhere, with a smaller one everywhere alike."""
     mean = float(np.abs(differences).mean())
     tried = np.geomspace(1e-2, 1e2, 81) / max(mean, _TINY)
-    hinge = [np.maximum(0, 1 - each * differences).mean() for each in tried]
-    return float(tried[int(np.argmin(hinge))])
+    losses = [np.maximum(0, 1 - each * differences).mean() for each in tried]
+    return float(tried[int(np.argmin(losses))])
+
+
+def whitened(vectors: np.ndarray) -> np.ndarray:
+    """Return float32[R, K]: the vectors centred and whitened, of mean squared length 1."""
+    centred = np.asarray(vectors, np.float64)
+    centred = centred - centred.mean(axis=0)
+    variance, directions = np.linalg.eigh(centred.T @ centred / len(centred))
+    variance = np.maximum(variance, max(_LEAST_VARIANCE * variance.max(), _TINY))
+    found: np.ndarray = centred @ directions / np.sqrt(variance * centred.shape[1])
+    return found.astype(np.float32)

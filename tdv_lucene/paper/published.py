@@ -12,8 +12,23 @@ from typing import NamedTuple
 MODELS = {"tfidf": "TF-IDF", "qld": "LM", "bm25": "BM25"}
 """Our names for the paper's methods, in its order."""
 
-LITERAL = "-literal"
-"""Ends the name of a row of the literal recipe, where a tuned one stands beside it."""
+ROWS = {
+    "literal": "literal",
+    "tuned": "tuned",
+    "ridf": "as many postings by RIDF",
+    "full": "tuned k1, b, mu alone",
+    "default": "default recipe",
+}
+"""How TDVs are made, and what a row of a table says of it."""
+
+RECIPES = {
+    "both": ("literal", "tuned", "ridf", "full"),
+    "all": tuple(ROWS),
+    "paper": ("literal",),
+    "tuned": ("tuned", "ridf", "full"),
+    "default": ("default",),
+}
+"""The rows of each model by the name of ``--recipe``."""
 
 OWN = "own formulas, "
 """Begins the name of a measure by the paper's own formulas (see :mod:`.own_formulas`)."""
@@ -21,9 +36,21 @@ OWN = "own formulas, "
 MEASURES = ("nDCG@5", "R@1000")
 
 
+def row_of(model: str, kind: str, recipe: str) -> str:
+    """Return the name of a row: the model's for the tuned or only one, else ``model-kind``."""
+    kinds = RECIPES[recipe]
+    return model if kind == ("tuned" if "tuned" in kinds else kinds[0]) else f"{model}-{kind}"
+
+
 def model_of(row: str) -> str:
     """Return the ranking function of a row."""
-    return row.removesuffix(LITERAL)
+    return row.partition("-")[0]
+
+
+def title_of(row: str) -> str:
+    """Return a row's name in the tables."""
+    model, _, kind = row.partition("-")
+    return MODELS[model] + (f", {ROWS[kind]}" if kind else "")
 
 
 Pair = tuple[float, float]

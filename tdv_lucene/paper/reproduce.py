@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,21 +25,22 @@ from ..progress import Progress, silent
 from ..pruning.prune import prune_index
 from ..ranking import SearchParameters, check_model
 from ..searching.search import search_index
-from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
+from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, look_up_terms, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
-from .experiment import ROUNDS, AnyRecipe, Experiment, measure, read_queries
+from .experiment import ROUNDS, Experiment, measure, read_queries
 from .neural import check_name, require_equinox
 from .own_formulas import measure_own
-from .published import COLLECTIONS, LITERAL, OWN
-from .recipe import PaperRecipe, learn_by_paper
+from .published import COLLECTIONS, OWN, RECIPES, row_of
+from .recipes import PaperRecipe, TunedRecipe, learn_by_paper, learn_tuned, without_learning
 from .results import make_report, write_report
-from .selection import TunedRecipe
-from .tuned import learn_tuned
 
 KIND = "reproduction"
-_REDUCTION = 0.45
-"""Default for the default recipe: its own recommendation would need all points."""
+LITERAL, TUNED = PaperRecipe(), TunedRecipe()
+# The prior may have been made from the very queries that are measured.
+DEFAULT = Recipe(reductions=(0.45,), prior=False)
+WIDE = {"dimensions": 300, "min_doc_freq": 2}
+"""The other word vectors that the tuned recipe may choose: more, and of nearly all terms."""
 
 
 def reproduce_paper(
@@ -81,11 +80,11 @@ def reproduce_paper(
     Returns
     -------
     dict
-        ``collection``, ``queries``, ``folds``, ``models.MODEL`` (of the recipe "both" the tuned
-        one, and ``models.MODEL-literal``): ``nDCG@5`` and ``R@1000``
-        (``baseline``, ``tdv``, p_value and the rest of :class:`PairedComparison`, ``published``),
-        ``latency_ms`` (exhaustive, 1000 hits) and ``postings_removed`` (percent);
-        ``neural.NAME`` (see :mod:`.reproduced`); ``versions``.
+        ``collection``, ``queries``, ``folds``, ``models.ROW`` (see :func:`.published.row_of`):
+        ``nDCG@5`` and ``R@1000`` (``baseline``, ``tdv``, p_value and the rest of
+        :class:`PairedComparison`, ``published``), ``latency_ms`` (exhaustive, 1000 hits),
+        ``postings_visited`` and ``postings_removed`` (percent); ``neural.NAME`` (see
+        :mod:`.results`); ``versions``.
     """
     config = ReproduceConfig.of(config, options)
     field, seed = config.field, config.seed
@@ -94,7 +93,6 @@ def reproduce_paper(
     known = COLLECTIONS[collection]
     for model in config.models:
         check_model(model)
-    recipe = _affordable(config.recipe, config.reduction)
     _check_neural(config)
     training = (config.train_topics, config.train_qrels)
     read = [index, topics, qrels, *training, config.vectors]
@@ -107,21 +105,21 @@ def reproduce_paper(
         analysis = analysis_of(opened, field, config.analysis).analysis
         queries = read_queries(known, opened, (topics, qrels), training, config.folds, seed)
         texts = {**queries.measured, **queries.training}
-        if config.vectors is None:
-            vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
+        if config.vectors is not None:
+            vectors = [load_term_vectors(config.vectors, matrix, analysis, progress)]
         else:
-            vectors = load_term_vectors(config.vectors, matrix, analysis, progress)
+            vectors = [latent_semantic_vectors(matrix, seed=seed, progress=progress)]
+            if "tuned" in RECIPES[config.recipe]:
+                wide = latent_semantic_vectors(matrix, **WIDE, seed=seed, progress=progress)
+                vectors.append(wide)
         experiment = Experiment(
             index=opened, config=config, queries=queries, analysis=analysis,
             tokens=analyze_topics(texts, field, analysis), matrix=matrix, vectors=vectors,
-            recipe=recipe, folder=folder, progress=progress,
+            recipes=_recipes(config), folder=folder, progress=progress,
         )  # fmt: skip
-        found = {}
+        found: dict[str, dict[str, np.ndarray]] = {}
         for model in config.models:
-            if config.recipe == "both":
-                literal = replace(experiment, recipe=_affordable("paper", config.reduction))
-                found[model + LITERAL] = _run_model(literal, model, model + LITERAL)
-            found[model] = _run_model(experiment, model, model)
+            found |= _run_model(experiment, model)
         reranked = {}
         if config.neural:
             from .neural.runs import run_ranker
@@ -145,86 +143,126 @@ def _check_neural(config: ReproduceConfig) -> None:
             )
 
 
-def _affordable(recipe: str | AnyRecipe, reduction: float | None) -> AnyRecipe:
-    """Return the recipe with the one operating point that is used: each takes minutes to validate.
-
-    The paper's recipe trains a network per fold only for that, so the fewest folds will do.
-    """
-    if recipe == "default":
-        recipe = Recipe()
-    elif recipe == "paper":
-        recipe = PaperRecipe()
-    elif isinstance(recipe, str):
-        recipe = TunedRecipe()
-    if isinstance(recipe, Recipe):
-        used = _REDUCTION if reduction is None else reduction
-        # The prior may have been made from the very queries that are measured.
-        return replace(recipe, reductions=(used,), prior=False)
-    learned = replace(recipe, reductions=(reduction or 0.0,))  # 0: the zeros it learned
-    return replace(learned, folds=2) if isinstance(learned, PaperRecipe) else learned
+def _recipes(config: ReproduceConfig) -> dict[str, Any]:
+    default = DEFAULT
+    if config.reduction is not None:
+        default = replace(DEFAULT, reductions=(config.reduction,))
+    known = {"literal": LITERAL, "tuned": TUNED, "default": default}
+    return {kind: known[kind] for kind in RECIPES[config.recipe] if kind in known}
 
 
-def _run_model(experiment: Experiment, model: str, row: str) -> dict[str, np.ndarray]:
-    """Return ``MEASURE`` and ``ms``, [2, Q] in the folds' order, and ``removed``, [folds]."""
+def _run_model(experiment: Experiment, model: str) -> dict[str, dict[str, np.ndarray]]:
+    """Return for each row what :func:`_measure_row` does, of all folds after each other."""
     config = experiment.config
-    search: Callable[..., Any] = partial(
-        search_index, model=model, hits=DEPTH, field=config.field, **config.asked_analysis
+    _search(experiment, experiment.index, model, None, experiment.baseline(model))
+    folds: dict[str, list[dict[str, np.ndarray]]] = {}
+    for number, fold in enumerate(experiment.queries.folds):
+        for kind, values in _learn(experiment, model, fold.training).items():
+            row = row_of(model, kind, config.recipe)
+            measured = _measure_row(experiment, model, row, number, values)
+            folds.setdefault(row, []).append(measured)
+    return {
+        row: {name: np.concatenate([each[name] for each in found], axis=-1) for name in found[0]}
+        for row, found in folds.items()
+    }
+
+
+def _learn(experiment: Experiment, model: str, training: list[str]) -> dict[str, TermValues]:
+    """Return the TDVs of each row of the recipe, by its kind."""
+    config, judged = experiment.config, experiment.judged(training)
+    matrix, first, recipes = experiment.matrix, experiment.vectors[0], experiment.recipes
+    last = config.seed, experiment.progress
+    made: dict[str, TermValues] = {}
+    for kind in RECIPES[config.recipe]:
+        if kind == "literal":
+            made[kind] = learn_by_paper(matrix, judged, model, recipes[kind], first, *last)
+        elif kind == "tuned":
+            made[kind] = learn_tuned(
+                matrix, judged, model, recipes[kind], experiment.vectors, *last
+            )
+        elif kind == "default":
+            made[kind] = learn_term_values(
+                matrix, *judged, model=model, recipe=recipes[kind], vectors=first,
+                seed=config.seed, progress=experiment.progress,
+            )  # fmt: skip
+        else:
+            made[kind] = without_learning(made["tuned"], matrix, by_ridf=kind == "ridf")
+    return made
+
+
+def _search(
+    experiment: Experiment, index: Any, model: str, held_out: list[str] | None, run: Path
+) -> None:
+    config, queries = experiment.config, experiment.queries.measured
+    asked = queries if held_out is None else {q: queries[q] for q in held_out}
+    search_index(
+        index, asked, run, model=model, hits=DEPTH, field=config.field, **config.asked_analysis
     )
-    baseline = experiment.baseline(model)
-    if not baseline.exists():
-        search(experiment.index, experiment.queries.measured, baseline)
-    numbers = range(len(experiment.queries.folds))
-    folds = [_run_fold(experiment, model, row, search, number) for number in numbers]
-    return {name: np.concatenate([each[name] for each in folds], axis=-1) for name in folds[0]}
 
 
-def _run_fold(
-    experiment: Experiment, model: str, row: str, search: Callable[..., Any], number: int
+def _measure_row(
+    experiment: Experiment, model: str, row: str, number: int, values: TermValues
 ) -> dict[str, np.ndarray]:
+    """Return each measure, ``ms`` and ``visited`` postings, [2, Q] of the full and the pruned
+    index; ``removed`` and what the inner folds ``chosen``, [1]."""
     config, queries = experiment.config, experiment.queries
-    training, held_out = queries.folds[number]
-    recipe = experiment.recipe
-    learn: Callable[..., TermValues] = learn_term_values
-    if not isinstance(recipe, Recipe):
-        learn = learn_by_paper if isinstance(recipe, PaperRecipe) else learn_tuned
-    values = learn(
-        experiment.matrix, *experiment.judged(training), model=model, recipe=recipe,
-        vectors=experiment.vectors, seed=config.seed, progress=experiment.progress,
-    )  # fmt: skip
+    held_out = queries.folds[number].held_out
     asked = {q: queries.measured[q] for q in held_out}
-    baseline = experiment.baseline(model)
     run = experiment.folder / f"{row}.tdv.{number + 1}.run"
+    reduction = values.points[0]["reduction"]
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         pruned = Path(folder) / "pruned"
         made = prune_index(
-            experiment.index, values, pruned, reduction=values.points[0]["reduction"],
-            progress=experiment.progress, **config.asked_analysis,
+            experiment.index, values, pruned, reduction=reduction, progress=experiment.progress,
+            **config.asked_analysis,
         )  # fmt: skip
-        search(pruned, asked, run)
+        _search(experiment, pruned, model, held_out, run)
+        runs = {"baseline": experiment.baseline(model), "tdv": run}
         with Index.open(pruned) as made_index:
-            indexes = {"baseline": (experiment.index, baseline), "tdv": (made_index, run)}
-            timed = {
-                name: TimedIndex(one, recorded_parameters(one, model), found)
-                for name, (one, found) in indexes.items()
-            }
-            latency = measure_latency(
-                timed, asked, LatencyPlan(ROUNDS, config.latency_budget_seconds, config.seed),
-                field=config.field, analysis=experiment.analysis,
-                raw=Path(folder) / "latency_ns.npy", progress=experiment.progress,
-            )  # fmt: skip
-    before, after = (measure(one, asked, queries.qrels) for one in (baseline, run))
-    found = {name: np.stack([before[name], after[name]]) for name in before}
-    if not isinstance(recipe, Recipe):  # that drops single postings
-        tdv = values.at_reduction(values.points[0]["reduction"]).tdv
+            indexes = {"baseline": experiment.index, "tdv": made_index}
+            terms = look_up_terms(indexes, asked, config.field, experiment.analysis)
+            ms = np.full((2, 1), np.nan)
+            if config.latency_budget_seconds:
+                timed = {
+                    name: TimedIndex(one, recorded_parameters(one, model), runs[name])
+                    for name, one in indexes.items()
+                }
+                latency = measure_latency(
+                    timed, asked, LatencyPlan(ROUNDS, config.latency_budget_seconds, config.seed),
+                    field=config.field, analysis=experiment.analysis,
+                    raw=Path(folder) / "latency_ns.npy", progress=experiment.progress,
+                )  # fmt: skip
+                ms = np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in runs])
+    visited = [
+        [sum(one.doc_freq[name][term] for term in one.terms) for one in terms.values()]
+        for name in runs
+    ]
+    both = [measure(one, asked, queries.qrels) for one in runs.values()]
+    found = {name: np.stack([each[name] for each in both]) for name in both[0]}
+    if "posting_rule" not in values.manifest:  # no single postings are dropped
         learned = {name: value for name, value in values.manifest["parameters"].items() if value}
         judged, chosen = experiment.judged(held_out), SearchParameters().with_values(learned)
         own = [
             measure_own(experiment.matrix, *judged, model, SearchParameters()),
-            measure_own(experiment.matrix, *judged, model, chosen, tdv),
+            measure_own(experiment.matrix, *judged, model, chosen, values.weights),
         ]
-        found |= {OWN + name: np.stack([each[name] for each in own]) for name in before}
+        found |= {OWN + name: np.stack([each[name] for each in own]) for name in both[0]}
+    chosen_by = {"parameters": values.manifest["parameters"], **_chosen(values)}
     return {
-        **found,
-        "ms": np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in indexes]),
-        "removed": np.array([100 * made["reduction"]]),
-    }
+        **found, "ms": ms, "visited": np.array(visited, float),
+        "removed": np.array([100 * made["reduction"]]), "chosen": np.array([chosen_by], object),
+    }  # fmt: skip
+
+
+def _chosen(values: TermValues) -> dict[str, Any]:
+    """Return the setting that inner folds chose, with the curve along its training."""
+    recipe = values.manifest["recipe"]
+    setting = recipe.get("chosen")
+    if setting is None:
+        return {}
+    path = [
+        each for each in recipe["tried"]
+        if all(each[name] == value for name, value in setting.items() if name != "target")
+    ]  # fmt: skip
+    keep = ("dropped", *(n for n in path[0] if "@" in n))
+    return {**setting, "curve": [{name: each[name] for name in keep} for each in path]}

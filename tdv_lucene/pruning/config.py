@@ -13,6 +13,8 @@ from ..errors import TdvError
 from ..options import Effect, Named, OfField, Overwrite, Threads, option
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from .targets import SearchTarget
 
 _DROPPED, _WRITTEN = "What is dropped", "What is written"
@@ -90,7 +92,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     max_bytes: int | str | None = option(
         None,
         "Drop only as much as needed to make the index fit into SIZE, such as 25MB.",
-        metavar="SIZE", check=parse_bytes,
+        metavar="SIZE", check=parse_bytes, group=_DROPPED,
     )  # fmt: skip
     tf: str = option(
         "scaled",
@@ -119,7 +121,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     EFFECTS = (
         Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
         Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
-        Effect(("depth", "fidelity"), "tiers", "there is one tier", only=(True,)),
+        Effect(("fidelity", "depth"), "tiers", "there is one tier", only=(True,)),
         Effect(("max_loss", "max_bytes"), "tiers", "tiers are chosen by fidelity", only=(False,)),
         Effect(("expect",), "tiers", "nothing is lost by it", only=(False,)),
         Effect(("expect",), "values", "TDVs say how much they recommend to drop", only=(None,)),
@@ -142,6 +144,15 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     def target(self) -> SearchTarget:
         """Whose parameters the index is written for."""
         return _target(self.search_as)
+
+    def drops(self, doc_freq: np.ndarray) -> np.ndarray:
+        """Return bool[V]: the terms that are dropped whatever their TDVs are."""
+        return doc_freq < self.min_doc_freq
+
+    @property
+    def is_as_learned(self) -> bool:
+        """Whether what is written was decided by TDVs alone, as when they were validated."""
+        return self.min_doc_freq == 1 and self.tf == "scaled"
 
     @property
     def fixed_scale(self) -> float | None:

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import TdvError
 from ..index.index import Index
 from ..index.record import ShardRecord
-from ..jvm.following import FieldState, field_state
+from ..jvm.rewriter import FieldState, field_state
 from ..plan import FieldPlan, Plan
 
 _log = logging.getLogger(__name__)

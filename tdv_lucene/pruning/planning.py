@@ -111,9 +111,7 @@ def plan_field(
         scale = None
     elif scale is None:
         scale = scale_for(values, point.scale, target, reduction)
-    tdv = point.tdv
-    if config.min_doc_freq > 1:
-        tdv = np.where(np.asarray(values.doc_freq) >= config.min_doc_freq, tdv, np.float32(0))
+    tdv = np.where(config.drops(np.asarray(values.doc_freq)), np.float32(0), point.tdv)
     if len(tdv) and not tdv.any():
         raise _nothing_left(values, point, reduction, config)
     norms = baking_of(values, scale, target)

@@ -227,10 +227,9 @@ def _told(
     reduction: Reduction,
     config: PruneConfig,
 ) -> dict[str, Any]:
-    is_plain = config.min_doc_freq == 1 and config.tf == "scaled"
     return {
         "validated": dict(point.nearest),
-        "fidelity": _fidelity(point.nearest, plan) if is_plain else None,
+        "fidelity": _fidelity(point.nearest, plan) if config.is_as_learned else None,
         "chosen": reduction.chosen,
     }
 

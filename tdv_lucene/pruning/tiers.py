@@ -21,19 +21,15 @@ import numpy as np
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
-from ..evaluation.topics import read_topics
+from ..evaluation.topics import drawn, read_topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.parameters import Searcher, recorded_parameters
 from ..index.queries import searchable_topics
-from ..jvm.hits import Hits, OpenSearch, open_searched
-from ..jvm.searcher import make_similarity
-from ..learning.log import drawn
+from ..jvm.searcher import Hits, OpenSearch, make_similarity, open_searched
 from ..plan import Plan
 from ..progress import Progress, silent
-from ..ranking import MODELS
 from ..ranking.parameters import Tiers
-from ..ranking.registry import PARAMETERS
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .planning import plan_field
@@ -201,13 +197,13 @@ def plan_tiers(
     field = values.vocabulary.field
     name = name or hot_field(field)
     how: dict[str, Any] = {"has_norms": has_norms, "what": what}
-    whole, _ = plan_field(values, 0.0, config, target, **how)
-    hot, _ = plan_field(values, reduction, config, target, **how)
-    names = MODELS.get(values.model, PARAMETERS)
-    if any(hot.facts["search"][name] != whole.facts["search"][name] for name in names):
-        # One search asks both fields.
-        at_its_scale = replace(config, scale=whole.scale or config.scale)
-        hot, _ = plan_field(values, reduction, at_its_scale, target, **how)
+    both = [plan_field(values, share, config, target, **how)[0] for share in (0.0, reduction)]
+    scales = [plan.scale for plan in both if plan.scale is not None]
+    if len({*scales}) > 1:
+        # Alike rounded, they agree more often; and one search asks both with the same parameters.
+        alike = replace(config, scale=max(scales))
+        both = [plan_field(values, share, alike, target, **how)[0] for share in (0.0, reduction)]
+    whole, hot = both
     hot = replace(hot, name=name, facts={**hot.facts, "field": name})
     tiers = {"hot": name, "depth": depth}
     return Plan([replace(whole, facts={**whole.facts, "tiers": tiers}), hot])

@@ -27,7 +27,7 @@ from ..index.record import (
 )
 from ..index.shards.workers import open_workers
 from ..interruption import deferred, waiting
-from ..jvm.following import FieldState, HeldIndex, field_state, follow
+from ..jvm.rewriter import FieldState, HeldIndex, field_state, follow
 from ..plan import FieldPlan, Plan
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source

@@ -21,7 +21,7 @@ from ..index.record import (
 )
 from ..index.shards.workers import open_workers
 from ..jvm import rewriter
-from ..jvm.following import field_state
+from ..jvm.rewriter import field_state
 from ..plan import FieldPlan
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Part, Source

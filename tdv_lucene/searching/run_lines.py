@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..jvm.hits import Hits
+from ..jvm.searcher import Hits
 
 _MILLION = 1e6
 _DOUBTFUL = 1e-3

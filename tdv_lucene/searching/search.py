@@ -26,8 +26,7 @@ from ..index.queries import (
     searchable_topics,
     shortened_topics,
 )
-from ..jvm.hits import Hits, open_searched
-from ..jvm.searcher import make_similarity, open_pyserini
+from ..jvm.searcher import Hits, make_similarity, open_pyserini, open_searched
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters

@@ -1,7 +1,7 @@
 """The shallow network, scores of queries' candidates differentiable in TDVs, and the loss.
 
 The formulas are those of :mod:`..ranking`, Lucene's forms, with which a pruned index is searched;
-:mod:`..paper.recipe` holds the paper's.
+:mod:`..paper.method` holds the paper's.
 
 Shapes: ``B`` queries, ``L`` terms a query (padded with query_tf 0), ``C`` candidate documents a
 query, ``E`` postings of the candidates' rows (padded with entry_tf 0), ``V`` terms. Nothing has a

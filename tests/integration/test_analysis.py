@@ -25,12 +25,12 @@ from tdv_lucene.jvm.analysis import (
     analyze,
     anserini_analyses,
     as_record,
+    find_places,
     from_record,
     identity_of,
     make_analyzer,
 )
 from tdv_lucene.jvm.index import add_user_data
-from tdv_lucene.jvm.open_index import find_places
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index

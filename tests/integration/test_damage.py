@@ -20,9 +20,8 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
-from tdv_lucene.jvm.hits import open_searched
 from tdv_lucene.jvm.index import write_tokens
-from tdv_lucene.jvm.open_index import OpenIndex
+from tdv_lucene.jvm.searcher import open_searched
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.run_lines import append_run
@@ -90,7 +89,7 @@ def _time(index: Path, scratch: Path, whole: Path) -> None:
     similarity = searcher.make_similarity(BM25)
     _write_run(whole, scratch)
     searcher.time_queries(
-        [(index, similarity, scratch / "run")], TOPICS,
+        [(index, similarity, None, scratch / "run")], TOPICS,
         field="contents", analysis=DEFAULT, rounds=1, budget_seconds=0.2, seed=0,
         output=scratch / "nanos.npy",
     )  # fmt: skip
@@ -114,14 +113,9 @@ def _identify(index: Path) -> None:
 
 
 def _open(index: Path) -> None:
-    with OpenIndex(index, searcher.make_similarity(BM25), "contents", DEFAULT):
-        pass
-
-
-def _postings(index: Path) -> None:
     similarity = searcher.make_similarity(BM25)
-    with OpenIndex(index, similarity, "contents", DEFAULT) as opened:
-        opened.query_postings(["word001"], ["d7"])
+    with open_searched(index, similarity, "contents", analysis=DEFAULT, threads=1):
+        pass
 
 
 def _terms(index: Path) -> None:
@@ -157,7 +151,7 @@ LOOSE: dict[str, Use] = {
     "latency": lambda i, s, w, v: _time(i, s, w),
     "every term": lambda i, s, w, v: _terms(i),
     "some terms": lambda i, s, w, v: searcher.count_terms(i, "contents", ["word001", "x"]),
-    "postings": lambda i, s, w, v: _postings(i),
+    "postings": lambda i, s, w, v: searcher.query_postings(i, "contents", ["word001"], ["d7"]),
     "documents": lambda i, s, w, v: searcher.known_documents(i, ["d7", "d8", "none"]),
     "texts": lambda i, s, w, v: searcher.stored_texts(i, "contents", ["d7", "none"], 9),
     "identity": lambda i, s, w, v: _identify(i),

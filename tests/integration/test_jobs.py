@@ -45,14 +45,14 @@ def test_progress_reaches_the_end(make_index, tmp_path) -> None:
 
 def test_defects_keep_their_java_stack(tiny_index, tmp_path) -> None:
     extract = java_class("tdvlucene.extract.ExtractJob")
-    job = extract(java_index(tiny_index), "contents", "/nowhere/at/all", 1)
+    job = extract(java_index(tiny_index), "contents", "/nowhere/at/all", 1, False, False)
     with pytest.raises(RuntimeError, match=r"NoSuchFileException(.|\n)*ExtractJob.run"):
         run_job(job)
 
 
 def test_errors_of_the_user_are_told_plainly(tmp_path) -> None:
     extract = java_class("tdvlucene.extract.ExtractJob")
-    job = extract(java_index(tmp_path / "x"), "contents", str(tmp_path), 1)
+    job = extract(java_index(tmp_path / "x"), "contents", str(tmp_path), 1, False, False)
     with pytest.raises(TdvError, match="^no such index: .* is not a folder$"):
         run_job(job)
 

@@ -21,8 +21,7 @@ from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
-from tdv_lucene.jvm.open_index import OpenIndex
-from tdv_lucene.jvm.searcher import make_similarity
+from tdv_lucene.jvm.searcher import make_similarity, open_searched
 from tdv_lucene.matrix.ciff import export_ciff
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import lucene_length
@@ -141,9 +140,10 @@ def test_every_door_reads_them(indexes, tmp_path):
     index = indexes["accurate"]
     run = _search(index, tmp_path)
     parameters = recorded_parameters(index)
-    with OpenIndex(index, make_similarity(parameters), "contents", DEFAULT) as opened:
+    ranks = make_similarity(parameters)
+    with open_searched(index, ranks, "contents", analysis=DEFAULT, threads=1) as opened:
         for name, text in TOPICS.items():
-            hits = {hit.document: hit.score for hit in opened.search(text, 1000)}
+            hits = {hit.document: hit.score for hit in opened.best(text, 1000)}
             _assert_same(run, {name: hits})
     timed = TimedIndex(index, parameters, tmp_path / "run")  # which checks hits against the run
     measured = measure_latency({"a": timed}, TOPICS, LatencyPlan(5, 0.2), raw=tmp_path / "raw.npy")

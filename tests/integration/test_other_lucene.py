@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from tdv_lucene.jvm import lucene_version, pyserini_jar
-from tdv_lucene.jvm._lucene import LINES
+from tdv_lucene.jvm._start import LINES
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

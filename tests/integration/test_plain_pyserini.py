@@ -12,7 +12,8 @@ import pytest
 from lucene_indexes import Doc
 from pruning_inputs import read_user_data
 
-from tdv_lucene.jvm import _plain, find_java, plain_pyserini, pyserini_jar
+from tdv_lucene.jvm import find_java, installation, pyserini_jar
+from tdv_lucene.jvm.installation import plain_pyserini
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 
@@ -84,8 +85,8 @@ def test_a_key_is_not_printed(monkeypatch):
 
 @pytest.mark.parametrize("has_module", [True, False])
 def test_the_class_path_is_needed_where_java_lacks_the_module(has_module, monkeypatch):
-    monkeypatch.setattr(_plain, "has_module", lambda home, name: has_module)
-    monkeypatch.setattr(_plain, "_refuse_pyserini_2", lambda runtime: None)
+    monkeypatch.setattr(installation, "has_module", lambda home, name: has_module)
+    monkeypatch.setattr(installation, "_refuse_pyserini_2", lambda runtime: None)
     for name in ("CLASSPATH", "ANSERINI_CLASSPATH", "JAVA_HOME"):
         monkeypatch.delenv(name, raising=False)
     found = plain_pyserini()

@@ -16,23 +16,32 @@ from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.index.build import build_index
-from tdv_lucene.paper import reproduce
+from tdv_lucene.paper import recipes, reproduce
 from tdv_lucene.paper.experiment import read_queries
 from tdv_lucene.paper.neural import RANKERS
 from tdv_lucene.paper.published import COLLECTIONS
-from tdv_lucene.paper.recipe import PaperRecipe
+from tdv_lucene.paper.recipes import PaperRecipe, TunedRecipe
 from tdv_lucene.paper.reproduce import reproduce_paper
-from tdv_lucene.paper.selection import TunedRecipe
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 SUBJECTS, NOISE = 12, 20
-TINY_RECIPE = PaperRecipe(max_epochs=2, folds=2, reductions=(0.0, 0.3))
+TINY_RECIPE = PaperRecipe(max_epochs=2)
 TINY_TUNED = TunedRecipe(
     statistics=("df",), sparsities=(0.95,), powers=(0.0,), targets=(0.1,), inner_folds=2,
-    gain=-1e9, kept_recall=0.0, pairs_per_step=16, max_steps=200, learning_rate=0.1,
+    kept_recall=0.0, pairs_per_step=16, max_steps=200, learning_rate=0.1,
 )  # fmt: skip
-FAST = {"folds": 2, "recipe": TINY_RECIPE, "reduction": 0.3, "latency_budget_seconds": 0.5}
+FAST = {"folds": 2, "recipe": "paper", "latency_budget_seconds": 0.5}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tiny_recipes():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reproduce, "LITERAL", TINY_RECIPE)
+        patch.setattr(reproduce, "TUNED", TINY_TUNED)
+        # On so few queries, nDCG@5 is kept by luck.
+        patch.setattr(recipes, "most_zeros", lambda tried, *_: tried[-1].setting)
+        yield
 
 
 def word(number: int) -> str:
@@ -199,6 +208,7 @@ def test_training_queries_of_their_own(newswire, tmp_path):
         ({"folds": 7}, "7 folds"),
         ({"models": ["lm"]}, "'lm'"),
         ({"recipe": "other"}, "recipe .*'other'"),
+        ({"reduction": 0.3}, "reduction"),
         ({"neural": ["bert"]}, "'bert'"),
         ({"neural": ["drmm"], "models": ["qld"]}, "'bm25'"),
         ({"neural": ["drmm"], "rerank_depth": 0}, "rerank_depth .* 0"),
@@ -212,24 +222,31 @@ def test_refusals_write_nothing(newswire, tmp_path, changes, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_literal_and_a_tuned_row_with_vectors_of_a_file(newswire, tmp_path, monkeypatch):
-    monkeypatch.setattr(reproduce, "TunedRecipe", lambda: TINY_TUNED)
+def test_rows_of_all_recipes_with_vectors_of_a_file(newswire, tmp_path):
     words = [word(number) for number in (*range(SUBJECTS), *range(100, 100 + NOISE))]
     vectors = np.random.default_rng(0).normal(size=(len(words), 6)).astype(np.float32)
     np.savez(tmp_path / "vectors.npz", words=np.array(words), vectors=vectors)
     report = reproduce_paper(
         "ap88-89", newswire.index, newswire.topics, newswire.qrels, tmp_path / "out",
-        **{**FAST, "recipe": "both", "reduction": None}, models=("bm25",),
+        folds=2, latency_budget_seconds=0, models=("bm25",), recipe="all", reduction=0.3,
         vectors=tmp_path / "vectors.npz",
     )  # fmt: skip
-    assert list(report["models"]) == ["bm25-literal", "bm25"]
-    literal, tuned = report["models"].values()
-    assert literal["nDCG@5"]["baseline"] == tuned["nDCG@5"]["baseline"]
-    assert literal["nDCG@5"]["published"] == tuned["nDCG@5"]["published"]
-    assert tuned["postings_removed"]["mean"] >= 10
-    assert tuned["postings_removed"] != literal["postings_removed"]
-    assert report["recipe"]["name"] == "tuned"
-    assert 0 <= tuned["own formulas, nDCG@5"]["tdv"] <= 1
+    rows = report["models"]
+    assert list(rows) == ["bm25-literal", "bm25", "bm25-ridf", "bm25-full", "bm25-default"]
+    for row in rows.values():
+        assert row["nDCG@5"]["baseline"] == rows["bm25"]["nDCG@5"]["baseline"]
+        assert row["nDCG@5"]["published"] == rows["bm25"]["nDCG@5"]["published"]
+        assert row["latency_ms"]["tdv"] is None
+    removed = {name: row["postings_removed"]["mean"] for name, row in rows.items()}
+    assert removed["bm25"] >= 10 > removed["bm25-full"] == 0
+    assert 0 < removed["bm25-ridf"] <= removed["bm25"] and removed["bm25-default"] > 25
+    visited = {name: row["postings_visited"] for name, row in rows.items()}
+    assert visited["bm25-full"]["tdv"] == visited["bm25-full"]["baseline"]
+    assert visited["bm25"]["tdv"] < visited["bm25"]["baseline"]
+    chosen = rows["bm25"]["chosen"][0]
+    assert chosen["target"] == 0.1 and chosen["curve"][0]["dropped"] >= 0.1
+    assert report["recipe"]["tuned"]["targets"] == [0.1]
+    assert 0 <= rows["bm25"]["own formulas, nDCG@5"]["tdv"] <= 1
     text = (tmp_path / "out" / "tables.md").read_text()
     assert "| BM25, literal, nDCG@5 | " in text and "by the paper's own formulas" in text
 

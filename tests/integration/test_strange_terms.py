@@ -11,12 +11,9 @@ import pytest
 from command_line import write_judged
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import searcher
-from tdv_lucene.jvm.open_index import OpenIndex
-from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
@@ -100,9 +97,8 @@ def test_postings_of_documents_with_any_id(make_index) -> None:
     ids = ["two words", "new\nline", "caf\u00e9 \U0001f98a"]
     index = make_index([[Doc(doc_id, [b"new\nline", "x"]) for doc_id in ids]])
     assert searcher.known_documents(index, [*ids, "new", "line"]) == ids
-    bm25 = searcher.make_similarity(SearchParameters("bm25", k1=0.9, b=0.4))
-    with OpenIndex(index, bm25, "contents", DEFAULT) as opened:
-        matching, found = opened.query_postings(["new\nline"], [*ids, "none"])
+    asked = ["new\nline"], [*ids, "none"]
+    matching, found = searcher.query_postings(index, "contents", *asked)
     assert matching == 3
     assert found == {doc_id: {"new\nline": 1} for doc_id in ids}
 

@@ -60,9 +60,8 @@ def test_ranges_of_documents_change_nothing(tokens: int, make_index, tmp_path: P
     extract_matrix(index, tmp_path / "whole", tokens=True)
     (tmp_path / "cut").mkdir()
     job = java_class("tdvlucene.extract.ExtractJob")(
-        java_index(index), "contents", str(tmp_path / "cut"), 1
+        java_index(index), "contents", str(tmp_path / "cut"), 1, False, True
     )
-    job.readSequences()
     job.setRangeSize(tokens)
     run_job(job)
     for name in ("tokens.npy", "tokens_indptr.npy"):

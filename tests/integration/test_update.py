@@ -30,9 +30,8 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.following import HeldIndex
-from tdv_lucene.jvm.open_index import OpenIndex
-from tdv_lucene.jvm.searcher import make_similarity
+from tdv_lucene.jvm.rewriter import HeldIndex
+from tdv_lucene.jvm.searcher import OpenSearch, make_similarity, open_searched
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER, kinds_of
@@ -318,8 +317,9 @@ def watching(place: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def _searching(place: Path) -> AbstractContextManager[OpenIndex]:
-    return OpenIndex(place / "pruned", make_similarity(SearchParameters()), "contents", DEFAULT)
+def _searching(place: Path) -> AbstractContextManager[OpenSearch]:
+    bm25 = make_similarity(SearchParameters())
+    return open_searched(place / "pruned", bm25, "contents", analysis=DEFAULT, threads=1)
 
 
 @pytest.mark.slow
@@ -330,13 +330,13 @@ def test_watching_follows_commits_while_others_search(
         update_index(place / "pruned")
     for step in range(3):
         with _searching(place) as before:
-            found = before.search("quick", 10)
+            found = before.best("quick", 10)
             change(place / "source", [Doc(f"n{step}", ["quick", f"new{step}"])], [f"d{step}"])
-            assert before.search("quick", 10) == found
+            assert before.best("quick", 10) == found
             assert json.loads(watching.stdout.readline())["updated"]
-            assert before.search("quick", 10) == found
+            assert before.best("quick", 10) == found
         with _searching(place) as after:
-            hits = after.search(f"new{step}", 10)
+            hits = after.best(f"new{step}", 10)
             assert [hit.document for hit in hits] == [f"n{step}"]
     watching.send_signal(signal.SIGTERM)
     assert watching.wait(30) == 0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import ranking_oracle as oracle
 
-from tdv_lucene.paper import recipe as paper
+from tdv_lucene.paper import method as paper
 from tdv_lucene.ranking.bm25 import Bm25
 from tdv_lucene.ranking.query_likelihood import Dirichlet
 from tdv_lucene.ranking.tf_idf import TfIdf
@@ -121,7 +121,7 @@ def test_a_term_of_value_zero_scores_nothing_and_has_a_finite_gradient(model, tf
 def test_the_papers_equations_over_a_half_batch(model, tf, float64):
     tdv, docs = values(), np.array([2, 4, 6])
     half = batch_of(tf, docs[:, None])
-    scores = paper.score_half(PAPER[model], tdv, half)
+    scores = paper.scores(PAPER[model], tdv, half, None)[:, 0]
     weighted = (tf * tdv[:, None])[:, docs]
     expected = [
         oracle.paper_score(model, weighted, query, place, k1=K1, b=B, mu=MU)
@@ -135,7 +135,8 @@ def test_the_papers_gradients_match_finite_differences(model, tf, float64):
     half = batch_of(tf, np.array([[2], [4], [6]]))
 
     def total(tdv):
-        return (paper.score_half(PAPER[model], tdv, half) * np.array([1.0, -2.0, 0.5])).sum()
+        found = paper.scores(PAPER[model], tdv, half, None)[:, 0]
+        return (found * np.array([1.0, -2.0, 0.5])).sum()
 
     tdv = values(7)
     expected = oracle.finite_differences(total, tdv)
@@ -145,7 +146,7 @@ def test_the_papers_gradients_match_finite_differences(model, tf, float64):
 def test_the_papers_idf_differs_from_the_printed_one_by_at_most_one_document(tf, float64):
     """Eq. (3) divides by l1, ours by l1 + 1: the difference is log(1 + 1 / l1), below 1 / l1."""
     half = batch_of(tf, np.array([[2], [4], [6]]))
-    statistics = paper.batch_statistics(np.ones(TERMS), half)
+    statistics = paper.half_statistics(np.ones(TERMS), half)
     l1 = np.asarray(statistics.l1)
     seen = l1 > 0
     printed = np.log((l1.max() + 1) / l1[seen])

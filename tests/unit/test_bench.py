@@ -14,8 +14,8 @@ import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py",
-           "impact.py", "prior.py", "log_bound.py", "known.py"]  # fmt: skip
-READING = ["picture.py"]
+           "impact.py", "prior.py", "log_bound.py", "known.py", "paper.py"]  # fmt: skip
+READING = ["picture.py", "paper_vectors.py"]
 """Scripts that read figures or documents, and need no folder to work in."""
 
 

@@ -17,8 +17,7 @@ import numpy as np
 from ...analysis import Analysis
 from ...arguments import cores
 from ...errors import TdvError
-from ...jvm.hits import Hits, Statistics, open_searched, shard_statistics
-from ...jvm.searcher import make_similarity
+from ...jvm.searcher import Hits, Statistics, make_similarity, open_searched, shard_statistics
 from ...progress import Progress, silent
 from ...ranking import SearchParameters
 from ...source import Part, Source

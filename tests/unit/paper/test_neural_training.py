@@ -87,7 +87,7 @@ def test_each_learns_what_it_is_made_for(tasks, name: str, signal: str) -> None:
 
 def _in_order(made, ranker) -> float:
     """The share of pairs, of learned and of held-out queries, whose relevant document is first."""
-    pairs = training.relevant_pairs(made.judged)
+    pairs = made.triples.pairs
     batches = training._batches(made, training._triples(made, pairs, np.random.default_rng(0)))
     scores = np.concatenate([np.asarray(score(ranker, batch)) for batch in batches])
     return float((scores[:, 0] > scores[:, 1]).mean())
@@ -105,7 +105,7 @@ def test_training_ends_when_the_held_out_loss_falls_no_more(tasks, monkeypatch) 
 def test_held_out_queries_are_not_learned_from(tasks) -> None:
     matrix, vectors, topics, qrels = tasks["exact"]
     made = judged_training(matrix, vectors, CONFIG, topics, qrels)
-    pairs = training.relevant_pairs(made.judged)
+    pairs = made.triples.pairs
     learned, held_out = training._split(pairs, 0.2, np.random.default_rng(0))
     assert len({*held_out[:, 0]}) == round(0.2 * len(topics))
     assert not {*held_out[:, 0]} & {*learned[:, 0]}
@@ -143,14 +143,14 @@ def test_all_folds_share_what_is_compiled(tasks, monkeypatch) -> None:
 def test_negatives_are_found_and_not_relevant(tasks) -> None:
     matrix, vectors, topics, qrels = tasks["exact"]
     made = judged_training(matrix, vectors, CONFIG, topics, qrels)
-    pairs = training.relevant_pairs(made.judged)
+    pairs = made.triples.pairs
     drawn = training._triples(made, pairs, np.random.default_rng(0))
     assert len(drawn) == len(pairs) == sum(map(len, qrels.values()))
     assert {*map(tuple, drawn[:, :2].tolist())} == {*map(tuple, pairs.tolist())}
     for query, positive, negative in drawn:
         relevant = qrels[made.judged.ids[query]]
         assert f"d{positive}" in relevant and f"d{negative}" not in relevant
-        assert negative in made.found[query]
+        assert negative in made.triples.others[query]
 
 
 def test_no_negative_no_pair(tasks) -> None:
@@ -243,7 +243,7 @@ def test_an_epoch_takes_no_more_pairs_than_it_may(tasks) -> None:
     for most, steps in ((pairs, -(-pairs // 16)), (40, 3), (7, 1)):
         config = replace(CONFIG, pairs_per_epoch=most)
         made = judged_training(matrix, vectors, config, topics, qrels)
-        pairs_of = training.relevant_pairs(made.judged)
+        pairs_of = made.triples.pairs
         triples = training._triples(made, pairs_of, np.random.default_rng(0))
         batches = training._batches(made, triples)
         assert len([*batches]) == steps, most

@@ -13,20 +13,21 @@ from small_problem import make_collection
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.evaluation.measures import evaluate_run
 from tdv_lucene.paper.experiment import measure
+from tdv_lucene.paper.method import PaperBm25, Weights, objective, scores
 from tdv_lucene.paper.published import MEASURES
-from tdv_lucene.paper.recipe import (
+from tdv_lucene.paper.recipes import (
     PaperRecipe,
-    draw_negatives,
+    Triples,
+    features_of,
     glorot_start,
-    hinge_with_sparsity,
     learn_by_paper,
-    relevant_pairs,
 )
 from tdv_lucene.paper.results import paper_tables
-from tdv_lucene.simulation.retrieval import make_queries
-from tdv_lucene.simulation.scoring import Features
+from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.simulation.problem import Problem
+from tdv_lucene.simulation.scoring import Features, Linear
 
-SHORT = PaperRecipe(max_epochs=2, patience=1, learning_rate=1e-2, reductions=(0.0,), folds=2)
+SHORT = PaperRecipe(max_epochs=2, patience=1, learning_rate=1e-2)
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +40,10 @@ def collection():
 )
 def test_the_papers_recipe_learns_and_stops(collection, model):
     vectors = latent_semantic_vectors(collection[0])
-    values = learn_by_paper(*collection, model=model, recipe=SHORT, vectors=vectors)
+    values = learn_by_paper(collection[0], collection[1:], model, SHORT, vectors)
     assert np.isfinite(values.weights).all() and (values.weights >= 0).all()
     assert values.manifest["recommended_reduction"] == 0.0
-    assert all(0 <= fold["network"]["epoch"] <= 2 for fold in values.manifest["folds"])
+    assert 0 <= values.manifest["recipe"]["epoch"] <= 2
     np.testing.assert_array_equal(values.priority, values.weights)
 
 
@@ -50,35 +51,42 @@ def test_negatives_are_the_judged_ones_where_there_are_any(collection):
     matrix, topics, qrels = collection
     first, second = list(qrels)[:2]
     qrels = {**qrels, second: {doc: g for doc, g in qrels[second].items() if g > 0}}
-    queries = make_queries(matrix, topics, qrels)
-    pairs = relevant_pairs(queries)
-    named = {(queries.ids[query], f"d{doc}") for query, doc in pairs.tolist()}
+    vectors = latent_semantic_vectors(matrix, dimensions=2)
+    problem = Problem.of(matrix, topics, qrels, vectors, "bm25", SearchParameters())
+    triples, ids = Triples(problem), problem.queries.ids
+    named = {(ids[query], f"d{doc}") for query, doc in triples.pairs.tolist()}
     assert named == {(q, d) for q, judged in qrels.items() for d, g in judged.items() if g > 0}
     rng = np.random.default_rng(0)
-    of_first = pairs[pairs[:, 0] == queries.ids.index(first), 0]
-    drawn = draw_negatives(queries, np.repeat(of_first, 50), matrix.shape[1], rng)
+    drawn = triples.negatives(np.repeat(ids.index(first), 500), rng)
     judged = {int(doc[1:]) for doc, grade in qrels[first].items() if grade == 0}
     assert set(drawn.tolist()) == judged
-    of_second = pairs[pairs[:, 0] == queries.ids.index(second), 0]
-    drawn = draw_negatives(queries, np.repeat(of_second, 200), matrix.shape[1], rng)
+    drawn = triples.negatives(np.repeat(ids.index(second), 500), rng)
     assert len(set(drawn.tolist())) > 20
 
 
-def test_hinge_is_a_mean_and_the_penalty_a_sum():
-    positive, negative = jnp.array([3.0, 0.5]), jnp.array([1.0, 0.25])
-    # hinge: (0 + 0.75) / 2
-    value = hinge_with_sparsity(positive, negative, jnp.array(40.0), 0.01)
-    assert float(value) == pytest.approx(0.99 * 0.375 + 0.01 * 40)
+def test_hinge_is_a_mean_and_the_penalty_a_sum(collection):
+    matrix = collection[0]
+    vectors = latent_semantic_vectors(matrix, dimensions=2)
+    problem = Problem.of(*collection, vectors, "bm25", SearchParameters())
+    triples = Triples(problem)
+    batch = triples.batch(triples.pairs[:5], np.random.default_rng(0))
+    linear = Linear(jnp.zeros(0), jnp.zeros(2), jnp.ones(()))
+    features = features_of(matrix, vectors.terms, vectors.vectors)
+    given = linear, features, PaperBm25(), batch, None
+    found = np.asarray(scores(PaperBm25(), jnp.ones(matrix.shape[0]), batch, None))
+    hinge = np.maximum(0, 1 - found[:, 0] + found[:, 1]).mean()
+    assert float(objective(*given, Weights(0.0))) == pytest.approx(hinge, rel=1e-4)
+    expected = 0.99 * hinge + 0.01 * batch.entry_tf.sum()
+    assert float(objective(*given, Weights(0.01))) == pytest.approx(expected, rel=1e-4)
 
 
 def test_the_start_stays_within_glorots_bound():
     features = Features(
-        np.zeros((3, 2), np.float32), np.array([2], np.int32), np.zeros((1, 3), np.float32)
+        np.zeros((3, 0), np.float32), np.array([2], np.int32), np.zeros((1, 5), np.float32)
     )
     start = glorot_start(jax.random.key(0), features)
-    bound = np.sqrt(6 / (5 + 1))
-    weights = np.concatenate([start.of_statistics, start.of_vector])
-    assert len(weights) == 5 and np.abs(weights).max() <= bound and float(start.bias) == 1.0
+    assert start.of_vector.shape == (5,) and float(start.bias) == 1.0
+    assert 0 < np.abs(start.of_vector).max() <= np.sqrt(6 / (5 + 1))
 
 
 @pytest.mark.parametrize("removed, shown", [(32.304, "-32.30 %"), (0.001, "0.00 %")])
@@ -87,11 +95,12 @@ def test_the_papers_third_table_has_the_papers_signs(removed, shown):
     entry = {
         "nDCG@5": effect, "R@1000": {**effect, "published": None},
         "latency_ms": {"baseline": 2.0, "tdv": 1.0, "published": None},
+        "postings_visited": {"baseline": 30.0, "tdv": 20.0},
         "postings_removed": {"mean": removed, "published": 47.1},
     }  # fmt: skip
     report = {"collection": "LA", "queries": 10, "folds": 5, "models": {"bm25": entry}}
     first, second, third = paper_tables(report)
-    assert first.rows == [("BM25", "2.000", "1.000", "x2.00", "-", "-", "-")]
+    assert first.rows == [("BM25", "2.000", "1.000", "x2.00", "x1.50", "-", "-", "-")]
     assert second.rows[0] == ("BM25, nDCG@5", "50.00", "25.00*", "0.010", "31.50", "33.25")
     assert third.rows == [("TDV-BM25", shown, "-47.10 %")]
 

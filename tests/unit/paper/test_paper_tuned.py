@@ -14,18 +14,20 @@ from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.paper import method
 from tdv_lucene.paper.own_formulas import OwnPostings
-from tdv_lucene.paper.selection import (
+from tdv_lucene.paper.recipes import (
     Setting,
     Tried,
+    Triples,
     TunedRecipe,
     choose,
-    keeps,
+    features_of,
+    learn_tuned,
     most_zeros,
     smoothed,
     to_power,
+    train_to_zeros,
+    without_learning,
 )
-from tdv_lucene.paper.trajectory import Triples, features_of, similarity_of, train_to_zeros
-from tdv_lucene.paper.tuned import learn_tuned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.simulation.problem import FoldProblems, Problem
 from tdv_lucene.simulation.scoring import Features
@@ -54,7 +56,8 @@ def problem(collection):
 
 
 def prepared(problem):
-    features = features_of(problem, method.whitened(problem.vectors.vectors))
+    vectors = method.whitened(problem.vectors.vectors)
+    features = features_of(problem.matrix, problem.vectors.terms, vectors)
     return features, Triples(problem, RECIPE.candidates)
 
 
@@ -81,7 +84,8 @@ def test_whitened_vectors_are_centred_uncorrelated_and_of_unit_length_on_the_mea
 
 def test_the_start_is_the_baseline(problem):
     features, _ = prepared(problem)
-    values = method.term_values(jnp.zeros(features.width[1]), features)
+    linear = method.as_linear(jnp.zeros(features.width[1]), features)
+    values = method.term_values(linear, features)
     np.testing.assert_array_equal(values, 1)
 
 
@@ -90,13 +94,14 @@ def test_the_start_is_the_baseline(problem):
 def test_the_gradient_is_that_of_the_loss(collection, model, statistics):
     problem = problem_of(collection, model)
     features, triples = prepared(problem)
-    batch = triples.draw(triples.pairs, 8, np.random.default_rng(1))
-    similarity = similarity_of(model, problem.parameters, statistics)
+    batch = triples.batch(triples.pairs[:8], np.random.default_rng(1))
+    similarity = method.similarity_of(model, problem.parameters, statistics)
     weights = method.Weights(jnp.asarray(0.5), jnp.asarray(0.3))
     of_all = collection_of(problem.matrix)
 
     def loss(w):
-        return method.objective(w, features, similarity, batch, of_all, weights)
+        linear = method.as_linear(w, features)
+        return method.objective(linear, features, similarity, batch, of_all, weights)
 
     rng = np.random.default_rng(2)
     w = jnp.asarray(rng.normal(size=features.width[1]) * 0.3, jnp.float32)
@@ -115,9 +120,9 @@ def test_scores_by_l1_are_the_papers_equations(collection, model):
     matrix, queries = problem.matrix, problem.queries
     _, triples = prepared(problem)
     rng = np.random.default_rng(3)
-    batch = triples.draw(triples.pairs, 6, rng)
+    batch = triples.batch(triples.pairs[:6], rng)
     values = rng.uniform(0.5, 2, matrix.shape[0]).astype(np.float32)
-    similarity = similarity_of(model, problem.parameters, "l1")
+    similarity = method.similarity_of(model, problem.parameters, "l1")
     found = method.scores(similarity, jnp.asarray(values), batch, collection_of(matrix))
     l1 = np.asarray(matrix.total_term_freq) * values.astype(np.float64)
     length = np.zeros(12)
@@ -143,7 +148,7 @@ def test_scores_by_l1_are_the_papers_equations(collection, model):
 
 def test_shrinking_all_values_does_not_lower_the_penalty_and_a_zero_does(problem):
     _, triples = prepared(problem)
-    batch = triples.draw(triples.pairs, 16, np.random.default_rng(0))
+    batch = triples.batch(triples.pairs[:16], np.random.default_rng(0))
     ones = np.ones(problem.matrix.shape[0], np.float32)
     penalty = float(method.unit_l1(jnp.asarray(ones), batch))
     assert float(method.unit_l1(jnp.asarray(ones / 8), batch)) == pytest.approx(penalty, rel=1e-4)
@@ -174,18 +179,21 @@ def test_the_temperature_is_where_the_hinge_is_least():
         assert hinge <= np.maximum(0, 1 - other * differences).mean()
 
 
-def test_negatives_are_found_by_the_baseline_and_not_relevant(problem):
+def test_negatives_are_found_by_the_baseline_and_not_relevant_or_from_anywhere(problem):
     _, triples = prepared(problem)
     queries = np.arange(4)
     pairs = triples.of(queries)
     assert set(pairs[:, 0]) <= set(queries.tolist())
     relevant = {(q, d) for q, d in triples.pairs.tolist()}
     first = problem.postings.top(problem.impacts(problem.plain), RECIPE.candidates)
-    number = triples._number
-    for query in range(len(problem.queries)):
-        drawn = triples._others[query, : number[query]].tolist()
-        assert set(drawn) <= set(first[query].tolist()) - {-1}
-        assert not any((query, doc) in relevant for doc in drawn)
+    drawn = triples.negatives(np.repeat(queries, 100), np.random.default_rng(0)).reshape(4, 100)
+    for query, others in enumerate(drawn.tolist()):
+        assert set(others) <= set(first[query].tolist()) - {-1}
+        assert not any((query, doc) in relevant for doc in others)
+    free = Triples(problem, RECIPE.candidates, anywhere=0.5)
+    drawn = free.negatives(np.repeat(0, 4000), np.random.default_rng(0))
+    assert 0.4 < np.isin(drawn, free.others[0]).mean() < 1
+    assert len(set(drawn.tolist())) == problem.matrix.shape[1]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -204,7 +212,7 @@ def test_zeros_appear_on_the_way(collection, model):
 
 def test_a_seed_is_a_training(problem):
     queries = np.arange(len(problem.queries))
-    one, again, other = (stops_of(problem, queries, seed)[-1].w for seed in (0, 0, 1))
+    one, again, other = (stops_of(problem, queries, seed)[-1].values for seed in (0, 0, 1))
     np.testing.assert_array_equal(one, again)
     assert np.abs(one - other).max() > 0
 
@@ -226,47 +234,41 @@ def measured(ndcg, recall):
     return np.stack([np.asarray(ndcg, float), np.asarray(recall, float)], axis=1)
 
 
-def test_what_loses_either_measure_is_not_kept():
-    base = measured([0.2, 0.4, 0.6], [0.9, 0.9, 0.9])
-    assert keeps(base, base, RECIPE)
-    assert keeps(base + [0.1, 0], base, RECIPE)
-    assert not keeps(base - [0.1, 0], base, RECIPE)
-    assert not keeps(base + [0.1, -0.05], base, RECIPE)
-    # A mean gain that is all one query's is not told from luck.
-    assert not keeps(measured([0.2, 0.4, 0.61], [0.9] * 3), base, replace(RECIPE, gain=2.0))
+def tried(dropped, ndcg, recall=0.0, power=1.0):
+    measures = BASE + [ndcg, recall]
+    return Tried(Setting(0, "df", 0.5, power, dropped), dropped, measures)
 
 
-def test_the_most_zeros_that_keep_the_measures_are_chosen():
-    base = measured([0.2, 0.4, 0.6], [0.9, 0.9, 0.9])
+BASE = measured([0.2, 0.4, 0.6], [0.9, 0.9, 0.9])
 
-    def tried(dropped, gain, power=1.0):
-        return Tried(Setting("df", 0.5, power, dropped), dropped, base + [gain, 0])
 
-    few, some, better, many = (
-        tried(0.1, 0.2), tried(0.3, 0.01), tried(0.3, 0.02, 0.5), tried(0.4, -0.1)
-    )  # fmt: skip
-    assert most_zeros([few, some, better, many], base, RECIPE) == better.setting
-    assert most_zeros([many], base, RECIPE) is None
+def test_the_most_zeros_that_keep_both_measures_are_chosen():
+    few, some, better = tried(0.1, 0.2), tried(0.3, 0.01), tried(0.3, 0.02, power=0.5)
+    worse, forgetful = tried(0.4, -0.01), tried(0.5, 0.2, -0.05)
+    assert most_zeros([few, some, better, worse, forgetful], BASE, RECIPE) == better.setting
+    assert most_zeros([tried(0.2, 0.0, -0.001)], BASE, RECIPE) is not None
+    assert most_zeros([worse, forgetful], BASE, RECIPE) is None
 
 
 def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, monkeypatch):
-    from tdv_lucene.paper import selection
+    from tdv_lucene.paper import recipes
 
     seen, tried = [], []
-    train, measure = selection.train_to_zeros, selection._measure
+    train, measure = recipes.train_to_zeros, recipes._measure
 
     def noted(problem, features, triples, queries, *rest, **named):
         seen.append(set(queries.tolist()))
         return train(problem, features, triples, queries, *rest, **named)
 
-    def measuring(problem, values, some):
+    def measuring(problem, values, some=None):
         tried.append(set(some.tolist()))
         return measure(problem, values, some)
 
-    monkeypatch.setattr(selection, "train_to_zeros", noted)
-    monkeypatch.setattr(selection, "_measure", measuring)
+    monkeypatch.setattr(recipes, "train_to_zeros", noted)
+    monkeypatch.setattr(recipes, "_measure", measuring)
     folds = np.array_split(np.arange(len(problem.queries)), 2)
-    choose(FoldProblems.same(problem, folds), *prepared(problem), folds, RECIPE, 0)
+    features, triples = prepared(problem)
+    choose(FoldProblems.same(problem, folds), [features], triples, folds, RECIPE, 0)
     assert [sorted(each) for each in seen] == [folds[1].tolist(), folds[0].tolist()]
     baseline, *others = tried
     assert baseline == set(range(len(problem.queries)))
@@ -276,27 +278,34 @@ def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, mo
 @pytest.mark.parametrize(
     "model", ["bm25", *(pytest.param(name, marks=pytest.mark.slow) for name in ("qld", "tfidf"))]
 )
-def test_learning_records_the_choice_and_is_deterministic(collection, model):
-    vectors = latent_semantic_vectors(collection[0], dimensions=8)
+def test_learning_records_the_choice_and_is_deterministic(collection, model, monkeypatch):
+    vectors = [latent_semantic_vectors(collection[0], dimensions=n) for n in (8, 12)]
+    recipe = replace(RECIPE, kept_recall=0.0)
     # Anything is kept, so that there are zeros.
-    recipe = replace(RECIPE, gain=-1e9, kept_recall=0.0)
-    one, again = (
-        learn_tuned(*collection, model=model, recipe=recipe, vectors=vectors) for _ in range(2)
-    )
+    monkeypatch.setattr("tdv_lucene.paper.recipes.most_zeros", lambda tried, *_: tried[-1].setting)
+    matrix, *judged = collection
+    one, again = (learn_tuned(matrix, judged, model, recipe, vectors) for _ in range(2))
     np.testing.assert_array_equal(one.weights, again.weights)
-    found = one.manifest["folds"][0]["paper"]
-    assert found["setting"]["target"] == 0.3 and found["network"]["steps"] > 0
-    assert len(found["tried"]) == len(recipe.targets) * len(recipe.powers)
+    found = one.manifest["recipe"]
+    assert found["chosen"] == {
+        "vectors": 1, "statistics": "df", "sparsity": 0.8, "power": 0.0, "target": 0.3
+    }  # fmt: skip
+    assert len(found["tried"]) == 2 * len(recipe.targets) * len(recipe.powers)
     doc_freq = np.asarray(one.doc_freq)
-    assert doc_freq[one.weights == 0].sum() / doc_freq.sum() >= 0.3
+    gone = doc_freq[one.weights == 0].sum()
+    assert gone / doc_freq.sum() >= 0.3
     assert one.manifest["recommended_reduction"] == 0.0
+    ridf, full = (without_learning(one, matrix, by_ridf) for by_ridf in (True, False))
+    assert 0 <= gone - doc_freq[ridf.weights == 0].sum() <= doc_freq.max()
+    assert (full.weights == 1).all()
+    assert ridf.manifest["parameters"] == full.manifest["parameters"] == one.manifest["parameters"]
 
 
 def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
-    vectors = latent_semantic_vectors(collection[0], dimensions=8)
-    recipe = replace(RECIPE, gain=1e9)
-    values = learn_tuned(*collection, model="bm25", recipe=recipe, vectors=vectors)
-    assert values.manifest["folds"][0]["paper"]["setting"] is None
+    vectors = [latent_semantic_vectors(collection[0], dimensions=8)]
+    recipe = replace(RECIPE, kept_recall=2.0)
+    values = learn_tuned(collection[0], collection[1:], "bm25", recipe, vectors)
+    assert "chosen" not in values.manifest["recipe"]
     np.testing.assert_array_equal(values.weights, 1)
 
 
@@ -306,7 +315,6 @@ def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
         ({"sparsities": (1.5,)}, "1.5"),
         ({"targets": (0.3, 0.1)}, "0.3"),
         ({"inner_folds": 1}, "1"),
-        ({"against": "best"}, "best"),
     ],
 )
 def test_a_recipe_names_what_is_wrong(wrong, named):
@@ -318,7 +326,8 @@ def test_terms_without_a_vector_have_the_level():
     features = Features(
         jnp.zeros((3, 0)), jnp.asarray([1], jnp.int32), jnp.asarray([[2.0]], jnp.float32)
     )
-    np.testing.assert_allclose(method.term_values(jnp.asarray([0.5]), features), [1, 2, 1])
+    linear = method.as_linear(jnp.asarray([0.5]), features)
+    np.testing.assert_allclose(method.term_values(linear, features), [1, 2, 1])
 
 
 @pytest.mark.parametrize("values", [False, True])

@@ -92,5 +92,5 @@ def test_lists_shorter_than_carmels_k_go_last():
 
 
 def test_an_unknown_name_is_refused(matrix):
-    with pytest.raises(TdvError, match="df, ridf, random"):
+    with pytest.raises(TdvError, match=", ".join(PEERS)):
         unlearned_values(matrix, "carmelita")

@@ -98,12 +98,14 @@ def _comparison(indexes: int, sets: int, queries: int, text: str) -> SimpleNames
         **content.latencies(latency),
         **summarise_speed(latency, measured[0].words),
         "tuning": None,
+        "tiers": {},
         "terms_by_index": {n: of_terms for n in names[1:]},
         "trade_offs": {n: {**curve, "chosen": k / 10} for k, n in enumerate(names[1:])},
         "analysis": {"described": "English (Porter stemmer; recorded in the index)"},
         "parameters": {
             "comparisons": 99, "model": "bm25", "field": "contents",
-            "search": {n: {"k1": 0.9, "b": 0.4} for n in names}, "query_sets": [*found],
+            "search": {n: {"k1": 0.9, "b": 0.4} for n in names}, "tier_of": {},
+            "query_sets": [*found],
         },
         "rules": content.RULES, "notes": [f"note {text}"], "machine": {"cores": 2}, "versions": {},
     }  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tdv_lucene.index.shards.search import merge_hits
-from tdv_lucene.jvm.hits import Hits, Statistics
+from tdv_lucene.jvm.searcher import Hits, Statistics
 from tdv_lucene.vocabulary import ByteStrings
 
 Row = tuple[float, bytes]

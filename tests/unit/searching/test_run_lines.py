@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm.hits import Hits
+from tdv_lucene.jvm.searcher import Hits
 from tdv_lucene.searching.run_lines import append_run, lower_ties, require_run_names
 from tdv_lucene.vocabulary import ByteStrings
 

@@ -1,20 +1,15 @@
 package tdvlucene.common;
 
 import java.io.IOException;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import org.apache.lucene.index.BinaryDocValues;
-import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.ReaderUtil;
-import org.apache.lucene.index.SortedDocValues;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.Bits;
@@ -27,15 +22,8 @@ public final class ExternalIds {
   /** The segment of the last document that was asked for. */
   private LeafReaderContext leaf;
 
-  /** Null where ids are only stored. */
   private Column column;
-
   private StoredFields stored;
-
-  /** Reads the id of a document; null where it has none. */
-  private interface Column {
-    BytesRef of(int doc) throws IOException;
-  }
 
   public ExternalIds(IndexReader reader, Index index) throws IOException {
     this(IdField.of(reader, index));
@@ -45,7 +33,7 @@ public final class ExternalIds {
     this.field = field;
   }
 
-  /** The id of a document, UTF-8 text; valid until the next one is asked for. */
+  /** The id of a document, UTF-8 text. */
   public BytesRef of(int doc) throws IOException {
     if (field.isNumber()) {
       return new BytesRef(Integer.toString(field.numbers().of(doc)));
@@ -54,8 +42,10 @@ public final class ExternalIds {
       List<LeafReaderContext> leaves = field.reader().leaves();
       enter(leaves.get(ReaderUtil.subIndex(doc, leaves)));
     }
-    BytesRef id = column == null ? null : column.of(doc - leaf.docBase);
-    id = id == null ? storedId(doc - leaf.docBase) : id;
+    // Several are refused only if a single one is not stored either.
+    List<Object> values = column.of(doc - leaf.docBase);
+    Object value = values.size() == 1 ? values.get(0) : storedId(doc - leaf.docBase);
+    BytesRef id = value instanceof BytesRef bytes ? bytes : new BytesRef(value.toString());
     if (!TermText.isText(id)) {
       throw refusal("has " + id + " as its '" + field.field() + "', bytes that are no text (UTF-8)", doc);
     }
@@ -64,7 +54,7 @@ public final class ExternalIds {
 
   private void enter(LeafReaderContext next) throws IOException {
     leaf = next;
-    column = column(leaf.reader(), field.field());
+    column = Column.of(leaf.reader(), field.field());
     stored = null;
   }
 
@@ -79,8 +69,7 @@ public final class ExternalIds {
     }
     ExternalIds ids = new ExternalIds(field);
     for (LeafReaderContext leaf : reader.leaves()) {
-      ids.enter(leaf);
-      boolean oneTells = ids.column == null && hasOneEach(leaf.reader(), field.field());
+      boolean oneTells = isOnlyStored(leaf.reader(), field.field());
       Bits live = leaf.reader().getLiveDocs();
       boolean isRead = false;
       for (int doc = 0; doc < leaf.reader().maxDoc() && !(isRead && oneTells); doc++) {
@@ -92,52 +81,24 @@ public final class ExternalIds {
     }
   }
 
-  private static boolean hasOneEach(LeafReader segment, String name) throws IOException {
+  /** Whether a segment has no doc values of a field, and one term of it for each document. */
+  private static boolean isOnlyStored(LeafReader segment, String name) throws IOException {
+    FieldInfo info = segment.getFieldInfos().fieldInfo(name);
     Terms terms = segment.terms(name);
     return terms != null
+        && info.getDocValuesType() == DocValuesType.NONE
         && terms.getDocCount() == segment.maxDoc()
         && terms.getSumDocFreq() == segment.maxDoc();
   }
 
-  private static Column column(LeafReader segment, String name) throws IOException {
-    FieldInfo info = segment.getFieldInfos().fieldInfo(name);
-    DocValuesType type = info == null ? DocValuesType.NONE : info.getDocValuesType();
-    switch (type) {
-      case BINARY:
-        BinaryDocValues bytes = segment.getBinaryDocValues(name);
-        return doc -> bytes.advanceExact(doc) ? bytes.binaryValue() : null;
-      case SORTED:
-      case SORTED_SET:
-        SortedDocValues terms = DocValues.unwrapSingleton(DocValues.getSortedSet(segment, name));
-        return terms == null
-            ? null
-            : doc -> terms.advanceExact(doc) ? terms.lookupOrd(terms.ordValue()) : null;
-      case NUMERIC:
-      case SORTED_NUMERIC:
-        NumericDocValues all = DocValues.unwrapSingleton(DocValues.getSortedNumeric(segment, name));
-        return all == null
-            ? null
-            : doc ->
-                all.advanceExact(doc) ? new BytesRef(Long.toString(all.longValue())) : null;
-      default:
-        return null;
-    }
-  }
-
-  /** Old Anserini indexes have no doc values for the id, only the stored field. */
-  private BytesRef storedId(int doc) throws IOException {
+  /** Bytes, a number or a string. Old Anserini indexes have no doc values for the id. */
+  private Object storedId(int doc) throws IOException {
     stored = stored == null ? leaf.reader().storedFields() : stored;
-    Set<String> only = Collections.singleton(field.field());
-    IndexableField[] found = stored.document(doc, only).getFields(field.field());
-    if (found.length == 1) {
-      IndexableField id = found[0];
-      if (id.binaryValue() != null) {
-        return id.binaryValue();
-      }
-      String text = id.numericValue() == null ? id.stringValue() : id.numericValue().toString();
-      if (text != null) {
-        return new BytesRef(text);
-      }
+    IndexableField[] found =
+        stored.document(doc, Set.of(field.field())).getFields(field.field());
+    Object value = found.length == 1 ? StoredText.value(found[0]) : null;
+    if (value != null) {
+      return value;
     }
     String has = found.length > 1 ? "has several '" : "has no '";
     String where = found.length > 1 ? "'" : "' that is stored or has doc values";

@@ -69,7 +69,7 @@ public enum FrequencyKind {
   public static FrequencyKind of(IndexReader reader, String field) throws IOException {
     FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
     long postings = info == null ? 0 : reader.getSumDocFreq(field);
-    if (postings <= 0 || !Indexes.hasFrequencies(info)) {
+    if (postings <= 0 || !Index.hasFrequencies(info)) {
       return COUNTS;
     }
     if (areFeatures(reader, info)) {
@@ -79,7 +79,7 @@ public enum FrequencyKind {
       return WEIGHTS;
     }
     double mean = mean(reader, field);
-    boolean isScaled = Indexes.recorded(reader, field, "tf") != null; // by us, who know of what
+    boolean isScaled = Index.recorded(reader, field, "tf") != null; // by us, who know of what
     boolean isHeavy = mean >= LEAST_MEAN_WEIGHT && !isScaled;
     return isHeavy && shareOfOnes(reader, field, postings) <= MOST_ONES ? LIKELY_WEIGHTS : COUNTS;
   }

@@ -33,7 +33,7 @@ public record IdField(IndexReader reader, Index index, String field, DocumentNum
   /** Finds it in an index that is open. */
   public static IdField of(IndexReader reader, Index index) throws IOException {
     String asked = index.idField();
-    String recorded = Indexes.userData(reader).get(RECORD);
+    String recorded = Index.userData(reader).get(RECORD);
     if (asked != null && recorded != null && !asked.equals(recorded)) {
       throw new UserException(
           index + " records that its documents are named by " + show(recorded) + ", and "
@@ -78,7 +78,7 @@ public record IdField(IndexReader reader, Index index, String field, DocumentNum
    * contents}. A field called {@code id} alone tells nothing: it is Solr's key, too.
    */
   public static String whyNotAnserinis(IndexReader reader) throws IOException {
-    String recorded = Indexes.userData(reader).get(SEARCHER);
+    String recorded = Index.userData(reader).get(SEARCHER);
     if (recorded != null) {
       return recorded.equals("anserini") ? "" : "the index that was pruned was not Anserini's";
     }
@@ -94,15 +94,15 @@ public record IdField(IndexReader reader, Index index, String field, DocumentNum
     if (id.getDocValuesType() != columnOfIds(reader)) {
       return "its 'id' has no " + columnOfIds(reader).toString().toLowerCase() + " doc values";
     }
-    if (contents == null || !Indexes.hasFrequencies(contents)) {
+    if (contents == null || !Index.hasFrequencies(contents)) {
       return "it has no field 'contents' with frequencies";
     }
     return "";
   }
 
   private static DocValuesType columnOfIds(IndexReader reader) {
-    DirectoryReader first = Indexes.shardsOf(reader).get(0);
-    int created = Segments.commitOf(first).getIndexCreatedVersionMajor();
+    DirectoryReader first = Index.shardsOf(reader).get(0);
+    int created = Index.commitOf(first).getIndexCreatedVersionMajor();
     return created < FIRST_BINARY ? DocValuesType.SORTED : DocValuesType.BINARY;
   }
 }

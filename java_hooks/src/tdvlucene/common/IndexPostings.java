@@ -98,7 +98,7 @@ public final class IndexPostings {
 
   private IOException locate(Exception thrown) throws IOException {
     LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(base, leaves));
-    String segment = Segments.segmentOf(leaf).getSegmentName();
+    String segment = Index.segmentOf(leaf).getSegmentName();
     return new Failures.Located(thrown, segment, field, terms.term());
   }
 }

@@ -44,7 +44,7 @@ public abstract class Job {
   /** As {@link #open}, for an index that nobody is writing to. */
   protected final IndexReader openUnlocked(Index index) throws IOException {
     reads(index);
-    return Indexes.openUnlocked(index);
+    return index.openUnlocked();
   }
 
   /** Says that the job reads an index which somebody else has opened. */

@@ -81,7 +81,7 @@ public enum NormKind {
     if (info == null || !info.hasNorms()) {
       return NONE;
     }
-    if (Indexes.recorded(reader, field, BakedNorms.RECORD) != null) {
+    if (Index.recorded(reader, field, BakedNorms.RECORD) != null) {
       return BAKED;
     }
     Sums sums = new Sums();
@@ -106,9 +106,9 @@ public enum NormKind {
     if (kind != BAKED) {
       return kind;
     }
-    for (DirectoryReader shard : Indexes.shardsOf(reader)) {
+    for (DirectoryReader shard : Index.shardsOf(reader)) {
       if (shard.getSumDocFreq(field) > 0) { // else it has no norms to tell their kind
-        return valueOf(Indexes.recorded(shard, field, BakedNorms.RECORD));
+        return valueOf(Index.recorded(shard, field, BakedNorms.RECORD));
       }
     }
     return DEFAULT;

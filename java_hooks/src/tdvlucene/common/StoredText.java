@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Set;
 import org.apache.lucene.document.Document;
+import org.apache.lucene.index.IndexableField;
 
 /**
  * The text of a field that an index stores of a document: the stored field of that name, else what
@@ -20,6 +21,12 @@ public final class StoredText {
 
   public StoredText(String field) {
     this.field = field;
+  }
+
+  /** The value of a stored field as it was stored: a string, a number or bytes. */
+  public static Object value(IndexableField field) {
+    Object value = field.binaryValue() != null ? field.binaryValue() : field.numericValue();
+    return value != null ? value : field.stringValue();
   }
 
   /** The stored fields that {@link #of} looks at. */

@@ -13,15 +13,11 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiDocValues;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NumericDocValues;
-import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
-import tdvlucene.common.IndexPostings;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.common.Pool;
@@ -43,29 +39,26 @@ public final class ExtractJob extends Job {
   private final String field;
   private final Path output;
   private final int threads;
-  private final Queue<Reader> idle = new ConcurrentLinkedQueue<>();
   private final Queue<MatrixFiles.Chunk> spare = new ConcurrentLinkedQueue<>();
-  private int pieceSize = MatrixPlan.POSTINGS;
   private boolean positions;
   private boolean sequences;
+  private int pieceSize = MatrixPlan.POSTINGS;
   private int rangeSize = TokenSequences.TOKENS;
   private DocumentNumbers live;
 
-  public ExtractJob(Index index, String field, String output, int threads) {
+  /**
+   * @param positions also writes where each posting's document has the term first, and
+   * @param sequences every document's tokens in order, where the field has positions
+   */
+  public ExtractJob(
+      Index index, String field, String output, int threads, boolean positions,
+      boolean sequences) {
     this.index = index;
     this.field = field;
     this.output = Paths.get(output);
     this.threads = threads;
-  }
-
-  /** Also writes where each posting's document has the term first, if the field has positions. */
-  public void readPositions() {
-    positions = true;
-  }
-
-  /** Also writes every document's tokens in order, if the field has positions. */
-  public void readSequences() {
-    sequences = true;
+    this.positions = positions;
+    this.sequences = sequences;
   }
 
   /** Tokens of sequences that are put in order at once. */
@@ -81,9 +74,9 @@ public final class ExtractJob extends Job {
   @Override
   protected Object run() throws IOException {
     try (IndexReader reader = openUnlocked(index)) {
-      FieldInfo info = Indexes.requireFrequencies(reader, index, field);
-      positions &= Indexes.hasPositions(info);
-      sequences &= Indexes.hasPositions(info);
+      FieldInfo info = Index.requireFrequencies(reader, index, field);
+      positions &= Index.hasPositions(info);
+      sequences &= Index.hasPositions(info);
       live = DocumentNumbers.ofLive(reader);
       int[] lengths = writePostings(reader);
       writeDocuments(reader, lengths);
@@ -105,7 +98,7 @@ public final class ExtractJob extends Job {
     Terms terms = MultiTerms.getTerms(reader, field);
     try (MatrixFiles files = new MatrixFiles(output, live.size(), positions);
         Pool pool = new Pool(threads)) {
-      Indexes.checkIntegrity(reader, this, pool);
+      Index.checkIntegrity(reader, this, pool);
       if (terms != null) {
         phase("extracting postings", Math.max(0, terms.getSumDocFreq()));
         writePieces(reader, terms, files, pool);
@@ -137,36 +130,11 @@ public final class ExtractJob extends Job {
   private MatrixFiles.Chunk read(MatrixPlan.Piece piece, IndexReader reader, Terms terms)
       throws IOException {
     checkCancelled();
-    Reader in = idle.poll();
-    in = in == null ? new Reader(reader, terms) : in;
-    MatrixFiles.Chunk chunk = spare.poll();
-    chunk = chunk == null ? new MatrixFiles.Chunk() : chunk;
-    in.read(piece, chunk);
-    idle.add(in);
+    MatrixFiles.Chunk idle = spare.poll();
+    MatrixFiles.Chunk chunk =
+        idle == null ? new MatrixFiles.Chunk(reader, field, terms, live, positions) : idle;
+    chunk.read(piece);
     return chunk;
-  }
-
-  /** The enums that a thread reads with. */
-  private final class Reader {
-    private final TermsEnum each;
-    private final IndexPostings postings;
-
-    private Reader(IndexReader reader, Terms terms) throws IOException {
-      this.each = terms.iterator();
-      this.postings = new IndexPostings(reader, field);
-    }
-
-    private void read(MatrixPlan.Piece piece, MatrixFiles.Chunk chunk) throws IOException {
-      chunk.clear(piece.from() > 0);
-      BytesRef term = each.seekCeil(piece.first()) == TermsEnum.SeekStatus.END ? null : each.term();
-      while (term != null && (piece.isPart() || !term.equals(piece.stop()))) {
-        chunk.addTerm(term);
-        postings.reset(each, positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
-        int most = piece.isPart() ? piece.postings() : each.docFreq();
-        chunk.read(postings, live, positions, piece.from(), piece.to(), most);
-        term = piece.isPart() ? null : each.next();
-      }
-    }
   }
 
   private void writeDocuments(IndexReader reader, int[] docLen) throws IOException {

@@ -3,6 +3,10 @@ package tdvlucene.extract;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.BytesRefBuilder;
@@ -101,34 +105,56 @@ final class MatrixFiles implements Closeable {
    * and grows to the largest piece, whose size {@link MatrixPlan} bounds.
    */
   static final class Chunk {
-    /** Terms after one another, and where each ends. */
-    byte[] text = new byte[0];
+    private final TermsEnum each;
+    private final IndexPostings list;
+    private final DocumentNumbers live;
+    private final boolean positions;
 
-    int[] textEnds = new int[0];
+    /** Terms after one another, and where each ends. */
+    private byte[] text = new byte[0];
+
+    private int[] textEnds = new int[0];
 
     /** Where each term's postings end in {@link #rows} and {@link #freqs}. */
-    int[] ends = new int[0];
+    private int[] ends = new int[0];
 
-    int[] rows = new int[0];
-    int[] freqs = new int[0];
+    private int[] rows = new int[0];
+    private int[] freqs = new int[0];
 
     /** Where documents have the term first; filled if it was asked for. */
-    int[] firsts = new int[0];
+    private int[] firsts = new int[0];
 
-    int terms;
-    int postings;
+    private int terms;
+    private int postings;
 
     /** Whether this continues the term at which the chunk before stopped. */
-    boolean continued;
+    private boolean continued;
 
-    void clear(boolean continued) {
-      this.continued = continued;
-      terms = 0;
-      postings = 0;
+    /** @param positions whether the first ones are read */
+    Chunk(
+        IndexReader reader, String field, Terms terms, DocumentNumbers live, boolean positions)
+        throws IOException {
+      this.each = terms.iterator();
+      this.list = new IndexPostings(reader, field);
+      this.live = live;
+      this.positions = positions;
     }
 
-    /** Adds a term without postings; they are to follow. */
-    void addTerm(BytesRef term) {
+    /** Reads a piece, in place of what there was. */
+    void read(MatrixPlan.Piece piece) throws IOException {
+      continued = piece.from() > 0;
+      terms = 0;
+      postings = 0;
+      BytesRef term = each.seekCeil(piece.first()) == TermsEnum.SeekStatus.END ? null : each.term();
+      while (term != null && (piece.isPart() || !term.equals(piece.stop()))) {
+        addTerm(term);
+        list.reset(each, positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
+        addPostings(piece.from(), piece.to(), piece.isPart() ? piece.postings() : each.docFreq());
+        term = piece.isPart() ? null : each.next();
+      }
+    }
+
+    private void addTerm(BytesRef term) {
       int before = terms == 0 ? 0 : textEnds[terms - 1];
       text = ArrayUtil.grow(text, before + term.length);
       System.arraycopy(term.bytes, term.offset, text, before, term.length);
@@ -138,21 +164,19 @@ final class MatrixFiles implements Closeable {
       terms++;
     }
 
-    /** Reads documents {@code from} up to {@code to} of the term added last; all are numbered. */
-    void read(
-        IndexPostings in, DocumentNumbers live, boolean positions, int from, int to, int most)
-        throws IOException {
+    /** Adds those of documents {@code from} up to {@code to}, the term's. */
+    private void addPostings(int from, int to, int most) throws IOException {
       rows = ArrayUtil.grow(rows, postings + most);
       freqs = ArrayUtil.grow(freqs, postings + most);
       firsts = positions ? ArrayUtil.grow(firsts, postings + most) : firsts;
-      for (int doc = from == 0 ? in.next() : in.advance(from); doc < to; doc = in.next()) {
+      for (int doc = from == 0 ? list.next() : list.advance(from); doc < to; doc = list.next()) {
         int row = live.of(doc);
         if (row >= 0) {
           rows[postings] = row;
           if (positions) {
-            firsts[postings] = in.nextPosition();
+            firsts[postings] = list.nextPosition();
           }
-          freqs[postings++] = in.freq();
+          freqs[postings++] = list.freq();
         }
       }
       ends[terms - 1] = postings;

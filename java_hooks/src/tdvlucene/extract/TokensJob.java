@@ -30,18 +30,15 @@ public final class TokensJob extends Job {
   private final Index index;
   private final Analyzer analyzer;
   private final String output;
-  private boolean allDocuments;
+  private final boolean allDocuments;
   private int written;
 
-  public TokensJob(Index index, Analyzer analyzer, String output) {
+  /** @param allDocuments with an empty line for each without text: lines are numbered as they are */
+  public TokensJob(Index index, Analyzer analyzer, String output, boolean allDocuments) {
     this.index = index;
     this.analyzer = analyzer;
     this.output = output;
-  }
-
-  /** Writes an empty line for a document without text, so that lines are numbered as documents. */
-  public void numberLines() {
-    allDocuments = true;
+    this.allDocuments = allDocuments;
   }
 
   /** The number of documents that had a text. */

@@ -21,7 +21,6 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.SmallFloat;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.StoredText;
@@ -49,7 +48,7 @@ public final class AnalysisSample {
    * @param most documents, from all over the index
    */
   public static String texts(Index index, String field, int most) throws IOException {
-    return Indexes.read(index, reader ->
+    return index.read(reader ->
         Json.of(sample(reader, field, most).stream().map(Sampled::text).toList()));
   }
 
@@ -87,7 +86,7 @@ public final class AnalysisSample {
    */
   public static String compare(Index index, String field, int most, List<Analyzer> analyzers)
       throws IOException {
-    return Indexes.read(index, reader -> {
+    return index.read(reader -> {
       int[][] counts = new int[analyzers.size()][5];
       for (Sampled document : sample(reader, field, most)) {
         compare(document, field, analyzers, counts);

@@ -14,9 +14,7 @@ import org.apache.lucene.index.SegmentInfos;
 import tdvlucene.common.FrequencyKind;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.common.Segments;
 import tdvlucene.common.WrittenSegments;
 
 /** Describes an index without a look at its postings and norms. */
@@ -31,18 +29,18 @@ public final class Identity {
    */
   public static String open(Index index) throws IOException {
     index.hold();
-    return Indexes.read(index, reader -> {
+    return index.read(reader -> {
       List<Object> commits = new ArrayList<>();
-      for (DirectoryReader shard : Indexes.shardsOf(reader)) {
+      for (DirectoryReader shard : Index.shardsOf(reader)) {
         Map<String, Object> commit = of(shard);
-        commit.put("user_data", new TreeMap<>(Indexes.userData(shard)));
-        commit.put("since", new WrittenSegments(Segments.commitOf(shard)).since());
+        commit.put("user_data", new TreeMap<>(Index.userData(shard)));
+        commit.put("since", new WrittenSegments(Index.commitOf(shard)).since());
         commits.add(commit);
       }
       Map<String, Object> found = new TreeMap<>();
       found.put("commits", commits);
       found.put("fields", fields(reader));
-      found.put("files", Segments.fileSizes(reader));
+      found.put("files", Index.fileSizes(reader));
       found.put("why_not_anserinis", IdField.whyNotAnserinis(reader));
       return Json.of(found);
     });
@@ -50,13 +48,13 @@ public final class Identity {
 
   /** Commit id, segments file, Lucene version of the commit, live and deleted documents. */
   private static Map<String, Object> of(DirectoryReader reader) {
-    SegmentInfos infos = Segments.commitOf(reader);
+    SegmentInfos infos = Index.commitOf(reader);
     Map<String, Object> identity = new TreeMap<>();
     identity.put("commit", hex(infos.getId()));
     identity.put("segments_file", infos.getSegmentsFileName());
     identity.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));
     identity.put("documents", reader.numDocs());
-    identity.put("deleted", Segments.countDeleted(reader));
+    identity.put("deleted", Index.countDeleted(reader));
     return identity;
   }
 
@@ -77,9 +75,9 @@ public final class Identity {
    * The {@link FrequencyKind} of a field, which takes a look at all its norms. Refuses features.
    */
   public static String frequencies(Index index, String field) throws IOException {
-    return Indexes.read(index, reader -> {
-      if (Indexes.hasField(reader, field)) { // a shard may lack it
-        Indexes.requireFrequencies(reader, index, field);
+    return index.read(reader -> {
+      if (Index.hasField(reader, field)) { // a shard may lack it
+        Index.requireFrequencies(reader, index, field);
       }
       return FrequencyKind.of(reader, field).toString();
     });

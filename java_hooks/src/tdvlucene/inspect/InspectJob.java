@@ -31,11 +31,9 @@ import tdvlucene.common.FrequencyKind;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.IndexFiles;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
-import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
 
 /**
@@ -64,7 +62,7 @@ public final class InspectJob extends Job {
     try (IndexReader reader = open(index)) {
       Map<String, Object> found = new LinkedHashMap<>();
       found.put("checked", check());
-      found.put("locked", Indexes.lockedFolder(reader, index) != null);
+      found.put("locked", index.lockedFolder(reader) != null);
       String why = whyNotNamed(reader);
       found.put("without_ids", why);
       found.put("segments", segments(reader));
@@ -116,7 +114,7 @@ public final class InspectJob extends Job {
 
   private static List<Object> segments(IndexReader reader) {
     List<Object> segments = new ArrayList<>();
-    for (SegmentCommitInfo commit : Segments.of(reader)) {
+    for (SegmentCommitInfo commit : Index.segmentsOf(reader)) {
       SegmentInfo info = commit.info;
       Map<String, Object> segment = new LinkedHashMap<>();
       segment.put("name", info.name);
@@ -146,7 +144,7 @@ public final class InspectJob extends Job {
       field.put("knn_dimensions", info.getVectorDimension());
       if (info.getIndexOptions() != IndexOptions.NONE) {
         field.put("norms", NormKind.of(reader, info.name).toString());
-        if (Indexes.hasFrequencies(info)) {
+        if (Index.hasFrequencies(info)) {
           field.put("frequencies", FrequencyKind.of(reader, info.name).toString());
         }
         putCounts(reader, info.name, field);
@@ -187,7 +185,7 @@ public final class InspectJob extends Job {
   }
 
   private static String whyNotPruned(IndexReader reader, FieldInfo info) throws IOException {
-    String reason = Indexes.whyNotCounted(reader, info);
+    String reason = Index.whyNotCounted(reader, info);
     if (!reason.isEmpty()) {
       return reason;
     }

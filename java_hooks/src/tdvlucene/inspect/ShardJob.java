@@ -29,15 +29,14 @@ public final class ShardJob extends Job {
   private final Set<Long> wanted = new HashSet<>();
   private final List<String> found = new ArrayList<>();
 
-  /** @param hashes where to write them, 64 bits each, as an array of NumPy's */
-  public ShardJob(Index index, String hashes) {
+  /**
+   * @param folder gets hashes.npy, 64 bits each
+   * @param wanted a JSON array of hashes, as strings, whose ids are asked for
+   */
+  public ShardJob(Index index, String folder, String wanted) {
     this.index = index;
-    this.hashes = Paths.get(hashes);
-  }
-
-  /** Also says which ids have one of these hashes. @param numbers a JSON array, as strings */
-  public void findIds(String numbers) {
-    Json.parseStrings(numbers).forEach(number -> wanted.add(Long.parseLong(number)));
+    this.hashes = Paths.get(folder, "hashes.npy");
+    Json.parseStrings(wanted).forEach(number -> this.wanted.add(Long.parseLong(number)));
   }
 
   /** A JSON array of the ids asked for. */

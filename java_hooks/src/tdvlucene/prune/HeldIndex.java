@@ -20,7 +20,7 @@ import org.apache.lucene.store.Lock;
 import org.apache.lucene.store.LockObtainFailedException;
 import org.apache.lucene.store.NoLockFactory;
 import org.apache.lucene.util.IOUtils;
-import tdvlucene.common.Indexes;
+import tdvlucene.common.Index;
 import tdvlucene.common.UserException;
 
 /** A pruned index to which nobody else writes for as long as this is open. */
@@ -30,7 +30,7 @@ public final class HeldIndex implements Closeable {
   private final Lock lock;
 
   public HeldIndex(String index) throws IOException {
-    Indexes.lastCommit(index); // whoever has no index there is told so, and no lock is left
+    Index.lastCommit(index); // whoever has no index there is told so, and no lock is left
     this.index = index;
     this.folder = FSDirectory.open(Paths.get(index));
     try {

@@ -24,11 +24,10 @@ import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
+import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
-import tdvlucene.common.Segments;
 import tdvlucene.common.WrittenSegments;
 import tdvlucene.rules.FieldsJob;
 import tdvlucene.rules.PlannedField;
@@ -123,7 +122,7 @@ public class PruneJob extends FieldsJob {
   /** Decides what segments become, once norms are known; counts, too. */
   final CodecReader[] decide(IndexReader reader, List<Segment> segments, Pool pool)
       throws IOException {
-    deleted = Segments.countDeleted(reader);
+    deleted = Index.countDeleted(reader);
     CodecReader[] readers =
         segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
     long toWrite = 0;
@@ -206,13 +205,11 @@ public class PruneJob extends FieldsJob {
         writer.addIndexes(readers);
       }
       try (DirectoryReader written = DirectoryReader.open(writer)) {
-        writer.setLiveCommitData(userData(source, Segments.of(written)).entrySet());
+        writer.setLiveCommitData(userData(source, Index.segmentsOf(written)).entrySet());
       }
       writer.commit();
-      try (DirectoryReader made = DirectoryReader.open(folder)) {
-        report.put("bytes", Segments.bytes(made));
-      }
     }
+    report.put("bytes", IndexFiles.of(output.toString()).bytes());
   }
 
   /** How pruned segments are written, which are added in the order of the source's. */
@@ -234,7 +231,7 @@ public class PruneJob extends FieldsJob {
   /** Adds to what the source's commit says how these segments were pruned. */
   final Map<String, String> userData(IndexReader source, Iterable<SegmentCommitInfo> written)
       throws IOException {
-    Map<String, String> all = new HashMap<>(Indexes.userData(source));
+    Map<String, String> all = new HashMap<>(Index.userData(source));
     // Of fields pruned earlier, what holds of them still is among what is put now.
     all.keySet().removeIf(key -> key.startsWith("tdv.") && !key.startsWith("tdv.fields."));
     for (PlannedField target : targets) {
@@ -242,7 +239,7 @@ public class PruneJob extends FieldsJob {
     }
     all.putAll(userData);
     // Of an index, the number of changes never falls: see UpdateJob.
-    all.put(VERSION, Long.toString(Segments.commitOf(source).getVersion()));
+    all.put(VERSION, Long.toString(Index.commitOf(source).getVersion()));
     all.put(WrittenSegments.RECORD, WrittenSegments.record(written));
     return all;
   }
@@ -254,7 +251,7 @@ public class PruneJob extends FieldsJob {
    * @param entries a JSON array of [name, value]
    */
   public static void addUserData(String index, String entries) throws IOException {
-    Map<String, String> all = new HashMap<>(Indexes.lastCommit(index).getUserData());
+    Map<String, String> all = new HashMap<>(Index.lastCommit(index).getUserData());
     for (List<String> entry : Json.parseRows(entries)) {
       all.put(entry.get(0), entry.get(1));
     }

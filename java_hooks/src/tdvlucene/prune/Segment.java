@@ -13,9 +13,9 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.NormKind;
-import tdvlucene.common.Segments;
 import tdvlucene.rules.PlannedField;
 
 /** A segment of the source. */
@@ -31,7 +31,7 @@ public final class Segment {
 
   private Segment(LeafReaderContext context) {
     this.reader = (CodecReader) context.reader();
-    this.info = Segments.segmentOf(context).getSegmentInfo();
+    this.info = Index.segmentOf(context).getSegmentInfo();
     this.live = reader.getLiveDocs();
     this.docBase = context.docBase;
   }

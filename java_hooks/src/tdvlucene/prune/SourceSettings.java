@@ -24,10 +24,9 @@ import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.index.SegmentReader;
-import tdvlucene.common.Indexes;
+import tdvlucene.common.Index;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
-import tdvlucene.common.Segments;
 
 /** A writer's configuration that keeps the properties of the source index. */
 final class SourceSettings {
@@ -51,15 +50,15 @@ final class SourceSettings {
       }
       Lucene.keepParentField(config, info);
     }
-    for (SegmentCommitInfo commit : Segments.of(source)) {
+    for (SegmentCommitInfo commit : Index.segmentsOf(source)) {
       SegmentInfo segment = commit.info;
       if (segment.getIndexSort() != null) {
         config.setIndexSort(segment.getIndexSort());
       }
       config.setCodec(FilesApart.of(codec(segment), apart));
     }
-    for (DirectoryReader shard : Indexes.shardsOf(source)) {
-      SegmentInfos commit = Segments.commitOf(shard);
+    for (DirectoryReader shard : Index.shardsOf(source)) {
+      SegmentInfos commit = Index.commitOf(shard);
       if (commit.size() > 0) {
         config.setIndexCreatedVersionMajor(commit.getIndexCreatedVersionMajor());
       }

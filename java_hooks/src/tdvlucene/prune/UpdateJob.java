@@ -26,7 +26,6 @@ import org.apache.lucene.store.IOContext;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Index;
 import tdvlucene.common.Pool;
-import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
 import tdvlucene.common.WrittenSegments;
 
@@ -105,7 +104,7 @@ public final class UpdateJob extends PruneJob {
   /** Refuses a source that is not a later state of the one that was pruned. */
   private void requireLater(SegmentInfos last) {
     long before = Long.parseLong(last.getUserData().getOrDefault(VERSION, "0"));
-    long now = Segments.commitOf(source).getVersion();
+    long now = Index.commitOf(source).getVersion();
     if (now < before) {
       throw new UserException(
           index + " is at version " + now + ", and " + held.index + " was made of version " + before
@@ -205,7 +204,7 @@ public final class UpdateJob extends PruneJob {
   private static void delete(IndexWriter writer, UpdatePlan plan) throws IOException {
     try (DirectoryReader open = DirectoryReader.open(writer)) {
       for (LeafReaderContext leaf : open.leaves()) {
-        for (int doc : plan.deletionsIn(Segments.segmentOf(leaf).getSegmentName())) {
+        for (int doc : plan.deletionsIn(Index.segmentOf(leaf).getSegmentName())) {
           if (writer.tryDeleteDocument(leaf.reader(), doc) == -1) {
             throw new IllegalStateException("a segment was merged that nobody may merge");
           }

@@ -14,7 +14,6 @@ import org.apache.lucene.util.Bits;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
@@ -96,7 +95,7 @@ public final class PlannedField {
 
   /** Refuses an index whose field no rule can be applied to, or whose documents have no names. */
   public static void require(Index index, String field) throws IOException {
-    Indexes.read(index, reader -> {
+    index.read(reader -> {
       new PlannedField(field, field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
       return null;
@@ -109,16 +108,16 @@ public final class PlannedField {
    */
   public void readNorms(IndexReader reader, Index index, boolean isShard) throws IOException {
     norms = NormKind.NONE;
-    if (isShard && !Indexes.hasField(reader, source)) {
+    if (isShard && !Index.hasField(reader, source)) {
       return;
     }
-    FieldInfo info = Indexes.requireFrequencies(reader, index, source);
+    FieldInfo info = Index.requireFrequencies(reader, index, source);
     norms = NormKind.of(reader, source);
     String where = "field '" + source + "' of " + index;
     if (!norms.whyNotPruned().isEmpty()) {
       throw new UserException(where + ": " + norms.whyNotPruned());
     }
-    if (rule.readsPositions() && !Indexes.hasPositions(info)) {
+    if (rule.readsPositions() && !Index.hasPositions(info)) {
       throw new UserException(
           where + " has no positions, and these TDVs have a first-position boost: learn with "
               + "lead=False"

@@ -16,7 +16,6 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.common.Tokens;
@@ -31,16 +30,14 @@ public final class Dictionary {
    * @param terms a JSON array
    */
   public static String of(Index index, String field, String terms) throws IOException {
-    return Indexes.read(index, reader -> of(reader, field, terms));
-  }
-
-  static String of(IndexReader reader, String field, String terms) throws IOException {
-    List<List<Long>> counts = new ArrayList<>();
-    for (String text : Json.parseStrings(terms)) {
-      Term term = new Term(field, text);
-      counts.add(List.of((long) reader.docFreq(term), reader.totalTermFreq(term)));
-    }
-    return Json.of(counts);
+    return index.read(reader -> {
+      List<List<Long>> counts = new ArrayList<>();
+      for (String text : Json.parseStrings(terms)) {
+        Term term = new Term(field, text);
+        counts.add(List.of((long) reader.docFreq(term), reader.totalTermFreq(term)));
+      }
+      return Json.of(counts);
+    });
   }
 
   /**
@@ -51,7 +48,7 @@ public final class Dictionary {
   public static void writePairs(Index first, Index second, String field, String folder)
       throws IOException {
     Path to = Paths.get(folder);
-    Indexes.read(first, a -> Indexes.read(second, b -> {
+    first.read(a -> second.read(b -> {
       try (NpyWriter text = new NpyWriter(to.resolve("terms.npy"), "|u1");
           NpyWriter ends = new NpyWriter(to.resolve("ends.npy"), "<i8");
           NpyWriter counts = new NpyWriter(to.resolve("counts.npy"), "<i8")) {
@@ -91,7 +88,7 @@ public final class Dictionary {
    */
   public static String known(Index index, String field, Analyzer analyzer, String texts)
       throws IOException {
-    return Indexes.read(index, reader -> {
+    return index.read(reader -> {
       Map<String, List<String>> found =
           new TreeMap<>(Map.of("known", new ArrayList<>(), "unknown", new ArrayList<>()));
       TreeSet<BytesRef> terms = new TreeSet<>();
@@ -112,6 +109,6 @@ public final class Dictionary {
 
   /** A JSON array of the fields that can be searched. */
   public static String fields(Index index) throws IOException {
-    return Indexes.read(index, reader -> Json.of(Indexes.withFrequencies(reader)));
+    return index.read(reader -> Json.of(Index.withFrequencies(reader)));
   }
 }

@@ -13,17 +13,23 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.ReaderUtil;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.index.Term;
+import org.apache.lucene.search.BooleanClause;
+import org.apache.lucene.search.BooleanQuery;
 import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.StoredText;
 
@@ -38,7 +44,7 @@ public final class DocumentIds {
    */
   public static String known(Index index, String ids) throws IOException {
     List<String> asked = Json.parseStrings(ids);
-    return Indexes.read(index, reader -> {
+    return index.read(reader -> {
       Map<String, Integer> found = find(reader, index, asked);
       List<String> known = new ArrayList<>(asked);
       known.removeIf(id -> !found.containsKey(id));
@@ -59,7 +65,7 @@ public final class DocumentIds {
     Set<String> fields = new HashSet<>(titles.fields());
     fields.addAll(contents.fields());
     List<String> asked = Json.parseStrings(ids);
-    return Indexes.read(index, reader -> {
+    return index.read(reader -> {
       Map<String, String> found = new LinkedHashMap<>();
       StoredFields stored = reader.storedFields();
       for (Map.Entry<String, Integer> each : find(reader, index, asked).entrySet()) {
@@ -80,6 +86,43 @@ public final class DocumentIds {
     }
     boolean isSplit = Character.isHighSurrogate(text.charAt(length - 1));
     return text.substring(0, isSplit ? length - 1 : length);
+  }
+
+  /**
+   * A JSON object: {@code matching}, the number of documents that hold any of the terms, and {@code
+   * documents}, id to the term frequencies in the terms' order, 0 where there is no posting.
+   *
+   * @param terms a JSON array
+   * @param ids a JSON array of the collection's ids; those the index lacks are left out
+   */
+  public static String postings(Index index, String field, String terms, String ids)
+      throws IOException {
+    List<Term> asked =
+        Json.parseStrings(terms).stream().map(text -> new Term(field, text)).toList();
+    BooleanQuery.Builder any = new BooleanQuery.Builder();
+    asked.forEach(term -> any.add(new TermQuery(term), BooleanClause.Occur.SHOULD));
+    return index.read(reader -> {
+      Map<String, List<Integer>> documents = new LinkedHashMap<>();
+      for (var each : find(reader, index, Json.parseStrings(ids)).entrySet()) {
+        int at = ReaderUtil.subIndex(each.getValue(), reader.leaves());
+        LeafReaderContext leaf = reader.leaves().get(at);
+        int doc = each.getValue() - leaf.docBase;
+        documents.put(each.getKey(), frequencies(leaf.reader(), doc, asked));
+      }
+      int matching = new IndexSearcher(reader).count(any.build());
+      return Json.of(Map.of("matching", matching, "documents", documents));
+    });
+  }
+
+  private static List<Integer> frequencies(LeafReader leaf, int doc, List<Term> terms)
+      throws IOException {
+    List<Integer> frequencies = new ArrayList<>();
+    for (Term term : terms) {
+      PostingsEnum postings = leaf.postings(term, PostingsEnum.FREQS);
+      boolean found = postings != null && postings.advance(doc) == doc;
+      frequencies.add(found ? postings.freq() : 0);
+    }
+    return frequencies;
   }
 
   /**

@@ -10,9 +10,7 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.store.Directory;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Lucene;
-import tdvlucene.common.Segments;
 
 /** The files in which the terms and postings of one field lie apart from those of all others. */
 public final class FieldFiles {
@@ -20,7 +18,7 @@ public final class FieldFiles {
 
   /** Their bytes; -1 where a segment has the field in files that other fields share. */
   public static long bytes(Index index, String field) throws IOException {
-    return Indexes.read(index, reader -> {
+    return index.read(reader -> {
       long sum = 0;
       for (LeafReaderContext leaf : reader.leaves()) {
         FieldInfo info = leaf.reader().getFieldInfos().fieldInfo(field);
@@ -32,7 +30,7 @@ public final class FieldFiles {
             return -1L;
           }
         }
-        sum += bytes(Segments.segmentOf(leaf).getSegmentInfo(), ending(info));
+        sum += bytes(Index.segmentOf(leaf).getSegmentInfo(), ending(info));
       }
       return sum;
     });

@@ -43,7 +43,7 @@ final class Ranking {
   final IndexSearcher searcher;
   private final Index index;
   private final Tiers tiers; // null for one
-  private IdField names; // found when first needed; by whatever thread, it is the same
+  private IdField names; // found when first needed
 
   /** Whether equal scores are ordered by document id. */
   final boolean tiesById;
@@ -202,17 +202,11 @@ final class Ranking {
 
   /** The ids of the hits, in their order. */
   String[] ids(ScoreDoc[] hits) throws IOException {
-    IdField by = names == null ? IdField.of(searcher.getIndexReader(), index) : names;
-    names = by;
-    ExternalIds ids = new ExternalIds(by);
+    names = names == null ? IdField.of(searcher.getIndexReader(), index) : names;
+    ExternalIds ids = new ExternalIds(names);
     String[] found = new String[hits.length];
     for (long next : inIndexOrder(hits)) {
-      ScoreDoc hit = hits[(int) next];
-      if (by.isId() && hit instanceof FieldDoc && idBytes(hit) != null) {
-        found[(int) next] = idBytes(hit).utf8ToString(); // else of a segment without the column
-        continue;
-      }
-      found[(int) next] = ids.of(hit.doc).utf8ToString();
+      found[(int) next] = ids.of(hits[(int) next].doc).utf8ToString();
     }
     return found;
   }

@@ -10,7 +10,6 @@ import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Failures;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.UserException;
 
 /** Refuses an index that lacks what a search needs; all searches here ask it first. */
@@ -27,7 +26,7 @@ public final class Searchable {
       IndexReader reader, Index index, String field, LongConsumer total,
       LongConsumer progress)
       throws IOException {
-    Indexes.requireFrequencies(reader, index, field);
+    Index.requireFrequencies(reader, index, field);
     Failures.refuseDamageSearched(index, total, progress);
     ExternalIds.requireAll(reader, index);
   }
@@ -39,9 +38,9 @@ public final class Searchable {
 
   /** As above, of an index that Pyserini will search, perhaps in other fields. */
   public static void require(Index index, String field) throws IOException {
-    Indexes.read(index, reader -> {
+    index.read(reader -> {
       requireAnserinisIds(reader, index);
-      if (Indexes.hasField(reader, field)) {
+      if (Index.hasField(reader, field)) {
         require(reader, index, field);
       }
       return null;

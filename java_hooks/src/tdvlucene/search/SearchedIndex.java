@@ -14,7 +14,6 @@ import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
-import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
 
 /**
@@ -150,7 +149,7 @@ public final class SearchedIndex extends Job implements Closeable {
 
     /** Anserini opens the index itself, and does not hide them. */
     private static void refuseSoftDeleted(Index index, IndexReader reader, String method) {
-      int hidden = Segments.countSoftDeleted(reader);
+      int hidden = Index.countSoftDeleted(reader);
       if (hidden > 0) {
         throw new UserException(
             index + " has " + hidden + " soft-deleted documents, which Anserini's " + method

@@ -21,7 +21,6 @@ import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Failures;
 import tdvlucene.common.Index;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
 /**
@@ -104,8 +103,8 @@ public final class Statistics {
    */
   public static String ofShard(Index index, Queries queries) throws IOException {
     String field = queries.field();
-    return Indexes.read(index, reader -> {
-      if (Indexes.hasField(reader, field)) { // a shard may lack it, as one without documents does
+    return index.read(reader -> {
+      if (Index.hasField(reader, field)) { // a shard may lack it, as one without documents does
         Searchable.require(reader, index, field);
       } else {
         Failures.refuseDamageSearched(index, bytes -> {}, read -> {});
@@ -144,7 +143,7 @@ public final class Statistics {
   private static Map<String, String> fields(IndexReader reader) {
     Map<String, String> fields = new TreeMap<>();
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      fields.put(info.name, Indexes.describe(info));
+      fields.put(info.name, Index.describe(info));
     }
     return fields;
   }

@@ -3,35 +3,42 @@ package tdvlucene.verify;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.lucene.codecs.StoredFieldsReader;
 import org.apache.lucene.codecs.TermVectorsReader;
-import org.apache.lucene.index.BinaryDocValues;
+import org.apache.lucene.document.DocumentStoredFieldVisitor;
 import org.apache.lucene.index.CodecReader;
-import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.Fields;
-import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.SortedNumericDocValues;
-import org.apache.lucene.index.SortedSetDocValues;
-import org.apache.lucene.index.StoredFieldVisitor;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Column;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
+import tdvlucene.common.StoredText;
+import tdvlucene.common.TermText;
 
 /**
- * Reads the live documents of an index in order of their numbers, over all segments; for one
- * thread.
+ * Reads the live documents of an index in order of their numbers, over all segments, and compares
+ * what they have; for one thread.
  */
 final class Documents {
   private final Side side;
 
-  /** The fields with doc values; {@link #columns} has them in the same order. */
-  private final List<FieldInfo> described = new ArrayList<>();
+  /** The fields whose doc values are read. */
+  private final List<String> names = new ArrayList<>();
 
+  /** Their columns in the segment, in the same order. */
   private final List<Column> columns = new ArrayList<>();
+
   private LeafReaderContext leaf;
   private StoredFieldsReader stored;
   private TermVectorsReader vectors;
@@ -39,15 +46,15 @@ final class Documents {
   private int doc;
 
   /**
-   * @param names what names the documents
+   * @param ids what names the documents
    * @param fields the columns to read: both sides of a comparison are given the same
    */
-  Documents(Side side, IdField names, FieldInfos fields) {
+  Documents(Side side, IdField ids, FieldInfos fields) {
     this.side = side;
-    this.ids = new ExternalIds(names);
+    this.ids = new ExternalIds(ids);
     for (FieldInfo info : fields) {
       if (info.getDocValuesType() != DocValuesType.NONE) {
-        described.add(info);
+        names.add(info.name);
       }
     }
   }
@@ -57,10 +64,10 @@ final class Documents {
     Difference.require("id of document number " + number, old.id(), found.id());
     requireSame("stored field", old.stored(), found.stored());
     for (int i = 0; i < old.columns.size(); i++) {
-      List<Object> expected = old.columns.get(i).values(old.doc);
-      List<Object> present = found.columns.get(i).values(found.doc);
-      Difference.in("field", old.described.get(i).name,
-          () -> requireSame("doc values", expected, present));
+      List<Object> expected = old.columns.get(i).of(old.doc);
+      List<Object> present = found.columns.get(i).of(found.doc);
+      Difference.in(
+          "field", old.names.get(i), () -> requireSame("doc values", expected, present));
     }
   }
 
@@ -85,8 +92,8 @@ final class Documents {
       TermVectorsReader all = reader.getTermVectorsReader();
       vectors = all == null ? null : all.getMergeInstance();
       columns.clear();
-      for (FieldInfo info : described) {
-        columns.add(column(reader, info.name, info.getDocValuesType()));
+      for (String name : names) {
+        columns.add(Column.of(reader, name));
       }
     }
     doc = global - leaf.docBase;
@@ -96,91 +103,88 @@ final class Documents {
     return ids.of(leaf.docBase + doc).utf8ToString();
   }
 
-  /** The document's term vectors; null for none. */
-  Fields vectors() throws IOException {
-    return vectors == null ? null : vectors.get(doc);
-  }
-
-  /** A stored field and its value, which equals another of the same kind only. */
-  private record Stored(String field, Object value) {
-    @Override
-    public String toString() {
-      return field + ": " + value;
-    }
-  }
-
+  /** Fields in their order: each a name and a value, which equals another of the same kind only. */
   private List<Object> stored() throws IOException {
+    DocumentStoredFieldVisitor visitor = new DocumentStoredFieldVisitor();
+    stored.document(doc, visitor);
     List<Object> found = new ArrayList<>();
-    stored.document(doc, new StoredFieldVisitor() {
-      @Override
-      public Status needsField(FieldInfo field) {
-        return Status.YES;
-      }
-
-      @Override
-      public void binaryField(FieldInfo field, byte[] value) {
-        found.add(new Stored(field.name, new BytesRef(value)));
-      }
-
-      @Override
-      public void stringField(FieldInfo field, String value) {
-        found.add(new Stored(field.name, value));
-      }
-
-      @Override
-      public void intField(FieldInfo field, int value) {
-        found.add(new Stored(field.name, value));
-      }
-
-      @Override
-      public void longField(FieldInfo field, long value) {
-        found.add(new Stored(field.name, value));
-      }
-
-      @Override
-      public void floatField(FieldInfo field, float value) {
-        found.add(new Stored(field.name, value));
-      }
-
-      @Override
-      public void doubleField(FieldInfo field, double value) {
-        found.add(new Stored(field.name, value));
-      }
-    });
+    for (IndexableField field : visitor.getDocument()) {
+      found.add(Map.entry(field.name(), StoredText.value(field)));
+    }
     return found;
   }
 
-  /** A segment's doc values of one field, read in order of documents. */
-  private interface Column {
-    List<Object> values(int doc) throws IOException;
+  /**
+   * Compares term vectors of the documents with a number with what rules make of the source's.
+   *
+   * @param targets the pruned fields
+   */
+  static void compareVectors(
+      int number, Map<String, Postings.ComparedField> targets, Documents source, Documents pruned)
+      throws IOException {
+    Fields old = source.vectors == null ? null : source.vectors.get(source.doc);
+    Fields found = pruned.vectors == null ? null : pruned.vectors.get(pruned.doc);
+    Set<String> names = new TreeSet<>();
+    for (Fields each : new Fields[] {old, found}) {
+      if (each != null) {
+        each.forEach(names::add);
+      }
+    }
+    for (String name : names) {
+      Terms expected = old == null ? null : old.terms(name);
+      Terms present = found == null ? null : found.terms(name);
+      Difference.in(
+          "field", name, () -> compareVector(number, targets.get(name), expected, present));
+    }
   }
 
-  private static Column column(LeafReader leaf, String field, DocValuesType type)
-      throws IOException {
-    switch (type) {
-      case BINARY:
-        BinaryDocValues bytes = DocValues.getBinary(leaf, field);
-        return doc ->
-            bytes.advanceExact(doc) ? List.of(BytesRef.deepCopyOf(bytes.binaryValue())) : List.of();
-      case NUMERIC:
-      case SORTED_NUMERIC:
-        SortedNumericDocValues numbers = DocValues.getSortedNumeric(leaf, field);
-        return doc -> {
-          List<Object> found = new ArrayList<>();
-          for (int i = numbers.advanceExact(doc) ? numbers.docValueCount() : 0; i > 0; i--) {
-            found.add(numbers.nextValue());
-          }
-          return found;
-        };
-      default:
-        SortedSetDocValues terms = DocValues.getSortedSet(leaf, field);
-        return doc -> {
-          List<Object> found = new ArrayList<>();
-          for (long i = terms.advanceExact(doc) ? terms.docValueCount() : 0; i > 0; i--) {
-            found.add(BytesRef.deepCopyOf(terms.lookupOrd(terms.nextOrd())));
-          }
-          return found;
-        };
+  private static void compareVector(
+      int number, Postings.ComparedField target, Terms expected, Terms present) throws IOException {
+    TermsEnum old = expected == null ? TermsEnum.EMPTY : expected.iterator();
+    TermsEnum found = present == null ? TermsEnum.EMPTY : present.iterator();
+    boolean whole = target == null || target.rule().keepsFrequencies();
+    if (expected != null && present != null) {
+      Difference.require("has positions in the vector", whole && expected.hasPositions(),
+          present.hasPositions());
+      Difference.require("has offsets in the vector", whole && expected.hasOffsets(),
+          present.hasOffsets());
     }
+    boolean occurrences =
+        whole && expected != null && (expected.hasPositions() || expected.hasOffsets());
+    for (BytesRef term = old.next(); term != null; term = old.next()) {
+      long freq = target == null ? old.totalTermFreq() : newFreq(target, old, number);
+      if (freq > 0) {
+        Difference.require("term of the vector", show(term), show(found.next()));
+        Difference.in("term", TermText.show(term), () -> {
+          Difference.require("frequency in the vector", freq, found.totalTermFreq());
+          if (occurrences) {
+            PostingsEnum a = old.postings(null, PostingsEnum.ALL);
+            PostingsEnum b = found.postings(null, PostingsEnum.ALL);
+            a.nextDoc();
+            b.nextDoc();
+            Postings.compareOccurrences(a, b, (int) freq, null, " in the vector");
+          }
+        });
+      }
+    }
+    Difference.require("term of the vector", show(null), show(found.next()));
+  }
+
+  /**
+   * The new frequency of a vector's current term; 0 also for terms without postings, which the
+   * comparison of postings reports.
+   */
+  private static long newFreq(Postings.ComparedField target, TermsEnum vector, int number)
+      throws IOException {
+    int term = target.plan().table.terms().find(vector.term());
+    if (term < 0 || target.rule().drops(term)) {
+      return 0;
+    }
+    int first = target.plan().first(vector);
+    return target.freq(term, Math.toIntExact(vector.totalTermFreq()), first, number);
+  }
+
+  private static String show(BytesRef term) {
+    return term == null ? "no more" : TermText.show(term);
   }
 }

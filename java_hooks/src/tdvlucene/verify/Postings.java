@@ -3,20 +3,40 @@ package tdvlucene.verify;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.lucene.index.MultiDocValues;
 import org.apache.lucene.index.MultiTerms;
+import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.BakedNorms;
 import tdvlucene.common.IndexPostings;
 import tdvlucene.common.Job;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
+import tdvlucene.rules.PlannedField;
 import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
 
-/** Compares a field's terms and postings with what a rule makes of the source's. */
+/** Compares a field's terms, postings and norms with what a rule makes of the source's. */
 final class Postings {
+  /**
+   * A field to be compared, and what pruning should have made of it.
+   *
+   * @param oldLengths length of each live document for the rule; null unless it reads them
+   */
+  record ComparedField(PlannedField plan, int[] oldLengths) {
+    PostingRule rule() {
+      return plan.rule;
+    }
+
+    /** A posting's new frequency, as the rewriter asks for it. */
+    int freq(int term, int tf, int first, int number) {
+      return plan.rule.freq(term, tf, first, oldLengths == null ? 0 : oldLengths[number]);
+    }
+  }
+
   private static final int END = IndexPostings.END;
 
   private final Job job;
@@ -72,6 +92,44 @@ final class Postings {
     if (documents >= 0) {
       Difference.require("documents with a term", documents, any ? after.getDocCount() : 0);
     }
+  }
+
+  /**
+   * Compares the norms of all documents with the source's, or with those of the new lengths.
+   *
+   * @param lengths new tokens of each live document; null where norms are to stay
+   */
+  void compareNorms(int[] lengths) throws IOException {
+    PlannedField plan = target.plan();
+    BakedNorms baked = plan.isBaked() ? plan.bakeFor(plan.average) : null;
+    NumericDocValues old = MultiDocValues.getNormValues(source.reader, of);
+    NumericDocValues found = MultiDocValues.getNormValues(pruned.reader, field);
+    for (int number = 0; number < source.live.size(); number++) {
+      Long expected = norm(old, source.live.doc(number));
+      Long present = norm(found, pruned.live.doc(number));
+      boolean isNew = expected != null && present != null && lengths != null;
+      boolean isRight;
+      if (isNew && baked != null) {
+        isRight = baked.isNearest(present, lengths[number]);
+      } else {
+        expected = isNew ? Long.valueOf(plan.norm(lengths[number])) : expected;
+        isRight = Objects.equals(expected, present);
+      }
+      if (!isRight) {
+        String wanted = Objects.toString(expected, "none");
+        if (isNew && baked != null) {
+          wanted = lengths[number] == 0
+              ? "0"
+              : "one for K = " + baked.wanted(lengths[number]) + ", not " + baked.seen(present);
+        }
+        throw pruned.at(
+            number, new Difference("norm", wanted, Objects.toString(present, "none")));
+      }
+    }
+  }
+
+  private static Long norm(NumericDocValues norms, int doc) throws IOException {
+    return norms != null && norms.advanceExact(doc) ? norms.longValue() : null;
   }
 
   /**

@@ -20,10 +20,8 @@ import tdvlucene.common.Failures;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.IndexFiles;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
-import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
 import tdvlucene.extract.MatrixPlan;
 import tdvlucene.prune.Segment;
@@ -82,8 +80,8 @@ public final class VerifyJob extends FieldsJob {
       }
       requireSameOrder();
       report.put("documents", source.live.size());
-      Indexes.checkIntegrity(before, this, pool);
-      Indexes.checkIntegrity(after, this, pool);
+      Index.checkIntegrity(before, this, pool);
+      Index.checkIntegrity(after, this, pool);
       compare(report);
     } catch (Difference e) {
       requireSound(index);
@@ -105,7 +103,7 @@ public final class VerifyJob extends FieldsJob {
   /** Refuses sorted segments merged into one: a merge takes their documents in turn. */
   private void requireSameOrder() {
     boolean sorted =
-        Segments.of(source.reader).stream().anyMatch(each -> each.info.getIndexSort() != null);
+        Index.segmentsOf(source.reader).stream().anyMatch(each -> each.info.getIndexSort() != null);
     if (sorted && !source.sizes().equals(pruned.sizes())) {
       throw new UserException(
           index + " is sorted and " + prunedIndex + " has other segments, so that documents "
@@ -118,10 +116,10 @@ public final class VerifyJob extends FieldsJob {
     phase("comparing documents", source.live.size());
     overDocuments(FieldInfos.getMergedFieldInfos(source.reader), Documents::compare);
     long postings = 0;
-    Map<String, ComparedField> compared = new TreeMap<>();
+    Map<String, Postings.ComparedField> compared = new TreeMap<>();
     for (PlannedField plan : targets) {
       int[] lengths = plan.rule.readsLengths() ? originalLengths(plan) : null;
-      compared.put(plan.field, new ComparedField(plan, lengths));
+      compared.put(plan.field, new Postings.ComparedField(plan, lengths));
       postings += comparePruned(compared.get(plan.field));
     }
     report.put("postings", postings);
@@ -132,7 +130,9 @@ public final class VerifyJob extends FieldsJob {
     }
     if (vectors) {
       phase("comparing term vectors", source.live.size());
-      overDocuments(FieldInfos.EMPTY, new Vectors(compared)::compare);
+      overDocuments(
+          FieldInfos.EMPTY,
+          (number, old, found) -> Documents.compareVectors(number, compared, old, found));
     }
   }
 
@@ -175,7 +175,7 @@ public final class VerifyJob extends FieldsJob {
   }
 
   private static String describe(FieldInfo info) {
-    return Indexes.describe(info) + ", soft deletes " + info.isSoftDeletesField();
+    return Index.describe(info) + ", soft deletes " + info.isSoftDeletesField();
   }
 
   private interface OfDocuments {
@@ -230,7 +230,7 @@ public final class VerifyJob extends FieldsJob {
   }
 
   /** Compares a pruned field; returns its postings. */
-  private long comparePruned(ComparedField target) throws IOException {
+  private long comparePruned(Postings.ComparedField target) throws IOException {
     PlannedField plan = target.plan();
     long[] found = new long[1];
     Difference.in("field", plan.field, () -> {
@@ -243,7 +243,7 @@ public final class VerifyJob extends FieldsJob {
         double average = (double) comparison.tokens.sum() / documents;
         Difference.require("average length recorded", average, plan.average);
       }
-      new Values(source, pruned, plan.source, plan.field).compareNorms(plan, lengths);
+      comparison.compareNorms(lengths);
       found[0] = comparison.postings.sum();
     });
     return found[0];
@@ -251,22 +251,20 @@ public final class VerifyJob extends FieldsJob {
 
   /** Compares what pruning leaves as it is of a field. */
   private void compareOther(FieldInfo info) throws IOException {
-    Values values = new Values(source, pruned, info.name, info.name);
-    boolean isPruned = target(info.name) != null;
-    if (!isPruned && info.getIndexOptions() != IndexOptions.NONE) {
+    if (target(info.name) == null && info.getIndexOptions() != IndexOptions.NONE) {
       PlannedField unchanged = new PlannedField(info.name, info.name, null, PostingRule.KEEP_ALL);
       Postings comparison =
-          new Postings(this, source, pruned, new ComparedField(unchanged, null));
+          new Postings(this, source, pruned, new Postings.ComparedField(unchanged, null));
       phase("comparing field " + info.name, source.reader.getSumDocFreq(info.name));
       overTerms(comparison);
       boolean known = !source.reader.hasDeletions();
       comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
-    }
-    if (!isPruned && info.hasNorms()) {
-      values.compareNorms(null, null);
+      if (info.hasNorms()) {
+        comparison.compareNorms(null);
+      }
     }
     if (info.getPointDimensionCount() > 0) {
-      values.comparePoints();
+      Side.comparePoints(source, pruned, info.name);
     }
   }
 
