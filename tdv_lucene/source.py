@@ -88,8 +88,8 @@ class Source(os.PathLike[str]):
         if self.resources:
             raise TdvError(
                 f"{self} lie where only workers with the resources {', '.join(self.resources)} see "
-                "them: 'search', 'prune' and 'verify' with TDVs work there; all else needs folders "
-                "that are seen here, without RESOURCE="
+                "them: 'learn', 'prune', 'verify' and 'search' work there; all else needs "
+                "folders that are seen here, without RESOURCE="
             )
         return self.folders
 

@@ -222,6 +222,13 @@ def show_table(
     show_tables([Table(title, tuple(columns), [*rows], note, texts=tuple(texts))])
 
 
+def show_network(result: Mapping[str, Any]) -> None:
+    """Print how many bytes travelled to and from the workers, if there were some."""
+    if network := result.get("network"):
+        sent, received = (megabytes(network[way]) for way in ("sent", "received"))
+        say(f"Through Dask: {sent} MB to the workers, {received} MB back.")
+
+
 def megabytes(size: float) -> str:
     """Return bytes as megabytes, with three digits for small indexes."""
     millions = size / 1e6

@@ -21,6 +21,7 @@ _UNMOVED = 1e-4  # of TDVs in the mean: rounding
 @options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.output_option("the TDVs to this folder")
+@options.scheduler_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Learn term discrimination values (TDVs) from judged queries.
 
@@ -41,6 +42,8 @@ def command(as_json: bool, **arguments: Any) -> None:
         _print_log_points(values)
     else:
         print_points(values)
+    if not as_json:
+        options.show_network(values.manifest)
 
 
 def _show_unmeasured(output: str, values: TermValues) -> None:

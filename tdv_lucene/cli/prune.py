@@ -45,6 +45,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         return
     for field in report["fields"].values():
         options.show(_of_field(field), as_json)
+    options.show_network(report)
     chosen = report["chosen"]
     if arguments.get("tiers"):
         click.echo(said_of_tiers(report["tiers"]))

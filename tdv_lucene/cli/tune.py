@@ -12,10 +12,11 @@ from ._advice import how_to_search
 
 
 @options.command("tune", config=TuneConfig)
-@options.index_option
+@options.shards_option
 @options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.output_option("the index to this folder")
+@options.scheduler_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Copy an index so that default BM25 ranks as with tuned k1 and b. Drops nothing.
 
@@ -39,4 +40,5 @@ def command(as_json: bool, **arguments: Any) -> None:
     }
     tuned = report["baked"] or {}
     options.show({**shown, **{f"tuned {name}": value for name, value in tuned.items()}}, as_json)
+    options.show_network(report)
     click.echo(how_to_search(report))

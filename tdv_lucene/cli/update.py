@@ -16,6 +16,7 @@ _DRIFTED = 3
 
 @options.command("update", config=UpdateConfig)
 @options.pruned_option("Update this index, which 'prune' wrote.")
+@options.scheduler_option
 @options.option(
     "--index",
     metavar="INDEX",

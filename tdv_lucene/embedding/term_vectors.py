@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.term_document_matrix import TermDocumentMatrix, select_documents
+from ..matrix.selection import select_documents
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..store import check_content, check_files, load_array, read_manifest, save_array

@@ -16,6 +16,7 @@ from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 from .analysis import candidates
 from .field_analysis import FieldAnalysis
 from .index import Index
+from .parameters import Described
 
 _log = logging.getLogger(__name__)
 
@@ -109,35 +110,43 @@ _FORMS: tuple[tuple[_Form, str, str], ...] = (
 
 
 def check_query_terms(
-    index: Index, field: str, analysed: FieldAnalysis, queries: Iterable[str]
+    index: Index | Described,
+    field: str,
+    analysed: FieldAnalysis,
+    queries: Iterable[str],
+    dictionary: Dictionary | None = None,
 ) -> None:
     """Log :func:`notes_on_query_terms` as warnings.
 
     Raises :class:`TdvError` when the index has less than half as many of the queries' terms as by
     another analysis.
     """
-    for note in notes_on_query_terms(index, field, analysed, queries, refuse=True):
+    given = index, field, analysed, queries
+    for note in notes_on_query_terms(*given, refuse=True, dictionary=dictionary):
         _log.warning("%s", note)
 
 
 def notes_on_query_terms(
-    index: Index,
+    index: Index | Described,
     field: str,
     analysed: FieldAnalysis,
     queries: Iterable[str],
     name: str | None = None,
     *,
     refuse: bool = False,
+    dictionary: Dictionary | None = None,
 ) -> list[str]:
     """Return in words what queries lose because ``field`` was analysed otherwise; mostly nothing.
 
     The share of the queries' different terms that the field's dictionary has is held against the
     same by other analyses. ``name`` is what to call the index; None for its path. With ``refuse``
-    a large loss is an error.
+    a large loss is an error. ``dictionary`` None is the index's own.
     """
     texts = _some(dict.fromkeys(queries))
     where = f"{name or index} (field '{field}')"
-    dictionary = Dictionary(index, field)
+    if dictionary is None:
+        assert isinstance(index, Index)
+        dictionary = Dictionary(index, field)
     asked = dictionary.look_up(texts, analysed.analysis)
     notes = [_note_on_form(where, dictionary, texts, asked)]
     doubt = _note_on_doubt(where, dictionary, analysed, texts, asked)
@@ -247,7 +256,7 @@ def _note_on_strange(where: str, asked: Known) -> str:
     )
 
 
-def _is_pruned(index: Index, field: str) -> bool:
+def _is_pruned(index: Index | Described, field: str) -> bool:
     return index.record(field).is_pruned
 
 

@@ -6,10 +6,12 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ..analysis import Analysis
+from ..vocabulary import Vocabulary
 from ._jobs import ask, java_class, java_index
-from .analysis import make_analyzer
+from .analysis import analyze, make_analyzer
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,20 @@ class Dictionary:
     def fields(self) -> list[str]:
         """All fields of the index that can be searched."""
         return ask(self._java.fields, self._index)
+
+
+class TermsInMemory(Dictionary):
+    """Looks up terms in a vocabulary, instead of an index."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+
+    def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
+        tokens = chain.from_iterable(analyze(texts, self._vocabulary.field, analysis))
+        terms = sorted(set(tokens), key=str.encode)
+        places = self._vocabulary.find(terms).tolist()
+        known = [term for term, place in zip(terms, places) if place >= 0]
+        return Known(analysis, known, [term for term, at in zip(terms, places) if at < 0])
 
 
 @dataclass(frozen=True)

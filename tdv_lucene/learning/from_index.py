@@ -15,10 +15,11 @@ from ..errors import TdvError
 from ..evaluation.measures import note_on_chance
 from ..evaluation.topics import drawn, read_qrels, read_topics
 from ..index.index import Index
+from ..index.shards.survey import ShardedIndex, open_index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
-from ..prior.prior import prior_values, prior_values_of_index
+from ..prior.prior import prior_values, prior_values_of_index, with_network
 from ..progress import Progress, silent
 from ..ranking import model_for
 from ..report.plots import check_plot, plot_points
@@ -28,7 +29,7 @@ from ..values.term_values import KIND, TermValues
 from .config import LearnConfig, Recipe
 from .learn import learn_term_values
 from .log import values_by_log
-from .pool import Extent, Search, fitting_pool, search_lucene, within
+from .pool import Extent, Search, fitting_pool, search_lucene, search_shards, within
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +74,9 @@ def learn_from_index(
             "(qrels); pass topics alone to choose a reduction by a "
             "query log, or no_judgements to use the prior"
         )
-    with Index.open(index, config.id_field) as opened:
+    with open_index(
+        index, config.field, id_field=config.id_field, analysis=config.analysis, progress=progress
+    ) as opened:
         if topics is None:
             prior_values_of_index(
                 opened, model=config.model, matrix=config.matrix, field=config.field,
@@ -90,7 +93,7 @@ def learn_from_index(
 
 @contextmanager
 def values_from_index(
-    index: Index,
+    index: Index | ShardedIndex,
     topics: str | os.PathLike[str],
     qrels: str | os.PathLike[str] | None,
     config: LearnConfig,
@@ -101,41 +104,57 @@ def values_from_index(
     Their vocabulary is mapped from a folder that is removed in the end.
     """
     from ..index.analysis import analysis_of
+    from ..index.inspection import inspect_index
     from ..index.queries import check_query_terms
     from ..jvm.analysis import as_record
+    from ..jvm.dictionary import TermsInMemory
     from ..jvm.index import inspect
 
     weights = index.holds_weights(config.field)
     model = model_for(weights, config.model, f"the field '{config.field}' of {index}")
     config = replace(config, model=model)
     recipe = _recipe(config)
-    analysed = analysis_of(index, config.field, config.analysis)
+    if isinstance(index, ShardedIndex):
+        analysed = index.analysed
+    else:
+        analysed = analysis_of(index, config.field, config.analysis)
     asked = _read_questions(topics, qrels, config, analysed.analysis)
     index.require_prunable(config.field, recipe.lead)
-    if config.memory_bytes is not None:  # before anything is extracted
+    if config.memory_bytes is not None and isinstance(index, Index):  # before it is extracted
         fields = inspect(index, False)["fields"]
         held = next(each for each in fields if each["name"] == config.field)
         extent = Extent(held["terms"], held["documents"], held["postings"])
         judged = asked.topics if asked.qrels is None else asked.qrels
         fitting_pool(extent.with_topics(asked.topics, judged), config.pool, config.memory_bytes)
-    check_query_terms(index, config.field, analysed, asked.texts.values())
+    if isinstance(index, Index):
+        check_query_terms(index, config.field, analysed, asked.texts.values())
     progress = within(config.memory_bytes, progress)
     with open_matrix(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=progress
     ) as counts:
         counts.require_postings("learning")
-        search = search_lucene(index, asked.texts, model, config.field, analysed.analysis, progress)
+        how = asked.texts, model, config.field, analysed.analysis, progress
+        if isinstance(index, ShardedIndex):
+            merged = TermsInMemory(counts.vocabulary)
+            check_query_terms(index, config.field, analysed, asked.texts.values(), merged)
+            search = search_shards(index, *how)
+        else:
+            search = search_lucene(index, *how)
         learned = _learn(counts, asked, recipe, config, search, progress)
         if asked.qrels is not None:
             grades = [asked.qrels[name] for name in asked.texts]
-            mean, documents = learned.points[0]["full"]["nDCG@5"], counts.shape[1]
+            mean, documents = learned.points[0]["full"]["nDCG@5"], counts.documents
             if note := note_on_chance(mean, grades, documents, f"{index}", f"{qrels} for {topics}"):
                 _log.warning("%s", note)
-        learned = with_index_bytes(learned, index)
+        if isinstance(index, ShardedIndex):
+            found = index.inspect(counts.shape[0])
+        else:
+            found = inspect_index(index)
+        learned = with_index_bytes(learned, found)
         if analysed.is_certain:
             said = {**learned.manifest, "analysis": as_record(analysed.analysis)}
             learned = replace(learned, manifest=said)
-        yield learned
+        yield with_network(learned, index)
 
 
 def _learn(

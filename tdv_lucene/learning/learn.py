@@ -33,7 +33,7 @@ from ..values.losses import MEASURE, TOO_FEW, Recommended
 from ..values.posting_rule import CORRECTED_AT, PostingRule, constants_of, count_thresholds
 from ..values.term_values import TermValues
 from .config import FEWEST_QUERIES, Recipe, TermValuesConfig
-from .pool import Extent, Search, fitting_pool, pool_of, within
+from .pool import Extent, Search, fitting_pool, looked_at, within
 from .scale import (
     RANKING_SCALES,
     ChosenScale,
@@ -105,13 +105,12 @@ def learn_term_values(
     model, seed, vectors = matrix.searched_by(config.model), config.seed, config.vectors
     recipe = config.recipe or Recipe()
     matrix.require_postings("learning")
-    extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
+    extent = Extent.of(matrix).with_topics(topics, qrels)
     size = fitting_pool(extent, config.pool, config.memory_bytes)
     progress = within(config.memory_bytes, progress)
     whole, queries = matrix, make_queries(matrix, topics, qrels, config.remove_query)
     _warn_of_missing(whole, queries, relevant_documents(topics, qrels))
-    if size:
-        matrix, queries = pool_of(whole, queries, model, search, size, seed, progress)
+    matrix, queries = looked_at(whole, queries, model, search, size, seed, progress)
     if vectors is None:
         none = {} if recipe.values else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)

@@ -27,7 +27,7 @@ from ..simulation.retrieval import unjudged_queries
 from ..values.losses import within_loss
 from ..values.posting_rule import REDUCTIONS
 from ..values.term_values import TermValues
-from .pool import Extent, Search, fitting_pool, pool_of, within
+from .pool import Extent, Search, fitting_pool, looked_at, within
 from .scale import ChosenScale, given_scale
 from .validate import FullIndex, mean_visited, validate_points
 
@@ -70,11 +70,10 @@ def values_by_log(
             f"too few queries of the log have a term of the index ({len(queries)}): at least "
             f"{_FEWEST_QUERIES} can choose a reduction; pass a longer log, or leave it out"
         )
-    extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, topics)
+    extent = Extent.of(matrix).with_topics(topics, topics)
     size = fitting_pool(extent, pool, memory)
     progress = within(memory, progress)
-    if size:
-        matrix, queries = pool_of(matrix, queries, model, search, size, seed, progress)
+    matrix, queries = looked_at(matrix, queries, model, search, size, seed, progress)
     with deferred():
         problem = Problem(
             JudgedMatrix(matrix.with_position_boost(values.position_boost), queries),

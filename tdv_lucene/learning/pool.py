@@ -18,26 +18,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
-from ..matrix.term_document_matrix import (
-    Pool,
-    TermDocumentMatrix,
-    row_sums,
-    select_documents,
-    term_kinds,
-)
+from ..index.shards.survey import ShardedIndex
+from ..matrix.selection import select_documents
+from ..matrix.term_document_matrix import Pool, TermDocumentMatrix, row_sums, term_kinds
 from ..progress import Progress, silent
-from ..ranking import SearchParameters, ranking_function
+from ..ranking import MODELS, SearchParameters, ranking_function
 from ..simulation.bytes import draw_lists
 from ..simulation.collection import plain_collection
-from ..simulation.retrieval import Queries, QueryPostings, find_documents
-from ..values.posting_rule import constants_of
+from ..simulation.retrieval import Queries, QueryPostings, numbers_of
+from ..values.posting_rule import constants_of, stored_tokens
+
+if TYPE_CHECKING:
+    from ..jvm.searcher import Hits
 
 Search: TypeAlias = Callable[[SearchParameters, int], Mapping[str, Sequence[str]]]
 """Called as ``search(parameters, hits)``; returns query id -> document ids, best first."""
@@ -60,6 +59,25 @@ def pool_size(documents: int, asked: int | None) -> int:
     """
     size = (POOL if documents > POOLED_FROM else 0) if asked is None else asked
     return 0 if size >= documents else size
+
+
+def looked_at(
+    whole: TermDocumentMatrix,
+    queries: Queries,
+    model: str,
+    search: Search | None,
+    size: int,
+    seed: int,
+    progress: Progress = silent,
+) -> tuple[TermDocumentMatrix, Queries]:
+    """Return the matrix and the queries that are learned from: a pool, or with a ``size`` of 0 all
+    documents, which are brought here where they are in shards."""
+    if size:
+        return pool_of(whole, queries, model, search, size, seed, progress)
+    if whole.shards is None:
+        return whole, queries
+    every, _ = select_documents(whole, np.arange(whole.documents), progress)
+    return replace(every, collection=None), queries
 
 
 def pool_of(
@@ -85,20 +103,22 @@ def pool_of(
             f"others must be drawn beside them; pass at least {int(len(found) / (1 - _DRAWN)) + 1}"
         )
     rankings = searched(search or search_matrix(matrix, queries, model), model, len(queries), size)
-    known = find_documents(matrix.doc_ids, chain.from_iterable(rankings))
+    known = numbers_of(matrix, chain.from_iterable(rankings))
     lists = [[known[doc] for doc in ranking if doc in known] for ranking in rankings]
     for doc in chain.from_iterable(zip_longest(*lists)):  # rank by rank
         if len(found) >= room:
             break
         if doc is not None:  # a list that has ended
             found.add(doc)
-    certain = np.zeros(matrix.shape[1], bool)
-    certain[list(found)] = True
-    others = np.flatnonzero(~certain)
-    number = min(size - len(found), len(others))
-    drawn = np.random.default_rng(seed).choice(others, number, replace=False)
-    documents = np.sort(np.concatenate([np.flatnonzero(certain), drawn]))
-    pool = _with_pool(matrix, documents, ~certain[documents], progress)
+    certain = np.array(sorted(found), np.int64)
+    others = matrix.documents - len(certain)
+    drawn = np.random.default_rng(seed).choice(
+        others, min(size - len(found), others), replace=False
+    )
+    # From numbers among the others to their own: those before each certain one are known.
+    drawn += np.searchsorted(certain - np.arange(len(certain)), drawn, side="right")
+    documents = np.sort(np.concatenate([certain, drawn]))
+    pool = _with_pool(matrix, documents, ~np.isin(documents, certain), progress)
     renumbered = np.searchsorted(documents, queries.judged_docs).astype(np.int32)
     own = np.searchsorted(documents, queries.left_out)
     is_in_pool = np.isin(queries.left_out, documents)
@@ -132,14 +152,41 @@ def search_lucene(
         with open_searched(
             index, similarity, field, analysis=analysis, threads=cores(None), progress=progress
         ) as find:
-            found = find(topics, hits, progress)
-        names = [name.decode() for name in found.ids]
-        ids = map(names.__getitem__, found.documents.tolist())
-        return {
-            name: list(islice(ids, count)) for name, count in zip(topics, found.counts.tolist())
-        }
+            return _by_query(topics, find(topics, hits, progress))
 
     return search
+
+
+def search_shards(
+    index: ShardedIndex,
+    topics: Mapping[str, str],
+    model: str,
+    field: str,
+    analysis: Analysis,
+    progress: Progress = silent,
+) -> Search:
+    """Return a search of an index in shards by their workers; what it finds is what
+    :func:`search_lucene` finds in one index."""
+    from ..index.shards.search import FarShards, look_at_far_shards
+
+    opened: list[FarShards] = []
+
+    def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
+        if not opened:
+            opened.append(
+                look_at_far_shards(index.workers, index.source, topics, field, analysis, progress)
+            )
+        own = {name: parameters.values()[name] for name in MODELS[model]}
+        found = opened[0].find(SearchParameters(model, **own), topics, hits, progress=progress)
+        return _by_query(topics, found)
+
+    return search
+
+
+def _by_query(topics: Mapping[str, str], found: Hits) -> dict[str, list[str]]:
+    names = [name.decode() for name in found.ids]
+    ids = map(names.__getitem__, found.documents.tolist())
+    return {name: list(islice(ids, count)) for name, count in zip(topics, found.counts.tolist())}
 
 
 def search_matrix(matrix: TermDocumentMatrix, queries: Queries, model: str) -> Search:
@@ -165,20 +212,19 @@ def _with_pool(
     selected, mean_log_len = select_documents(matrix, documents, progress)
     of_drawn = drawn[selected.indices]
     sizes = np.diff(selected.indptr)
-    lengths = matrix.stored_lengths()
     doc_freq_drawn = row_sums(of_drawn, sizes).astype(np.int64)
     certain = selected.postings - int(doc_freq_drawn.sum())
     pool = Pool(
         drawn=drawn,
-        doc_weight=_weight(matrix.shape[1] - int((~drawn).sum()), int(drawn.sum())),
-        posting_weight=_weight(matrix.postings - certain, int(doc_freq_drawn.sum())),
+        doc_weight=_weight(matrix.documents - int((~drawn).sum()), int(drawn.sum())),
+        posting_weight=_weight(matrix.collection_postings - certain, int(doc_freq_drawn.sum())),
         doc_freq_drawn=doc_freq_drawn,
         total_drawn=row_sums(selected.data * of_drawn, sizes).astype(np.int64),
         total=row_sums(selected.data, sizes).astype(np.int64),
         kinds=term_kinds(matrix.doc_freq, matrix.total_term_freq),
-        stored_tokens=int(lengths.sum()),
+        stored_tokens=stored_tokens(matrix),
         mean_log_len=mean_log_len,
-        lists=draw_lists(matrix, lengths),
+        lists=draw_lists(matrix),
     )
     return replace(selected, pool=pool)
 
@@ -211,6 +257,11 @@ class Extent(NamedTuple):
     postings: int
     queries: int = 0
     longest: int = 0
+
+    @classmethod
+    def of(cls, matrix: TermDocumentMatrix) -> Extent:
+        """Return the extent of a collection."""
+        return cls(matrix.shape[0], matrix.documents, matrix.collection_postings)
 
     def with_topics(
         self, topics: Mapping[str, Sequence[str]], qrels: Mapping[str, object]

@@ -14,11 +14,14 @@ import numpy as np
 from ..arguments import cores
 from ..errors import TdvError
 from ..index.index import Index
+from ..index.shards.survey import ShardedIndex, open_index, survey_shards
+from ..index.shards.workers import open_workers
 from ..output import Output
 from ..progress import Progress, silent
 from ..store import save_array
 from ..vocabulary import StrPath, Vocabulary
 from .config import ExtractConfig
+from .shards import matrix_of_shards
 from .term_document_matrix import (
     KIND,
     TermDocumentMatrix,
@@ -74,9 +77,6 @@ def _extract(
     from ..jvm.index import extract_arrays
 
     if index.source.is_sharded:
-        from ..index.shards.survey import survey_shards
-        from ..index.shards.workers import open_workers
-
         with open_workers(index.source) as workers:
             survey_shards(workers, index.source, config.field, progress)
     extract_arrays(
@@ -113,18 +113,23 @@ def open_matrix(
     """Yield the matrix in the folder ``matrix`` after checking that it is of this index.
 
     Without such a folder, yield a temporary one, with ``positions`` (of the first occurrences) and
-    ``tokens`` if asked for.
+    ``tokens`` if asked for. Of shards that were opened where they lie, the postings stay there: see
+    :mod:`.shards`.
 
     Raises :class:`TdvError` when ``matrix`` is of another field or another state of the index, or
     lacks ``tokens``.
     """
+    if matrix is None and isinstance(index, ShardedIndex):
+        with matrix_of_shards(index, positions, progress) as in_shards:
+            yield in_shards
+        return
     if matrix is None:
         config = ExtractConfig(field=field, positions=positions, tokens=tokens)
         with TemporaryDirectory(prefix="tdv-lucene-") as folder, Index.open(index) as opened:
             yield _extract(opened, Path(folder), config, progress)
         return
     found = load_matrix(matrix)
-    with Index.open(index) as opened:
+    with open_index(index, field) as opened:
         commit = opened.commit
     if found.vocabulary.field != field:
         raise TdvError(

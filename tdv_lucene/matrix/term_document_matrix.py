@@ -8,18 +8,16 @@ from __future__ import annotations
 import itertools
 import logging
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..errors import TdvError
-from ..interruption import check
-from ..progress import Progress, silent
 from ..ranking import model_for
 from ..ranking.postings import Boost
 from ..store import check_content, check_files, load_array, read_manifest
@@ -85,20 +83,42 @@ def norm_bytes(doc_len: np.ndarray) -> np.ndarray:
     return (np.searchsorted(_LENGTHS, doc_len, side="right") - 1).astype(np.uint8)
 
 
-def kind_of_norms(norms: np.ndarray, doc_len: np.ndarray) -> NormKind:
-    """Return the kind of the ``norms`` int64[D] of a whole field with lengths ``doc_len`` int64[D].
+class NormFacts(NamedTuple):
+    """What tells the kind of a field's norms; :meth:`sum` has that of all shards."""
 
-    Up to 40 a byte is the length itself. If no document is longer, bytes are assumed, as the
-    rewrite does: scaled lengths may well be longer.
-    """
-    ones = np.count_nonzero(norms)
-    if not ones and np.any(doc_len):
-        return NormKind.NONE
-    if np.max(norms, initial=0) == 1 and np.sum(doc_len) > ones:
-        return NormKind.ONES
-    longest = int(np.max(doc_len, initial=0))
-    exact = longest > _SAME and np.array_equal(norms, doc_len)
-    return NormKind.EXACT if exact else NormKind.BYTES
+    there: int
+    largest: int
+    tokens: int
+    longest: int
+    are_lengths: bool
+
+    @classmethod
+    def of(cls, norms: np.ndarray, doc_len: np.ndarray) -> NormFacts:
+        """Look at ``norms`` int64[D] of documents with lengths ``doc_len`` int64[D]."""
+        return cls(
+            int(np.count_nonzero(norms)), int(np.max(norms, initial=0)), int(np.sum(doc_len)),
+            int(np.max(doc_len, initial=0)), bool(np.array_equal(norms, doc_len)),
+        )  # fmt: skip
+
+    @classmethod
+    def sum(cls, parts: Iterable[NormFacts]) -> NormFacts:
+        """Put together those of parts, of which there are some."""
+        there, largest, tokens, longest, are_lengths = zip(*parts)
+        return cls(sum(there), max(largest), sum(tokens), max(longest), all(are_lengths))
+
+    @property
+    def kind(self) -> NormKind:
+        """The kind of the norms.
+
+        Up to 40 a byte is the length itself. If no document is longer, bytes are assumed, as the
+        rewrite does: scaled lengths may well be longer.
+        """
+        if not self.there and self.tokens:
+            return NormKind.NONE
+        if self.largest == 1 and self.tokens > self.there:
+            return NormKind.ONES
+        exact = self.longest > _SAME and self.are_lengths
+        return NormKind.EXACT if exact else NormKind.BYTES
 
 
 # A matrix of some documents
@@ -171,6 +191,40 @@ class Pool:
     stored_tokens: int
     mean_log_len: np.ndarray
     lists: tuple[ListSample, ...]
+
+
+class Rows(NamedTuple):
+    """Postings, row by row: of terms, or stretches of their lists.
+
+    Attributes
+    ----------
+    sizes : int64[n]
+        Postings of each row.
+    arrays : tuple of arrays [nnz]
+        Document numbers first, and what else each posting has; None for what none has.
+    """
+
+    sizes: np.ndarray
+    arrays: tuple[np.ndarray | None, ...]
+
+
+class Shards(Protocol):
+    """Where the postings of a matrix are that holds none: see :mod:`.shards`."""
+
+    first_documents: Sequence[int]
+
+    def each(
+        self, matrix: TermDocumentMatrix, function: Callable[..., Any],
+        by_term: Sequence[np.ndarray], documents: np.ndarray | None, further: dict[str, Any],
+    ) -> Iterator[Any]: ...  # fmt: skip
+
+    def add_up(self, parts: Iterable[Sequence[np.ndarray]]) -> list[np.ndarray]: ...
+
+    def join(self, rows: Sequence[Rows], documents: Sequence[int]) -> Rows: ...
+
+    def read_lists(
+        self, matrix: TermDocumentMatrix, terms: np.ndarray, starts: np.ndarray, ends: np.ndarray
+    ) -> Rows: ...
 
 
 def term_kinds(doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
@@ -260,6 +314,8 @@ class TermDocumentMatrix:
     norm_kind : NormKind
         Derived from norms and lengths unless given. A matrix of fewer documents or postings keeps
         that of the one it was made of.
+    shards : Shards or None
+        Where the documents and postings are, if there are none here; statistics are the whole's.
     """
 
     vocabulary: Vocabulary
@@ -278,6 +334,7 @@ class TermDocumentMatrix:
     pool: Pool | None = None
     sequences: TokenSequences | None = None
     norm_kind: NormKind | None = None
+    shards: Shards | None = None
 
     def __post_init__(self) -> None:
         (terms, documents), postings = self.shape, self.postings
@@ -299,7 +356,7 @@ class TermDocumentMatrix:
                     "the folder is damaged; extract it again"
                 )
         if self.norm_kind is None:
-            object.__setattr__(self, "norm_kind", kind_of_norms(self.norms, self.doc_len))
+            object.__setattr__(self, "norm_kind", NormFacts.of(self.norms, self.doc_len).kind)
 
     def require_postings(self, purpose: str) -> None:
         """Raise :class:`TdvError` unless there are some; ``purpose`` says what for."""
@@ -333,11 +390,53 @@ class TermDocumentMatrix:
         return int(np.sum(self.doc_freq))
 
     @property
+    def documents(self) -> int:
+        """Number of documents of the whole collection."""
+        return len(self.doc_len) if self.collection is None else int(self.collection["documents"])
+
+    @property
     def doc_count(self) -> int:
         """Documents with at least one term: Lucene's N for idf and average length."""
         if self.collection is not None:
             return int(self.collection["doc_count"])
         return int(np.count_nonzero(self.doc_len))
+
+    @property
+    def first_documents(self) -> Sequence[int]:
+        """Number of the first document of each that :meth:`each` asks."""
+        return [0] if self.shards is None else self.shards.first_documents
+
+    def each(
+        self,
+        function: Callable[..., Any],
+        *by_term: np.ndarray,
+        documents: np.ndarray | None = None,
+        **further: Any,
+    ) -> Iterator[Any]:
+        """Yield what ``function`` returns for this matrix or, if it is in shards, for each of them.
+
+        Parameters
+        ----------
+        function
+            Of a module that workers can import. It is given a matrix of all postings of an index or
+            of a shard, with the boost and the kind of norms of this one, and the arguments.
+        by_term
+            Arrays with an entry a term. A shard gets those of its own terms, in their order.
+        documents : int64[n] or None
+            Document numbers, ascending. A shard gets those in it, by its own numbers.
+        """
+        if self.shards is not None:
+            yield from self.shards.each(self, function, by_term, documents, further)
+        else:
+            given = {} if documents is None else {"documents": documents}
+            yield function(self, *by_term, **given, **further)
+
+    def add_up(self, parts: Iterable[Sequence[np.ndarray]]) -> list[np.ndarray]:
+        """Return sums with an entry a term of what :meth:`each` yields: arrays by term."""
+        if self.shards is not None:
+            return self.shards.add_up(parts)
+        (alone,) = parts
+        return list(alone)
 
     def with_position_boost(self, boost: Boost | None) -> TermDocumentMatrix:
         """Return the matrix with this boost."""
@@ -414,52 +513,6 @@ def release(matrix: TermDocumentMatrix) -> None:
         mapped = getattr(array, "_mmap", None)
         if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
             mapped.madvise(mmap.MADV_DONTNEED)
-
-
-def select_documents(
-    matrix: TermDocumentMatrix, documents: np.ndarray, progress: Progress = silent
-) -> tuple[TermDocumentMatrix, np.ndarray]:
-    """Return the matrix of ``documents``, and each term's mean log length over the collection.
-
-    One pass. Memory: 10 bytes a posting selected, a block, and 8 bytes for each document of the
-    whole. The second result is float64[V], over all documents with the term.
-
-    Parameters
-    ----------
-    documents : int[n]
-        Numbers, ascending.
-    """
-    numbers = np.full(matrix.shape[1], -1, np.int32)
-    numbers[documents] = np.arange(len(documents), dtype=np.int32)
-    log_len = np.log1p(np.asarray(matrix.doc_len, np.float32))
-    sizes, log_lens = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[0])
-    indices, data, first_positions = [], [], []
-    for terms, span, row_sizes in blocks(matrix.indptr):
-        check()
-        progress("read the pool's documents", span.start, matrix.postings)
-        docs = np.asarray(matrix.indices[span])
-        rows = numbers[docs]
-        kept = rows >= 0
-        sizes[terms] = row_sums(kept, row_sizes)
-        log_lens[terms] = row_sums(log_len[docs], row_sizes)
-        indices.append(rows[kept])
-        data.append(matrix.data[span][kept])
-        if matrix.first_positions is not None:
-            first_positions.append(matrix.first_positions[span][kept])
-        release(matrix)
-    selected = replace(
-        matrix,
-        doc_ids=ByteStrings.of(matrix.doc_ids[doc] for doc in documents.tolist()),
-        indptr=np.concatenate([[0], np.cumsum(sizes)]),
-        indices=np.concatenate(indices),
-        data=np.concatenate(data),
-        first_positions=np.concatenate(first_positions) if first_positions else None,
-        sequences=None,  # nothing reads those of some documents
-        doc_len=np.array(matrix.doc_len[documents]),
-        norms=np.array(matrix.norms[documents]),
-        collection={"documents": matrix.shape[1], "doc_count": matrix.doc_count},
-    )
-    return selected, log_lens / np.maximum(matrix.doc_freq, 1)
 
 
 # The folder of a matrix

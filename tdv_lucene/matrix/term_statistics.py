@@ -84,14 +84,19 @@ def spread_of_weights(matrix: TermDocumentMatrix) -> np.ndarray:
 
     One pass over the postings.
     """
-    sizes = np.maximum(np.diff(matrix.indptr), 1)
+    sizes, total, squares = matrix.add_up(matrix.each(_sums_of_weights))
+    sizes = np.maximum(sizes, 1)
+    mean = np.maximum(total / sizes, 1e-9)
+    spread: np.ndarray = np.sqrt(np.maximum(squares / sizes - mean**2, 0)) / mean
+    return spread
+
+
+def _sums_of_weights(matrix: TermDocumentMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     total, squares = np.zeros((2, matrix.shape[0]))
     for terms, postings, rows in blocks(matrix.indptr):
         tf = np.asarray(matrix.data[postings], np.float64)
         total[terms], squares[terms] = row_sums(tf, rows), row_sums(tf**2, rows)
-    mean = np.maximum(total / sizes, 1e-9)
-    spread: np.ndarray = np.sqrt(np.maximum(squares / sizes - mean**2, 0)) / mean
-    return spread
+    return np.diff(matrix.indptr), total, squares
 
 
 def share_between_terms(matrix: TermDocumentMatrix) -> float:
@@ -105,16 +110,21 @@ def share_between_terms(matrix: TermDocumentMatrix) -> float:
 
 def collection_statistics(matrix: TermDocumentMatrix) -> dict[str, float]:
     """Return the statistics that distinguish kinds of collection, O(V + D)."""
-    lengths = np.asarray(matrix.doc_len, np.float64)
-    lengths = lengths[lengths > 0]
-    tokens = np.asarray(matrix.total_term_freq, np.float64)
     doc_freq = np.asarray(matrix.doc_freq, np.float64)
-    if not len(lengths) or not len(tokens):
+    documents, tokens, squares = map(sum, zip(*matrix.each(sums_of_lengths)))
+    if not documents or not tokens:
         return dict.fromkeys(_NAMES, 0.0)
+    mean = tokens / documents
     values = (
-        lengths.mean(),
-        lengths.std() / lengths.mean(),
-        tokens.sum() / doc_freq.sum(),
+        mean,
+        max(squares / documents - mean**2, 0.0) ** 0.5 / mean,
+        tokens / doc_freq.sum(),
         np.average(residual_idf(matrix), weights=doc_freq),
     )
     return dict(zip(_NAMES, map(float, values)))
+
+
+def sums_of_lengths(matrix: TermDocumentMatrix) -> tuple[int, int, int]:
+    """Return the number of documents with a term, their tokens, and the squares of these."""
+    lengths = np.asarray(matrix.doc_len, np.int64)
+    return int(np.count_nonzero(lengths)), int(lengths.sum()), int((lengths**2).sum())

@@ -23,9 +23,15 @@ import numpy as np
 
 from ..errors import TdvError
 from ..index.index import Index
+from ..index.shards.survey import ShardedIndex, open_index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..matrix.term_statistics import STATISTICS, collection_statistics, standard_statistic
+from ..matrix.term_statistics import (
+    STATISTICS,
+    collection_statistics,
+    standard_statistic,
+    sums_of_lengths,
+)
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
 from ..ranking.postings import FirstPositionBoost, describe_boost
@@ -260,7 +266,8 @@ def settings_for(
 
 def mean_length(matrix: TermDocumentMatrix) -> float:
     """Return the mean number of tokens of a document."""
-    return float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
+    tokens = sum(each[1] for each in matrix.each(sums_of_lengths))
+    return float(tokens) / max(1, matrix.doc_count)
 
 
 def _for_weights(settings: Settings, matrix: TermDocumentMatrix) -> Settings:
@@ -407,13 +414,21 @@ def prior_values_of_index(
     """Return :func:`prior_values` of a Lucene index, by the same ``options``.
 
     Without a folder ``matrix`` from :func:`extract_matrix` of this index, a temporary one of about
-    ten bytes a posting is extracted.
+    ten bytes a posting is extracted; of shards each worker extracts its own.
     """
-    with Index.open(index) as opened:
+    with open_index(index, field, progress=progress) as opened:
         opened.require_prunable(field, lead)
         with open_matrix(opened, matrix, field=field, positions=lead, progress=progress) as counts:
             progress("apply the prior", 0, 0)
-            return in_memory(prior_values(counts, lead=lead, **options))
+            values = in_memory(prior_values(counts, lead=lead, **options))
+            return with_network(values, opened)
+
+
+def with_network(values: TermValues, index: Index | ShardedIndex) -> TermValues:
+    """Return TDVs of shards with the bytes that travelled between here and them, ``network``."""
+    if isinstance(index, Index):
+        return values
+    return replace(values, manifest={**values.manifest, "network": index.network})
 
 
 def in_memory(values: TermValues) -> TermValues:

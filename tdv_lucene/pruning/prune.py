@@ -13,6 +13,7 @@ from ..arguments import parse_bytes
 from ..errors import TdvError
 from ..index.index import Index
 from ..index.parameters import Searcher
+from ..index.shards.survey import ShardedIndex
 from ..learning.config import LearnConfig
 from ..plan import FieldPlan, Plan
 from ..prior.prior import in_memory, prior_values_of_index
@@ -55,7 +56,8 @@ def prune_index(
     values
         The TDVs of this index's vocabulary, or the folder that holds them. None takes those that
         other judged collections give this one, for BM25 (see :mod:`..prior.prior`). That needs
-        no judgements, and a temporary folder of about ten bytes a posting.
+        no judgements, and a temporary folder of about ten bytes a posting, for shards on each
+        worker's machine.
     config, options
         How to prune: a :class:`PruneConfig`, or its options by name, as ``reduction=0.45``.
     others
@@ -113,19 +115,20 @@ def write_pruned(
     source, task = Source.of(index), Task(os.path.abspath(output), config, made_by)
     if source.is_sharded:
         check_shards(source, Path(task.output), given, config)
-        if values is None:
-            with Index.open(source) as whole:
-                given.insert(0, _values_without_judgements(whole, config, progress))
-        fields = _fields(given, config)
+        loaded = _fields(given, config)
+        field = config.field if values is None else loaded[0].vocabulary.field
 
-        def decided(searcher: Searcher) -> tuple[Plan, Task]:
+        def decided(shards: ShardedIndex) -> tuple[Plan, Task]:
+            made = [_values_without_judgements(shards, config, progress)] if values is None else []
+            fields, searcher = _fields([*made, *loaded], config), shards.searcher
             if config.tiers:
                 plan, told = decide_tiers(None, fields, config, searcher, task, progress)
             else:
                 plan, told = decide(fields, config, searcher, None)
             return plan, _told_to(task, None, fields, searcher, told)
 
-        return prune_shards(source, fields[0].vocabulary.field, decided, task, progress)
+        shards = index if isinstance(index, ShardedIndex) else source
+        return prune_shards(shards, field, decided, task, progress)
     place = task.place([index, *given])
     with Index.open(index, config.id_field) as opened:
         if values is None:
@@ -152,7 +155,8 @@ def write_pruned(
             with place as folder:
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)
                 place.write_manifest(report)
-    return {**report, "output": task.output, "other_fields": others_left}
+    told = {"output": task.output, "other_fields": others_left, "network": None}
+    return {**report, **told}
 
 
 def _told_to(
@@ -269,7 +273,9 @@ def _fields(
     return fields
 
 
-def _values_without_judgements(index: Index, config: PruneConfig, progress: Progress) -> TermValues:
+def _values_without_judgements(
+    index: Index | ShardedIndex, config: PruneConfig, progress: Progress
+) -> TermValues:
     """Return the prior's TDVs of a field, the same for the same index and options; those for a
     query log have operating points measured by it (see :mod:`..learning.log`).
 

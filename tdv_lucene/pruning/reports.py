@@ -75,6 +75,8 @@ class PruneReport(IndexReport):
 
     output: str
     other_fields: list[str]  # that searches can also ask, and stayed as they were
+    network: dict[str, int] | None
+    """Of shards: bytes that travelled between here and the workers."""
 
 
 def field_report(described: FieldDescription, counts: Mapping[str, Any]) -> FieldReport:

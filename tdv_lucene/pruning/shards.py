@@ -17,10 +17,9 @@ from typing import Any
 
 from ..errors import TdvError
 from ..index.index import Index
-from ..index.parameters import Searcher
 from ..index.record import ShardRecord
-from ..index.shards.survey import survey_shards
-from ..index.shards.workers import Workers, open_workers
+from ..index.shards.survey import ShardedIndex, open_index
+from ..index.shards.workers import Workers
 from ..output import Output, note_finished, remove_abandoned
 from ..plan import Plan
 from ..progress import Progress
@@ -35,8 +34,7 @@ def check_shards(source: Source, out: Path, given: Sequence[Any], config: PruneC
     """See whether shards can be pruned into ``out``, before any work.
 
     Raises :class:`TdvError` when it cannot be made, or holds what is none of these shards; for
-    ``max_bytes``, which is for one folder; where TDVs would be made of shards that are not seen
-    here.
+    ``max_bytes``, which is for one folder.
     """
     if config.max_bytes is not None:
         raise TdvError(
@@ -52,11 +50,6 @@ def check_shards(source: Source, out: Path, given: Sequence[Any], config: PruneC
             )
     if not source.resources:  # else workers look at their places
         _check_place(out, source, given)
-    elif not given:
-        raise TdvError(
-            f"{source} lie where only workers see them, and TDVs are made of all postings here: "
-            "pass TDVs, or name folders that are seen here"
-        )
 
 
 def _check_place(out: Path, source: Source, given: Sequence[Any]) -> None:
@@ -76,9 +69,9 @@ def _check_place(out: Path, source: Source, given: Sequence[Any]) -> None:
 
 
 def prune_shards(
-    source: Source,
+    given: Source | ShardedIndex,
     field: str,
-    decide: Callable[[Searcher], tuple[Plan, Task]],
+    decide: Callable[[ShardedIndex], tuple[Plan, Task]],
     whole: Task,
     progress: Progress,
 ) -> PruneReport:
@@ -92,18 +85,18 @@ def prune_shards(
     field
         The one that is searched.
     decide
-        From whose defaults the shards are searched with to the plan, and ``whole`` with what is
-        told of it.
+        From the shards to the plan, and ``whole`` with what is told of it.
     whole
         What is done with all of them; its output holds theirs.
     """
     out = Path(whole.output)
-    count = len(source.parts)
     with contextlib.ExitStack() as opened:
-        folder = out if out.is_dir() else out.parent
-        workers = opened.enter_context(open_workers(source, folder))
-        identity, searcher = survey_shards(workers, source, field, progress)
-        plan, whole = decide(searcher)
+        index = opened.enter_context(
+            open_index(given, field, analysis=whole.config.analysis, output=out, progress=progress)
+        )
+        assert isinstance(index, ShardedIndex)
+        source, workers = index.source, index.workers
+        plan, whole = decide(index)
         if not source.resources:  # else their next pruning tidies up
             opened.callback(_tidy, out, source)
             out.mkdir(exist_ok=True)  # for the plan
@@ -114,7 +107,9 @@ def prune_shards(
                 output=str(out / part.name),
                 config=config,
                 told={**whole.told, "chosen": None},
-                shard=ShardRecord(part.name, number, count, identity["commit"], config.optimize),
+                shard=ShardRecord(
+                    part.name, number, len(source.parts), index.commit, config.optimize
+                ),
             )
             for number, part in enumerate(source.parts, 1)
         }
@@ -128,16 +123,18 @@ def prune_shards(
             _prune_shard, left, "prune shards", progress,
             lambda part: note_finished(out / part.name),
         )  # fmt: skip
+        network = index.network
     made = {**done, **dict(zip(left, reports))}
     report = _report([made[part] for part in tasks])
     shown = ("postings_before", "postings", "documents_without_terms", "bytes_before", "bytes")
     return {
         **report,
         "chosen": whole.told["chosen"],
-        "source_commit": identity["commit"],
-        "source": identity,
+        "source_commit": index.commit,
+        "source": index.identity,
         "output": str(out),
         "other_fields": [],
+        "network": network,
         "shards": [
             {"name": part.name, **{name: made[part][name] for name in shown}, "kept": part in done}
             for part in tasks

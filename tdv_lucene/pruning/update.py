@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..arguments import cores
 from ..errors import TdvError, free_space
@@ -25,6 +25,7 @@ from ..index.record import (
     FieldRecord,
     read_records,
 )
+from ..index.shards.workers import open_workers
 from ..interruption import deferred, waiting
 from ..jvm.rewriter import FieldState, HeldIndex, field_state, follow
 from ..plan import FieldPlan, Plan
@@ -65,7 +66,8 @@ def update_index(
     Parameters
     ----------
     pruned
-        What :func:`.prune.prune_index` wrote: a folder, or shards.
+        What :func:`.prune.prune_index` wrote: a folder, or shards. With a scheduler each shard is
+        followed by a worker, and is locked only while one looks at it and while one writes it.
     index
         Where the source is now, if it was moved. A writer may have it open.
     config, options
@@ -90,6 +92,8 @@ def update_index(
         an older commit: nothing is written then.
     """
     config = UpdateConfig.of(config, options)
+    if (shards := Source.of(pruned)).scheduler is not None:
+        return _update_shards(shards, index, config, progress)
     with _hold(pruned) as held:
         return _update(held, index, config, progress)
 
@@ -114,6 +118,11 @@ def watch_index(
     gone, or another holds the lock.
     """
     config = UpdateConfig.of(config, options)
+    if Source.of(pruned).scheduler is not None:
+        raise TdvError(
+            f"{pruned} is watched where its folders are seen, without scheduler: leave it out, or "
+            "update again and again"
+        )
     with _hold(pruned) as held, suppress(KeyboardInterrupt):
         seen: object = None
         for folder in held:
@@ -208,6 +217,16 @@ class _Followed:
         return commit != self.source.commit or bool(self.recorded.foreign)
 
 
+@contextmanager
+def _opened_part(held: HeldIndex, source: str | None, progress: Progress) -> Iterator[_Followed]:
+    """Yield a pruned folder that is locked, beside its source, open; None for where it was."""
+    (folder,) = _sources([held], source)
+    recorded = _read(held)
+    with Index.open(folder, recorded.user_data.get(ID_FIELD)) as opened:
+        states = [field_state(opened, plan, progress) for plan in recorded.plan.fields]
+        yield _Followed(held, recorded, opened, states)
+
+
 def _update(
     held: Sequence[HeldIndex],
     index: str | os.PathLike[str] | None,
@@ -215,33 +234,98 @@ def _update(
     progress: Progress,
 ) -> dict[str, Any]:
     with ExitStack() as opened:
-        parts = []
-        for one, folder in zip(held, _sources(held, index)):
-            recorded = _read(one)
-            source = opened.enter_context(Index.open(folder, recorded.user_data.get(ID_FIELD)))
-            states = [field_state(source, plan, progress) for plan in recorded.plan.fields]
-            parts.append(_Followed(one, recorded, source, states))
-        fields = parts[0].recorded.plan.fields
-        drifts = [
-            Drift.of(plan, [part.states[number] for part in parts], parts[0].source.commit)
-            for number, plan in enumerate(fields)
+        parts = [
+            opened.enter_context(_opened_part(one, folder, progress))
+            for one, folder in zip(held, _sources(held, index))
         ]
-        moved = max(drift.moved for drift in drifts)
-        exceeded = config.max_drift is not None and moved > config.max_drift
-        report = {"updated": False, "exceeded": exceeded, "drift": drifts[0].describe()}
-        if exceeded:
+        states, source = [part.states for part in parts], parts[0].source
+        fields = parts[0].recorded.plan.fields
+        report = _drift_of(fields, states, source.commit, f"{source}", config)
+        if report["exceeded"]:
             return report
+        made = [_write_part(part, cores(config.threads), progress) for part in parts]
+        return {**report, **_sums(made)}
+
+
+class _Look(NamedTuple):
+    """A worker's report on its shard; ``fields`` only of the first one."""
+
+    commit: str
+    states: list[FieldState]
+    fields: Sequence[FieldPlan]
+
+
+def _update_shards(
+    pruned: Source,
+    index: str | os.PathLike[str] | None,
+    config: UpdateConfig,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Update shards by workers, in two rounds. If a source changes between these, those that were
+    written stay, and the next update writes the others."""
+    moved = {} if index is None else {part.name: part.folder for part in Source.of(index).parts}
+    with open_workers(pruned) as workers:
+        looked = {part: (moved.get(part.name), part == pruned.parts[0]) for part in pruned.parts}
+        looks = workers.each(_look, looked, "look at shards", progress)
+        states, commit = [look.states for look in looks], looks[0].commit
+        report = _drift_of(looks[0].fields, states, commit, f"{pruned}", config)
+        if report["exceeded"]:
+            return report
+        threads = config.threads or workers.threads
+        tasks = {
+            part: (moved.get(part.name), look.commit, threads)
+            for part, look in zip(pruned.parts, looks)
+        }
+        return {**report, **_sums(workers.each(_follow, tasks, "update shards", progress))}
+
+
+def _look(folder: str, source: str | None, is_first: bool) -> _Look:
+    """In a worker."""
+    with HeldIndex(folder) as held, _opened_part(held, source, silent) as part:
+        return _Look(part.source.commit, part.states, part.recorded.plan.fields if is_first else ())
+
+
+def _follow(folder: str, source: str | None, commit: str, threads: int | None) -> dict[str, Any]:
+    """In a worker: write a shard, unless one that died has done so."""
+    with HeldIndex(folder) as held, _opened_part(held, source, silent) as part:
+        if part.source.commit != commit:
+            raise TdvError(f"{part.source} was changed while it was followed: update again")
+        return _write_part(part, cores(threads), silent)
+
+
+def _drift_of(
+    fields: Sequence[FieldPlan],
+    states: Sequence[Sequence[FieldState]],
+    commit: str,
+    index: str,
+    config: UpdateConfig,
+) -> dict[str, Any]:
+    """Return the report of what is still to be written.
+
+    ``states`` are, of each folder, those of all fields; ``commit`` is the first folder's.
+
+    Raises :class:`TdvError` where too little is left of what was learned on.
+    """
+    drifts = [
+        Drift.of(plan, [of_folder[number] for of_folder in states], commit)
+        for number, plan in enumerate(fields)
+    ]
+    moved = max(drift.moved for drift in drifts)
+    exceeded = config.max_drift is not None and moved > config.max_drift
+    if not exceeded:
         for plan, drift in zip(fields, drifts):
-            drift.refuse_another_index(parts[0].source, plan.field)
-        made = []
-        for part in parts:
-            with deferred():  # what is committed is described as well
-                written = None
-                if part.is_behind:
-                    written = _write(part, cores(config.threads), progress)
-                    made.append(written)
-                _describe(part, written)
-        return {**report, **_sums(made, parts)}
+            drift.refuse_another_index(index, plan.field)
+    return {"updated": False, "exceeded": exceeded, "drift": drifts[0].describe()}
+
+
+def _write_part(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
+    """Bring a folder up to date, and return what :func:`_sums` needs to know of it."""
+    with deferred():  # what is committed is described as well
+        written = _write(part, threads, progress) if part.is_behind else None
+        _describe(part, written)
+    record = part.recorded.records[0]
+    about = {"field": record.field, "requested_reduction": record.requested_reduction}
+    return {"written": written, **about, "bytes": _bytes_of(part.held.index)}
 
 
 def _write(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
@@ -294,23 +378,22 @@ def _describe(part: _Followed, written: dict[str, Any] | None) -> None:
         write_manifest(folder, KIND, content, MANIFEST, listed)
 
 
-def _sums(made: Sequence[dict[str, Any]], parts: Sequence[_Followed]) -> dict[str, Any]:
-    """The report of what was written, of all shards together."""
+def _sums(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the report of what was written, of all folders together."""
+    made = [part["written"] for part in parts if part["written"] is not None]
     if not made:
         return {}
-    record = parts[0].recorded.records[0]
+    field = parts[0]["field"]
     names = ("segments", "segments_added", "segments_dropped", "segments_foreign", "deletions",
              "postings_before", "postings")  # fmt: skip
-    left = sum(one["postings_in_all"][record.field] for one in made)
-    before = sum(
-        one["postings_before"] + one["postings_before_of_stayed"][record.field] for one in made
-    )
+    left = sum(one["postings_in_all"][field] for one in made)
+    before = sum(one["postings_before"] + one["postings_before_of_stayed"][field] for one in made)
     return {
         "updated": True,
         **{name: sum(one[name] for one in made) for name in names},
         "reduction": 1 - left / before if before else 0.0,
-        "requested_reduction": record.requested_reduction,
-        "bytes": sum(_bytes_of(part.held.index) for part in parts),
+        "requested_reduction": parts[0]["requested_reduction"],
+        "bytes": sum(part["bytes"] for part in parts),
     }
 
 

@@ -206,15 +206,15 @@ def count_tokens(index: Index, plan: Plan, task: Task) -> dict[str, dict[str, An
         threads=cores(task.config.threads), is_shard=task.shard is not None,
         has_changed=has_changed,
     )  # fmt: skip
-    names = [one.field for one in plan.fields]
-    found = {names[0]: counts, **counts.get("fields", {})}
+    found = {plan.fields[0].field: counts, **counts.get("fields", {})}
     return {
-        name: {
-            "tokens": found[name]["tokens"],
-            "documents": found[name]["documents_with_terms"],
-            "has_norms": name in index.fields and index.fields[name].has_norms,
+        one.field: {
+            "tokens": found[one.field]["tokens"],
+            "documents": found[one.field]["documents_with_terms"],
+            "has_norms": one.source_field in index.fields
+            and index.fields[one.source_field].has_norms,
         }
-        for name in names
+        for one in plan.fields
     }
 
 

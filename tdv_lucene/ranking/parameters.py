@@ -48,7 +48,7 @@ class Baking:
         """Return the record of an index; the average length is added when it has been counted."""
         return {"k1": self.held[0], "b": self.held[1]}
 
-    def mean_off(self, lengths: np.ndarray) -> float:
+    def mean_off(self, lengths: np.ndarray, counts: np.ndarray | None = None) -> float:
         """Return how far off the length norms of documents are on average, as a share of them,
         because no norm is below that of one token.
 
@@ -56,12 +56,16 @@ class Baking:
         ----------
         lengths
             Of documents in tokens, all above 0.
+        counts
+            Documents of each length; None for one.
         """
-        average = lengths.mean()
+        average = np.average(lengths, weights=counts)
         (k1, b), (searched_k1, searched_b) = self.held, self.searched
         wanted = k1 * (1 - b + b * lengths / average)
         least = searched_k1 * (1 - searched_b + searched_b / average)
-        return float(np.maximum(least / wanted - 1, 0).mean()) if wanted.all() else math.inf
+        if not wanted.all():
+            return math.inf
+        return float(np.average(np.maximum(least / wanted - 1, 0), weights=counts))
 
 
 class Tiers(NamedTuple):

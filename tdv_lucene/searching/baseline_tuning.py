@@ -6,6 +6,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from ..evaluation.topics import Qrels, note_on_own_documents
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..index.analysis import analysis_of
 from ..index.index import Index
-from ..index.parameters import recorded_parameters
+from ..index.parameters import Described, recorded_parameters
+from ..index.shards.search import FarShards, look_at_far_shards
+from ..index.shards.survey import ShardedIndex
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
@@ -30,7 +33,7 @@ _log = logging.getLogger(__name__)
 _HITS = 10  # more than the objective needs: equal scores are ordered before they are cut off
 
 
-def refuse_weights(index: Index, field: str) -> None:
+def refuse_weights(index: Described, field: str) -> None:
     """Raise :class:`TdvError` for an impact index."""
     if index.holds_weights(field):
         raise TdvError(
@@ -74,7 +77,11 @@ def tune_listed(
     progress: Progress,
 ) -> tuple[SearchParameters, list[dict[str, float]]]:  # fmt: skip
     """Do the work of :func:`tune_parameters` on runs that list hits by these rules."""
-    with Index.open(index) as opened, tempfile.TemporaryDirectory() as folder:
+    opening: AbstractContextManager[Index | FarShards] = Index.open(index)
+    if isinstance(index, ShardedIndex):
+        given = index.workers, index.source, topics, field, analysis, progress
+        opening = nullcontext(look_at_far_shards(*given))
+    with opening as opened, tempfile.TemporaryDirectory() as folder:
         refuse_weights(opened, field)
         own = recorded_parameters(opened, model, field=field)
         assert own.model is not None  # the recorded one, else BM25
@@ -84,11 +91,14 @@ def tune_listed(
                 f"model {own.model} has no parameter to tune: pass "
                 f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
             )
-        analysed = analysis_of(opened, field, analysis)
+        if isinstance(opened, Index):
+            analysed = analysis_of(opened, field, analysis)
+        else:
+            analysed = opened.analysed
         run, found = Path(folder) / "run", list[Searched]()
 
         def measure(choice: dict[str, float]) -> np.ndarray:
-            place = Output(run, RUN, is_folder=False, inputs=[opened], overwrite=True)
+            place = Output(run, RUN, is_folder=False, inputs=[opened.source], overwrite=True)
             made = search_with(
                 opened, topics, place, SearchParameters(own.model, **choice), hits=_HITS,
                 threads=threads, field=field, analysed=analysed, listing=listing, keep_run=True,

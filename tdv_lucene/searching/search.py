@@ -37,7 +37,7 @@ from .listing import Listing, note_on_duplicates
 from .run_lines import append_run, lower_ties, require_run_names
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
-    from .far_shards import FarShards
+    from ..index.shards.search import FarShards
 
 _log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ def search_index(
     _check_feedback(config.feedback, field, source)
     opening: AbstractContextManager[Index | FarShards] = Index.open(index, config.id_field)
     if source.scheduler is not None:
-        from .far_shards import open_far_shards
+        from ..index.shards.search import open_far_shards
 
         opening = open_far_shards(source, queries, field, config.analysis, progress)
     with opening as opened:

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,20 @@ from ..evaluation.tuning import OBJECTIVE
 from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.queries import check_query_terms
+from ..index.shards.survey import ShardedIndex, open_index
+from ..jvm.dictionary import TermsInMemory
 from ..jvm.searcher import known_documents
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..prior.prior import Prior, in_memory, settings_for
+from ..prior.prior import Prior, in_memory, settings_for, with_network
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
 from ..pruning.reports import PruneReport
+from ..pruning.shards import check_shards
 from ..pruning.targets import RECORDED, target_of
 from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
+from ..simulation.retrieval import numbers_of
 from ..source import Source
 from ..values.term_values import TermValues, tuned_values
 from .baseline_tuning import refuse_weights, tune_listed
@@ -78,8 +83,6 @@ def tune_index(
         index, or norms can hold none of the parameters for the searcher.
     """
     config = TuneConfig.of(config, options, topics=topics)
-    if Source.of(index).is_sharded:
-        raise TdvError(f"tuning is for one folder, and the shards are several: prune {index}")
     if (topics is None) != (qrels is None):
         raise TdvError(
             "tuning needs topics and qrels, or neither: without them "
@@ -95,10 +98,19 @@ def tune_index(
         reduction=0, tf="original", search_as=config.search_as, threads=threads,
         field=field, overwrite=config.overwrite, id_field=config.id_field, **config.asked_analysis,
     )  # fmt: skip
-    with Index.open(index, config.id_field) as opened:
+    if (source := Source.of(index)).is_sharded:
+        check_shards(source, Path(output).absolute(), (), copied)
+    with open_index(
+        index, field, id_field=config.id_field, analysis=config.analysis, output=output,
+        progress=progress,
+    ) as opened:  # fmt: skip
         opened.require_prunable(field)
         refuse_weights(opened, field)
-        if not opened.fields[field].has_norms:
+        if isinstance(opened, ShardedIndex):
+            has_norms = opened.has_norms
+        else:
+            has_norms = opened.fields[field].has_norms
+        if not has_norms:
             raise TdvError(
                 f"field {field} of {index} has no norms, which k1 and b are written "
                 "into: index it with norms, or search it with a k1 of its own and b 0"
@@ -111,7 +123,7 @@ def tune_index(
 
 
 def _tuned_values(
-    index: Index, topics: str | os.PathLike[str] | Mapping[str, str] | None,
+    index: Index | ShardedIndex, topics: str | os.PathLike[str] | Mapping[str, str] | None,
     qrels: str | os.PathLike[str] | Qrels | None, searched: tuple[float, float],
     config: TuneConfig, progress: Progress,
 ) -> TermValues:  # fmt: skip
@@ -120,38 +132,60 @@ def _tuned_values(
     field = config.field
     tried: list[dict[str, float]] = []
     about: dict[str, Any] = {}
-    if topics is not None and qrels is not None:
-        queries = (
-            topics
-            if isinstance(topics, Mapping)
-            else reading.read_topics(topics, config.topic_field, config.topic_reader)
-        )
-        judged = qrels if isinstance(qrels, Mapping) else reading.read_qrels(qrels)
-        analysed = analysis_of(index, field, config.analysis)
-        check_query_terms(index, field, analysed, queries.values())
-        known = partial(known_documents, index, passages=config.max_passage)
-        missing, relevant = reading.check_overlap(queries, judged, known)
-        _, tried = tune_listed(
-            config.listing, index, queries, judged, DEFAULT_MODEL, field=field,
-            analysis=config.analysis, threads=config.threads, progress=progress,
-        )  # fmt: skip
-        are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
-        files = f"{qrels} for {topics}" if are_named else "the qrels"
-        grades = [judged[name] for name in reading.judged_queries(queries, judged)]
-        documents = index.documents
-        for note in (
-            reading.note_on_missing(missing, relevant, "the qrels", f"{index}"),
-            note_on_chance(tried[0][OBJECTIVE], grades, documents, f"{index}", files),
-        ):
-            if note:
-                _log.warning("%s", note)
-        about = {"tuned_on": len(judged.keys() & queries.keys())}
     with open_matrix(index, field=field, positions=False, progress=progress) as matrix:
-        if not tried:
+        if topics is not None and qrels is not None:
+            tried, about = _by_judgements(index, matrix, topics, qrels, config, progress)
+        else:
             settings, about = _by_prior(matrix)
             tried = [{"k1": settings.k1, "b": settings.b}]
         best = _best_held(tried, matrix, searched)
-        return in_memory(tuned_values(matrix, best, about))
+        return with_network(in_memory(tuned_values(matrix, best, about)), index)
+
+
+def _numbered(
+    matrix: TermDocumentMatrix, asked: Sequence[str], passages: bool = False
+) -> list[str]:
+    """Return those of the documents that are in the collection; none of which it has passages."""
+    return [] if passages else [*numbers_of(matrix, asked)]
+
+
+def _by_judgements(
+    index: Index | ShardedIndex, matrix: TermDocumentMatrix,
+    topics: str | os.PathLike[str] | Mapping[str, str], qrels: str | os.PathLike[str] | Qrels,
+    config: TuneConfig, progress: Progress,
+) -> tuple[list[dict[str, float]], dict[str, Any]]:  # fmt: skip
+    """Return the parameters tried on judged queries, with their worth, and how many queries."""
+    queries = (
+        topics
+        if isinstance(topics, Mapping)
+        else reading.read_topics(topics, config.topic_field, config.topic_reader)
+    )
+    judged = qrels if isinstance(qrels, Mapping) else reading.read_qrels(qrels)
+    given = config.field, config.analysis
+    if isinstance(index, ShardedIndex):
+        own = TermsInMemory(matrix.vocabulary)
+        check_query_terms(index, config.field, index.analysed, queries.values(), own)
+        known = partial(_numbered, matrix)
+    else:
+        check_query_terms(index, config.field, analysis_of(index, *given), queries.values())
+        known = partial(known_documents, index)
+    if config.max_passage:
+        known = partial(known, passages=True)
+    missing, relevant = reading.check_overlap(queries, judged, known)
+    _, tried = tune_listed(
+        config.listing, index, queries, judged, DEFAULT_MODEL, field=config.field,
+        analysis=config.analysis, threads=config.threads, progress=progress,
+    )  # fmt: skip
+    are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
+    files = f"{qrels} for {topics}" if are_named else "the qrels"
+    grades = [judged[name] for name in reading.judged_queries(queries, judged)]
+    for note in (
+        reading.note_on_missing(missing, relevant, "the qrels", f"{index}"),
+        note_on_chance(tried[0][OBJECTIVE], grades, matrix.documents, f"{index}", files),
+    ):
+        if note:
+            _log.warning("%s", note)
+    return tried, {"tuned_on": len(judged.keys() & queries.keys())}
 
 
 def _best_held(
@@ -162,15 +196,15 @@ def _best_held(
 
     Raises :class:`TdvError` when norms can hold none of them.
     """
-    lengths = np.asarray(matrix.doc_len)[np.asarray(matrix.doc_len) > 0]
+    lengths = _lengths(matrix)
     bakings = [Baking((one["k1"], one["b"]), searched) for one in tried]
     ranked = sorted(zip(tried, bakings), key=lambda one: -one[0].get(OBJECTIVE, 0.0))
     best, baking = ranked[0]
-    held = [one for one, of in ranked if of.mean_off(lengths) <= _MOST_OFF]
+    held = [one for one, of in ranked if of.mean_off(*lengths) <= _MOST_OFF]
     if held[:1] != [best]:
         problem = (
             f"norms for a searcher with k1 {searched[0]:g} and b {searched[1]:g} cannot hold "
-            f"{_named(best)}: length norms would be off by {baking.mean_off(lengths):.0%} on "
+            f"{_named(best)}: length norms would be off by {baking.mean_off(*lengths):.0%} on "
             "average"
         )
         if not held:
@@ -180,6 +214,19 @@ def _best_held(
             "searcher with a smaller k1 (1 - b)", problem, _named(held[0])
         )  # fmt: skip
     return SearchParameters(k1=held[0]["k1"], b=held[0]["b"])
+
+
+def _lengths(matrix: TermDocumentMatrix) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lengths of documents with terms, and how many have each."""
+    lengths, counts = map(np.concatenate, zip(*matrix.each(_lengths_here)))
+    different, places = np.unique(lengths, return_inverse=True)
+    return different, np.bincount(places, counts, minlength=len(different))
+
+
+def _lengths_here(matrix: TermDocumentMatrix) -> tuple[np.ndarray, np.ndarray]:
+    lengths = np.asarray(matrix.doc_len)
+    different, counts = np.unique(lengths[lengths > 0], return_counts=True)
+    return different, counts
 
 
 def _named(choice: Mapping[str, float]) -> str:

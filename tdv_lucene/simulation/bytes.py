@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..matrix.selection import read_lists
 from ..matrix.term_document_matrix import (
     ListSample,
     TermDocumentMatrix,
@@ -276,17 +276,15 @@ def _shared(terms: ByteStrings, kept: np.ndarray) -> int:
     return shared
 
 
-def with_index_bytes(values: TermValues, index: str | os.PathLike[str]) -> TermValues:
+def with_index_bytes(values: TermValues, found: Mapping[str, Any]) -> TermValues:
     """Return the TDVs with ``index_bytes`` at every point and scale tried, and under ``full``.
 
     The prediction is for ``prune --tf scaled`` without further flags, in the source's format.
     Posting lists and dictionary are estimated. Lists are corrected by the error of the estimate for
     the source's own, and the dictionary by how often its segments repeat a term. Positions and
     deleted documents are left out; term vectors shrink with the postings; all else stays.
+    ``found`` is what :func:`..index.inspection.inspect_index` returned of the index.
     """
-    from ..index.inspection import inspect_index
-
-    found = inspect_index(index)
     full = values.manifest["full"]
     fields = {entry["name"]: entry for entry in found["fields"]}
     about = fields.pop(values.vocabulary.field)
@@ -317,15 +315,13 @@ def with_index_bytes(values: TermValues, index: str | os.PathLike[str]) -> TermV
     return replace(values, manifest={**values.manifest, "points": points, "full": about_full})
 
 
-def draw_lists(matrix: TermDocumentMatrix, lengths: np.ndarray) -> tuple[ListSample, ...]:
+def draw_lists(matrix: TermDocumentMatrix) -> tuple[ListSample, ...]:
     """Draw lists in the order of their sizes, and stretches of the long ones, at equal steps.
 
     A pool's own lists tell little about bytes: they are shorter than the collection's, and their
     documents lie further apart.
-
-    ``lengths`` int64[D] are those of :meth:`.TermDocumentMatrix.stored_lengths`.
     """
-    sizes = np.diff(matrix.indptr)
+    sizes = np.asarray(matrix.doc_freq)
     order = np.argsort(sizes, kind="stable")
     ordered = sizes[order]
     first, long = np.searchsorted(ordered, (2, _STRETCH))  # lists of one take no bytes
@@ -334,42 +330,44 @@ def draw_lists(matrix: TermDocumentMatrix, lengths: np.ndarray) -> tuple[ListSam
     every = max(1, int(ordered[first:long].sum()) // _POSTINGS)
     if len(short):
         terms = np.sort(short[every // 2 :: every])
-        ends = matrix.indptr[terms], matrix.indptr[terms + 1]
-        samples.append(_read(matrix, lengths, short, terms, *ends))
+        samples.append(_read(matrix, short, terms, np.zeros(len(terms), np.int64), sizes[terms]))
     if long < len(order):
-        samples.append(_stretches(matrix, lengths, np.sort(order[long:])))
+        samples.append(_stretches(matrix, np.sort(order[long:])))
     release(matrix)
     return tuple(samples)
 
 
-def _stretches(matrix: TermDocumentMatrix, lengths: np.ndarray, terms: np.ndarray) -> ListSample:
+def _stretches(matrix: TermDocumentMatrix, terms: np.ndarray) -> ListSample:
     """Draw stretches at equal steps along the lists of ``terms`` laid end to end."""
-    pieces = np.diff(matrix.indptr)[terms] // _STRETCH  # what is over counts as much as a piece
+    pieces = (
+        np.asarray(matrix.doc_freq)[terms] // _STRETCH
+    )  # what is over counts as much as a piece
     ends = np.cumsum(pieces)
     number = min(int(ends[-1]), _POSTINGS // _STRETCH)
     chosen = (np.arange(number) * int(ends[-1]) + int(ends[-1]) // 2) // number
     place = np.searchsorted(ends, chosen, side="right")
-    starts = matrix.indptr[terms[place]] + (chosen - ends[place] + pieces[place]) * _STRETCH
-    return _read(matrix, lengths, terms, terms[place], starts, starts + _STRETCH)
+    starts = (chosen - ends[place] + pieces[place]) * _STRETCH
+    return _read(matrix, terms, terms[place], starts, starts + _STRETCH)
 
 
 def _read(
-    matrix: TermDocumentMatrix, lengths: np.ndarray, among: np.ndarray, terms: np.ndarray,
-    starts: np.ndarray, ends: np.ndarray,
+    matrix: TermDocumentMatrix, among: np.ndarray, terms: np.ndarray, starts: np.ndarray,
+    ends: np.ndarray,
 ) -> ListSample:  # fmt: skip
-    spans = [slice(start, end) for start, end in zip(starts.tolist(), ends.tolist())]
-
-    def take(array: np.ndarray) -> np.ndarray:
-        return np.concatenate([array[span] for span in spans])
-
-    docs = take(matrix.indices)
-    before = np.where(starts == matrix.indptr[terms], -1, matrix.indices[np.maximum(starts, 1) - 1])
+    """Return the stretches of lists between ``starts`` and ``ends``, int64[n]."""
+    before = np.minimum(starts, 1)  # gaps count from the posting before a stretch
+    sizes, (docs, data, first, lengths) = read_lists(matrix, terms, starts - before, ends)
+    assert docs is not None and data is not None and lengths is not None
+    begins = np.cumsum(sizes) - sizes
+    kept = np.ones(len(docs), bool)
+    kept[begins[before > 0]] = False
+    counted_from = np.where(before > 0, docs[begins] + 1, 0)
     return ListSample(
         among=np.asarray(among, np.int32),
         terms=terms,
         indptr=np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
-        docs=(docs - np.repeat(before + 1, ends - starts)).astype(np.int32),
-        data=take(matrix.data),
-        first_positions=None if matrix.first_positions is None else take(matrix.first_positions),
-        doc_len=lengths[docs],
+        docs=(docs[kept] - np.repeat(counted_from, ends - starts)).astype(np.int32),
+        data=data[kept],
+        first_positions=None if first is None else first[kept],
+        doc_len=lengths[kept],
     )

@@ -245,15 +245,7 @@ def apply_values(
     The statistics of a pool's matrix are estimates of the whole collection's. ``held`` are BM25's
     k1 and b where norms hold them (see :func:`written_lengths`).
     """
-    staying = None if cut is None else _Staying(matrix, cut)
-    doc_len, sums = np.zeros(matrix.shape[1]), _Sums(matrix)
-    for block in blocks(matrix.indptr):
-        docs, tf = matrix.indices[block.postings], matrix.tf(block.postings)
-        tf = stored_frequency(tf, np.repeat(tdv[block.terms], block.sizes), scale)
-        if staying is not None:
-            tf[~staying.among(block)] = 0
-        doc_len += np.bincount(docs, tf, minlength=len(doc_len))
-        sums.add(block, docs, tf)
+    doc_len, sums = _weigh(matrix, tdv, scale, cut)
     doc_freq, total_term_freq = sums.of_collection(tdv * (scale or 1.0))
     doc_count = sums.doc_count(doc_len)
     tokens = (doc_len if matrix.pool is None else total_term_freq).sum()
@@ -266,6 +258,22 @@ def apply_values(
         average = float(statistics.total_tokens) / float(statistics.doc_count)
         doc_len = written_lengths(doc_len, matrix.norm_kind, average, held)
     return WeightedCollection(tdv, scale, statistics, doc_len, cut, int(doc_freq.sum()))
+
+
+def _weigh(
+    matrix: TermDocumentMatrix, tdv: np.ndarray, scale: float | None, cut: PostingCut | None
+) -> tuple[np.ndarray, _Sums]:
+    """Return float64[D] sums of stored frequencies by document, and those by term."""
+    staying = None if cut is None else _Staying(matrix, cut)
+    doc_len, sums = np.zeros(matrix.shape[1]), _Sums(matrix)
+    for block in blocks(matrix.indptr):
+        docs, tf = matrix.indices[block.postings], matrix.tf(block.postings)
+        tf = stored_frequency(tf, np.repeat(tdv[block.terms], block.sizes), scale)
+        if staying is not None:
+            tf[~staying.among(block)] = 0
+        doc_len += np.bincount(docs, tf, minlength=len(doc_len))
+        sums.add(block, docs, tf)
+    return doc_len, sums
 
 
 def keep_postings(
@@ -374,12 +382,25 @@ def correct_idf(
     function = ranking_function(model)
     if not function.has_idf:
         return rule
-    ones = np.ones(matrix.shape[0], np.float32)
+    assert rule.whole_terms == 0 or matrix.shards is None  # a shard cannot tell which terms go
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     factors = np.ones((len(reductions), matrix.shape[0]), np.float32)
+    bare = replace(rule, priority=rule.priority[:0])
     for row, reduction in enumerate(reductions):
-        tdv, cut = rule.drop(ones, rule.priority, matrix.doc_freq, reduction)
-        left = apply_values(matrix, tdv, None, cut).statistics
-        share = np.minimum(idf / bm25_idf(left.doc_freq, left.doc_count), 1)
-        factors[row] = function.corrected(share, left.total_term_freq / left.doc_freq, k1)
+        parts = list(matrix.each(_left_by, rule.priority, rule=bare, reduction=reduction))
+        doc_freq, total = matrix.add_up(part[:2] for part in parts)
+        doc_freq, doc_count = np.maximum(doc_freq, 1), max(1, sum(part[2] for part in parts))
+        share = np.minimum(idf / bm25_idf(doc_freq, doc_count), 1)
+        factors[row] = function.corrected(share, total / doc_freq, k1)
     return replace(rule, factors_at=tuple(reductions), factors=factors)
+
+
+def _left_by(
+    matrix: TermDocumentMatrix, priority: np.ndarray, *, rule: PostingRule, reduction: float
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the statistics of what a rule leaves: by term postings and sums of frequencies, and
+    the number of documents."""
+    ones, rule = np.ones(matrix.shape[0], np.float32), replace(rule, priority=priority)
+    tdv, cut = rule.drop(ones, priority, np.asarray(matrix.doc_freq), reduction)
+    doc_len, sums = _weigh(matrix, tdv, None, cut)
+    return *sums.of_collection(tdv), sums.doc_count(doc_len)

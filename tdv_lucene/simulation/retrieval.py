@@ -135,7 +135,7 @@ def make_queries(
         )
     judged = {doc for query_id in shared for doc in qrels[query_id]}
     own = {*shared} if remove_query else set()
-    documents = find_documents(matrix.doc_ids, judged | own)
+    documents = numbers_of(matrix, judged | own)
     records = [
         _number(matrix, documents, qid, topics[qid], qrels[qid], remove_query) for qid in shared
     ]
@@ -148,9 +148,10 @@ def make_queries(
                     f"the qrels judge documents, such as '{document}', and the index has passages "
                     f"of them, '{document}#...': give passages the grades of their documents"
                 )
+        own_ids = [name.decode(errors="replace") for name in matrix.doc_ids.between(0, 1)]
         raise TdvError(
             f"no relevant document of the qrels (such as {_examples(qrels[shared[0]])}) is in the "
-            f"index (which has ids such as {matrix.doc_ids[0].decode(errors='replace')!r}); "
+            f"index{f' (which has ids such as {own_ids[0]!r})' if own_ids else ''}; "
             "documents that another field names need id_field"
         )
     if not any(len(record[1]) for record in records):
@@ -177,10 +178,22 @@ def unjudged_queries(
             "language"
         )
     nobody = np.zeros(0, np.int32)
-    own = find_documents(matrix.doc_ids, topics) if remove_query else {}
+    own = numbers_of(matrix, topics) if remove_query else {}
     return Queries.of(
         (*record, nobody, nobody, nobody, own.get(record[0], -1)) for record in records
     )
+
+
+def numbers_of(matrix: TermDocumentMatrix, wanted: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of the ``wanted`` documents that are in the collection."""
+    parts = zip(
+        matrix.first_documents, matrix.each(_find_documents, wanted=[*dict.fromkeys(wanted)])
+    )
+    return {doc: first + number for first, found in parts for doc, number in found.items()}
+
+
+def _find_documents(matrix: TermDocumentMatrix, wanted: Sequence[str]) -> dict[str, int]:
+    return find_documents(matrix.doc_ids, wanted)
 
 
 def find_documents(doc_ids: ByteStrings, wanted: Iterable[str]) -> dict[str, int]:

@@ -239,20 +239,14 @@ def count_thresholds(rule: PostingRule, matrix: TermDocumentMatrix) -> PostingRu
     whole = (rule.whole_terms * THRESHOLDS_AT * matrix.collection_postings).astype(np.int64)
     before = postings_before(np.ones(len(priority), np.float32), priority, matrix.doc_freq)
     dropped_from = np.searchsorted(whole, before)  # the first reduction that drops the term
-    length_norm = rule.length_norm.at(matrix.stored_lengths())
-    largest_tf = _largest_frequency(matrix) * (1 if boost is None else boost.largest_factor)
-    codes = _Codes(priority, length_norm, float(largest_tf))
+    lengths, frequencies = zip(*matrix.each(_extremes))
+    largest_tf = max(frequencies) * (1 if boost is None else boost.largest_factor)
+    codes = _Codes(priority, rule.length_norm.at(np.concatenate(lengths)), float(largest_tf))
     columns = len(THRESHOLDS_AT) + 1
     counts = np.zeros(_CELLS * columns, np.int64 if pool is None else np.float64)
-    for terms, span, row_sizes in blocks(matrix.indptr):
-        tf, length_norms = matrix.tf(span), length_norm[matrix.indices[span]]
-        cell = codes.of(np.repeat(priority[terms], row_sizes) * (tf / (tf + length_norms)))
-        cell = cell * columns + np.repeat(dropped_from[terms], row_sizes)
-        weights = None
-        if pool is not None:
-            weights = np.where(pool.drawn[matrix.indices[span]], pool.posting_weight, 1.0)
-        counts += np.bincount(cell, weights, minlength=len(counts))
-        release(matrix)
+    given = priority, dropped_from.astype(np.int8)
+    for counted in matrix.each(_count, *given, length_norm=rule.length_norm, codes=codes):
+        counts += counted
     by_column = counts.reshape(_CELLS, columns)
     in_all = by_column.sum(axis=0)
     still_there = by_column[:, ::-1].cumsum(axis=1)[:, ::-1]  # dropped at this reduction or later
@@ -264,20 +258,55 @@ def count_thresholds(rule: PostingRule, matrix: TermDocumentMatrix) -> PostingRu
     return replace(rule, thresholds=(THRESHOLDS_AT, np.maximum.accumulate(theta)))
 
 
+def _count(
+    matrix: TermDocumentMatrix,
+    priority: np.ndarray,
+    dropped_from: np.ndarray,
+    *,
+    length_norm: LengthNorm,
+    codes: _Codes,
+) -> np.ndarray:
+    """Return the number of postings by the code of their worth, and by when their term goes."""
+    of_documents, pool = length_norm.at(matrix.stored_lengths()), matrix.pool
+    columns = len(THRESHOLDS_AT) + 1
+    counts = np.zeros(_CELLS * columns, np.int64 if pool is None else np.float64)
+    for terms, span, row_sizes in blocks(matrix.indptr):
+        tf, length_norms = matrix.tf(span), of_documents[matrix.indices[span]]
+        cell = codes.of(np.repeat(priority[terms], row_sizes) * (tf / (tf + length_norms)))
+        cell = cell * columns + np.repeat(dropped_from[terms], row_sizes)
+        weights = None
+        if pool is not None:
+            weights = np.where(pool.drawn[matrix.indices[span]], pool.posting_weight, 1.0)
+        counts += np.bincount(cell, weights, minlength=len(counts))
+        release(matrix)
+    return counts
+
+
 def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthNorm:
     """Return the length norm of rules for this index."""
     pool = matrix.pool
-    tokens = matrix.stored_lengths().sum() if pool is None else pool.stored_tokens
+    tokens = stored_tokens(matrix) if pool is None else pool.stored_tokens
     # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
     return LengthNorm.of(max(k1, LEAST_K1), b, float(tokens / max(1, matrix.doc_count)))
 
 
-def _largest_frequency(matrix: TermDocumentMatrix) -> int:
-    largest = 1
+def stored_tokens(matrix: TermDocumentMatrix) -> int:
+    """Return the sum of all documents' lengths, as norms hold them."""
+    return sum(matrix.each(_stored_tokens))
+
+
+def _stored_tokens(matrix: TermDocumentMatrix) -> int:
+    return int(matrix.stored_lengths().sum())
+
+
+def _extremes(matrix: TermDocumentMatrix) -> tuple[np.ndarray, int]:
+    """Return the shortest and the longest document, if there are some, and the largest
+    frequency."""
+    lengths, largest = matrix.stored_lengths(), 1
     for block in blocks(matrix.indptr):
         largest = max(largest, int(matrix.data[block.postings].max(initial=1)))
         release(matrix)
-    return largest
+    return np.array([lengths.min(), lengths.max()] if len(lengths) else [], np.int64), largest
 
 
 class _Codes:

@@ -17,12 +17,12 @@ from tiny_shards import two_workers
 import tdv_lucene as tdv
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.errors import TdvError
+from tdv_lucene.index.shards.search import open_far_shards
 from tdv_lucene.learning.pool import search_lucene
 from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.searching import far_shards
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
@@ -169,7 +169,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
 
     shards = far(f"{tmp_path}/S/*")
     with (
-        far_shards.open_far_shards(shards, {"q": "fox"}, "contents", None, silent) as opened,
+        open_far_shards(shards, {"q": "fox"}, "contents", None, silent) as opened,
         pytest.raises(TdvError, match="S/b was changed"),
     ):
         shutil.rmtree(tmp_path / "S" / "b")

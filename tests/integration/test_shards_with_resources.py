@@ -146,10 +146,8 @@ def test_what_needs_them_here_is_refused_and_nothing_written(
     for task, message in (
         (lambda: tdv.extract_matrix(shards, out), there),
         (lambda: tdv.inspect_index(shards), there),
-        (lambda: tdv.learn_from_index(shards, *asked, out), there),
         (lambda: tdv.compare_indexes(shards, base / "one", *asked, out), there),
         (lambda: tdv.open_searcher(shards), there),
-        (lambda: tdv.prune_index(shards, None, out, reduction=0.3), "TDVs are made of all postin"),
     ):
         with pytest.raises(TdvError, match=message):
             task()

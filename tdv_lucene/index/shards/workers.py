@@ -10,11 +10,13 @@ import asyncio
 import contextlib
 import logging
 import os
+import pickle
 import platform
 import tempfile
 import threading
 import time
 import warnings
+import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -161,11 +163,14 @@ class Workers:
     ----------
     threads
         What each may use unless told otherwise; None for all the cores of its machine.
+    sent, received
+        Bytes of arguments and of results, packed as they travel.
     """
 
     def __init__(self, client: Any, threads: int | None) -> None:
         self._client = client
         self.threads = threads
+        self.sent = self.received = 0
 
     def each(
         self,
@@ -175,7 +180,20 @@ class Workers:
         progress: Progress,
         finished: Callable[[Part], None] = lambda part: None,
     ) -> list[Any]:
-        """Call ``function(part.folder, *arguments)`` for every part, and return what each gave.
+        """Return what :meth:`results` yields."""
+        return list(self.results(function, tasks, label, progress, finished))
+
+    def results(
+        self,
+        function: Callable[..., Any],
+        tasks: Mapping[Part, Sequence[Any]],
+        label: str,
+        progress: Progress,
+        finished: Callable[[Part], None] = lambda part: None,
+    ) -> Iterator[Any]:
+        """Call ``function(part.folder, *arguments)`` for every part; then yield what each gave.
+
+        Results are held packed until they are asked for.
 
         What fails is tried again, and so is what a worker was at that died; a user's error is not.
         The first that fails for good ends the rest.
@@ -196,20 +214,24 @@ class Workers:
             The first error of a worker, or when workers died over a part again and again, or
             those that see a part stay away.
         """
-        futures = {
-            self._client.submit(
-                _call, function, part.folder, *given, retries=_TRIES - 1, pure=False,
-                resources=None if part.resource is None else {part.resource: 1},
-            ): part
-            for part, given in tasks.items()
-        }  # fmt: skip
-        results: dict[Part, Any] = {}
+        futures = {}
+        for part, given in tasks.items():
+            arguments = [self._to_send(each) for each in given]
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")
+                future = self._client.submit(
+                    _call, function, part.folder, *arguments, retries=_TRIES - 1, pure=False,
+                    resources=None if part.resource is None else {part.resource: 1},
+                )  # fmt: skip
+            futures[future] = part
+        results: dict[Part, bytes] = {}
         try:
             progress(label, 0, len(futures))
             for done in self._done({future: part.resource for future, part in futures.items()}):
                 for future in done:
                     part = futures[future]
                     results[part] = self._result(future, part)
+                    self.received += len(results[part])
                     future.release()  # or it is worked out again if its worker dies
                     finished(part)
                 progress(label, len(results), len(futures))
@@ -217,7 +239,21 @@ class Workers:
             with contextlib.suppress(Exception):
                 self._client.cancel(list(futures), force=True)
             raise
-        return [results[part] for part in tasks]
+        for part in tasks:
+            yield pickle.loads(zlib.decompress(results.pop(part)))
+
+    def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Call a function on all workers, as far as they are there."""
+        with contextlib.suppress(Exception):
+            self._client.run(function, *arguments, on_error="ignore")
+
+    def _to_send(self, argument: Any) -> Any:
+        """Return an argument as it travels; what :meth:`send` returned has done so."""
+        if isinstance(argument, _distributed().Future):
+            return argument
+        packed = _Packed(argument)
+        self.sent += len(packed.content)
+        return packed
 
     def _done(self, needs: Mapping[Any, str | None]) -> Iterator[set[Any]]:
         """Every moment those futures that are done since, until all are; by what each needs."""
@@ -231,10 +267,20 @@ class Workers:
                 )
             yield done
 
-    def _result(self, future: Any, part: Part) -> Any:
+    def _answered(self, ask: Callable[..., Any], part: Part) -> Any:
+        """Return what a finished future has; if its worker died since, it is worked out again."""
+        presence, seconds = Presence(self._client), float(_ANSWER_SECONDS)
+        while True:
+            try:
+                return ask(timeout=seconds)
+            except TimeoutError:  # or a large result takes longer to travel
+                presence.require([] if part.resource is None else [part.resource])
+                seconds *= 2
+
+    def _result(self, future: Any, part: Part) -> bytes:
         from distributed.scheduler import KilledWorker
 
-        error = future.exception()
+        error = self._answered(future.exception, part)
         if isinstance(error, KilledWorker):
             raise TdvError(
                 f"the workers at work on the shard '{part}' died, one after another: their "
@@ -244,18 +290,22 @@ class Workers:
             raise TdvError(f"shard '{part}': {error.args[0]}") from error
         if error is not None:
             raise error
-        is_well, found = future.result()
+        is_well, found = self._answered(future.result, part)
         if is_well:
-            return found
+            return bytes(found)
         raise TdvError(found if found.startswith("shard ") else f"shard '{part}': {found}")
 
     def send(self, value: Any, source: Source) -> dict[Part, Any]:
         """Send a value once for each resource of the source, and return what stands for it among
         the arguments of :meth:`each`, for each part; keep that as long as it is needed."""
+        packed = _Packed(value)
+        self.sent += len(packed.content) * len(source.resources)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # it is, and once
             sent = {
-                resource: self._client.submit(_itself, value, resources={resource: 1}, pure=False)
+                resource: self._client.submit(
+                    _unpacked, packed, resources={resource: 1}, pure=False
+                )
                 for resource in source.resources
             }
         # What needs a value must not come to the scheduler before it.
@@ -308,15 +358,27 @@ def open_workers(source: Source, folder: Path | None = None) -> Iterator[Workers
         yield Workers(client, None)
 
 
-def _itself(value: Any) -> Any:
-    return value
+class _Packed:
+    """A value as it travels."""
+
+    def __init__(self, value: Any) -> None:
+        self.content = _pack(value)
 
 
-def _call(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
-    """In a worker: whether it went well, and the result or the user's error in words."""
+def _pack(value: Any) -> bytes:
+    pickled: bytes = _distributed().protocol.pickle.dumps(value)  # a notebook's functions, too
+    return zlib.compress(pickled, 1)
+
+
+def _unpacked(value: Any) -> Any:
+    return pickle.loads(zlib.decompress(value.content)) if isinstance(value, _Packed) else value
+
+
+def _call(function: Callable[..., Any], folder: str, *arguments: Any) -> tuple[bool, Any]:
+    """In a worker: whether it went well, and the packed result or the user's error in words."""
     with _one_at_a_time:
         try:
-            return True, function(*arguments)
+            return True, _pack(function(folder, *map(_unpacked, arguments)))
         except TdvError as error:
             if isinstance(error.__cause__, OSError):
                 raise  # a disk or a network may be well again

@@ -323,7 +323,7 @@ def long_lists() -> TermDocumentMatrix:
 def test_lists_drawn_from_a_collection_have_its_bytes(long_lists):
     plain = plain_collection(long_lists)
     exact = estimate_posting_bytes(long_lists, plain)
-    lists = draw_lists(long_lists, long_lists.stored_lengths())
+    lists = draw_lists(long_lists)
     assert sum(len(sample.docs) for sample in lists) < 1.2 * len(long_lists.indices)
     found = sample_bytes(lists, None, plain, 1.0, LUCENE_9)
     assert found == pytest.approx(exact, rel=0.03)
@@ -332,7 +332,7 @@ def test_lists_drawn_from_a_collection_have_its_bytes(long_lists):
 def test_few_stretches_stand_for_as_many_postings_as_are_left(long_lists, monkeypatch):
     """Two of the four long lists lose nearly all; the two stretches drawn are of the others."""
     monkeypatch.setattr(sizes, "_POSTINGS", 1 << 14)
-    lists = draw_lists(long_lists, long_lists.stored_lengths())
+    lists = draw_lists(long_lists)
     tdv, least = np.ones(long_lists.shape[0], np.float32), np.zeros(long_lists.shape[0], np.float32)
     least[[1, 3]] = 0.8
     cut = PostingCut(least, LengthNorm(1.0, 0.0))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
+from tdv_lucene.matrix.selection import select_documents
 from tdv_lucene.matrix.term_document_matrix import (
     TermDocumentMatrix,
     TokenSequences,
-    select_documents,
 )
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 

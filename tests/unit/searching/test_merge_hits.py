@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tdv_lucene.index.shards.search import merge_hits
 from tdv_lucene.jvm.searcher import Hits, Statistics
-from tdv_lucene.searching.far_shards import merge_hits
 from tdv_lucene.vocabulary import ByteStrings
 
 Row = tuple[float, bytes]

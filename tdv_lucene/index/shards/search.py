@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis
-from ..arguments import cores
-from ..errors import TdvError
-from ..index.analysis import analysis_of, refuse_different
-from ..index.field_analysis import FieldAnalysis
-from ..index.index import Index, whole_identity
-from ..index.parameters import Searcher
-from ..index.queries import searchable_topics
-from ..index.record import FieldRecord, user_data_of_whole
-from ..index.shards.survey import refuse_copies
-from ..index.shards.workers import Workers, open_workers
-from ..jvm.searcher import Hits, Statistics, make_similarity, open_searched, shard_statistics
-from ..progress import Progress, silent
-from ..ranking import SearchParameters
-from ..source import Part, Source
-from ..vocabulary import ByteStrings
+from ...analysis import Analysis
+from ...arguments import cores
+from ...errors import TdvError
+from ...jvm.searcher import Hits, Statistics, make_similarity, open_searched, shard_statistics
+from ...progress import Progress, silent
+from ...ranking import SearchParameters
+from ...source import Part, Source
+from ...vocabulary import ByteStrings
+from ..analysis import analysis_of, refuse_different
+from ..field_analysis import FieldAnalysis
+from ..index import Index, whole_identity
+from ..parameters import Searcher
+from ..queries import searchable_topics
+from ..record import FieldRecord, user_data_of_whole
+from .survey import refuse_copies
+from .workers import Workers, open_workers
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,19 @@ def open_far_shards(
     copies, were not indexed alike, or not pruned together.
     """
     with open_workers(source) as workers:
-        tasks = dict.fromkeys(source.parts, (field, topics, analysis))
-        looks: list[_Look] = workers.each(_look, tasks, "look at shards", progress)
-        refuse_copies(source, [look.identity for look in looks])
-        _refuse_other_fields(source, looks, field)
-        yield FarShards(workers, source, field, looks)
+        yield look_at_far_shards(workers, source, topics, field, analysis, progress)
+
+
+def look_at_far_shards(
+    workers: Workers, source: Source, topics: Mapping[str, str], field: str,
+    analysis: Analysis | None, progress: Progress,
+) -> FarShards:  # fmt: skip
+    """Return what :func:`open_far_shards` yields, for workers that are there."""
+    tasks = dict.fromkeys(source.parts, (field, topics, analysis))
+    looks: list[_Look] = workers.each(_look, tasks, "look at shards", progress)
+    refuse_copies(source, [look.identity for look in looks])
+    _refuse_other_fields(source, looks, field)
+    return FarShards(workers, source, field, looks)
 
 
 def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis | None) -> _Look:

@@ -1,0 +1,296 @@
+"""The matrix of an index in shards: statistics here, and each shard's postings where it lies.
+
+A worker extracts its shard's matrix into a temporary folder on its own machine when it is first
+asked for something, and keeps it until the last question. What it is asked for adds up: counts of
+terms, histograms, what a cut leaves; or it is small: documents of a pool, stretches of lists. A
+worker that comes in place of one that died extracts anew, so it gives the same answer.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arguments import cores
+from ..errors import TdvError
+from ..index.index import Index
+from ..index.shards.survey import ShardedIndex
+from ..progress import Progress, silent
+from ..ranking.postings import Boost
+from ..source import Part
+from ..vocabulary import ByteStrings, Vocabulary
+from .selection import read_lists
+from .term_document_matrix import NormFacts, NormKind, Rows, TermDocumentMatrix, open_arrays
+
+
+@contextmanager
+def matrix_of_shards(
+    index: ShardedIndex, positions: bool, progress: Progress = silent
+) -> Iterator[TermDocumentMatrix]:
+    """Yield the matrix of the field that shards were opened for; ``positions`` of first occurrences
+    are known if the index has some."""
+    key = secrets.token_hex(8)
+    try:
+        yield _count_shards(index, key, positions, progress)
+    finally:
+        index.workers.everywhere(_forget, key)
+
+
+class _Asked(NamedTuple):
+    """A shard, as a worker needs to know it."""
+
+    commit: str
+    field: str
+    positions: bool
+    threads: int | None
+    key: str
+
+
+class _Counts(NamedTuple):
+    """A worker's answer to the first question."""
+
+    terms: ByteStrings
+    doc_freq: np.ndarray
+    total_term_freq: np.ndarray
+    doc_count: int
+    norms: NormFacts
+    has_positions: bool
+
+
+class _Share(NamedTuple):
+    """What is kept of a shard: the numbers that its terms have in the whole, and their postings."""
+
+    asked: _Asked
+    documents: int
+    numbers: np.ndarray
+    doc_freq: np.ndarray
+
+
+def _count_shards(
+    index: ShardedIndex, key: str, positions: bool, progress: Progress
+) -> TermDocumentMatrix:
+    """Ask for the statistics of terms, and merge them by term."""
+    given = index.field, positions, index.workers.threads, key
+    asked = {part: _Asked(commit, *given) for part, commit in index.commits.items()}
+    tasks: dict[Part, Sequence[Any]] = {
+        part: (one, None, None, _count, (), {}) for part, one in asked.items()
+    }
+    found: list[_Counts] = index.workers.each(_answer, tasks, "count terms", progress)
+    terms, numbers = merge_terms([one.terms for one in found])
+    shares = {
+        part: _Share(asked[part], index.documents_of[part], number, one.doc_freq)
+        for (part, one), number in zip(zip(asked, found), numbers)
+    }
+    shards = PostingsInShards(index, shares, len(terms), progress)
+    doc_freq, total = shards.add_up((one.doc_freq, one.total_term_freq) for one in found)
+    none = np.zeros(0, np.int32)
+    return TermDocumentMatrix(
+        Vocabulary(index.field, terms),
+        ByteStrings.of(()),
+        indptr=np.zeros(len(terms) + 1, np.int64),
+        indices=none,
+        data=none,
+        doc_freq=doc_freq,
+        total_term_freq=total,
+        doc_len=none.astype(np.int64),
+        norms=none.astype(np.int64),
+        source=index.identity,
+        collection={
+            "documents": index.identity["documents"],
+            "doc_count": sum(one.doc_count for one in found),
+        },
+        first_positions=none.astype(np.uint16) if any(o.has_positions for o in found) else None,
+        norm_kind=NormFacts.sum(one.norms for one in found).kind,
+        shards=shards,
+    )
+
+
+def _count(matrix: TermDocumentMatrix) -> _Counts:
+    """In a worker."""
+    terms = matrix.vocabulary.terms
+    return _Counts(
+        ByteStrings(np.array(terms.data), np.array(terms.indptr)),
+        np.asarray(matrix.doc_freq, np.int32),
+        np.array(matrix.total_term_freq),
+        matrix.doc_count,
+        NormFacts.of(matrix.norms, matrix.doc_len),
+        matrix.first_positions is not None,
+    )
+
+
+def merge_terms(parts: Sequence[ByteStrings]) -> tuple[ByteStrings, list[np.ndarray]]:
+    """Return all terms in order, and int32[n] for each part: the numbers of its terms among them.
+
+    Each part is in order itself.
+    """
+    every = [term for part in parts for term in part.between(0, len(part))]
+    order = sorted(range(len(every)), key=every.__getitem__)  # finds the runs that it merges
+    merged: list[bytes] = []
+    numbers = np.zeros(len(every), np.int32)
+    for place in order:
+        if not merged or merged[-1] != every[place]:
+            merged.append(every[place])
+        numbers[place] = len(merged) - 1
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return ByteStrings.of(merged), np.split(numbers, ends)
+
+
+class PostingsInShards:
+    """Where the postings of a matrix are (:class:`.term_document_matrix.Shards`)."""
+
+    def __init__(
+        self, index: ShardedIndex, shares: Mapping[Part, _Share], terms: int, progress: Progress
+    ) -> None:
+        self._index, self._shares, self._terms = index, shares, terms
+        self._progress = progress
+        documents = [share.documents for share in shares.values()]
+        self.first_documents: Sequence[int] = np.cumsum([0, *documents])[:-1].tolist()
+
+    def each(
+        self,
+        matrix: TermDocumentMatrix,
+        function: Callable[..., Any],
+        by_term: Sequence[np.ndarray],
+        documents: np.ndarray | None,
+        further: dict[str, Any],
+    ) -> Iterator[Any]:
+        """Yield the answer of each shard, in order; see :meth:`.TermDocumentMatrix.each`."""
+        arguments = []
+        for first, share in zip(self.first_documents, self._shares.values()):
+            here: dict[str, Any] = {}
+            if documents is not None:
+                span = slice(*np.searchsorted(documents, [first, first + share.documents]).tolist())
+                here = {"documents": documents[span] - first}
+            arguments.append(([array[share.numbers] for array in by_term], {**further, **here}))
+        return self._ask(matrix, function, arguments)
+
+    def _ask(
+        self,
+        matrix: TermDocumentMatrix,
+        function: Callable[..., Any],
+        arguments: Sequence[tuple[Sequence[Any], Mapping[str, Any]]],
+    ) -> Iterator[Any]:
+        tasks = {
+            part: (share.asked, matrix.norm_kind, matrix.position_boost, function, *given)
+            for (part, share), given in zip(self._shares.items(), arguments)
+        }
+        return self._index.workers.results(_answer, tasks, "ask shards", self._progress)
+
+    def add_up(self, parts: Iterable[Sequence[np.ndarray]]) -> list[np.ndarray]:
+        """Return sums with an entry a term of the whole, of arrays by the shards' own terms."""
+        sums: list[np.ndarray] = []
+        for share, arrays in zip(self._shares.values(), parts):
+            if not sums:
+                kinds = (np.int64 if array.dtype.kind in "iub" else np.float64 for array in arrays)
+                sums = [np.zeros(self._terms, kind) for kind in kinds]
+            for whole, array in zip(sums, arrays):
+                whole[share.numbers] += array
+        return sums
+
+    def join(self, rows: Sequence[Rows], documents: Sequence[int]) -> Rows:
+        """Return the postings of terms of the whole, of those of the shards' own terms.
+
+        ``documents`` is what each shard's document numbers begin with.
+        """
+        numbers = [share.numbers for share in self._shares.values()]
+        return interleave(rows, numbers, documents, self._terms)
+
+    def read_lists(
+        self, matrix: TermDocumentMatrix, terms: np.ndarray, starts: np.ndarray, ends: np.ndarray
+    ) -> Rows:
+        """Read stretches of lists of the whole; see :func:`.selection.read_lists`."""
+        before = np.zeros(len(terms), np.int64)
+        arguments: list[tuple[Sequence[Any], Mapping[str, Any]]] = []
+        for share in self._shares.values():
+            place = np.searchsorted(share.numbers, terms)
+            own = np.minimum(place, max(0, len(share.numbers) - 1))
+            sizes = np.zeros(len(terms), np.int64)
+            if len(share.numbers):
+                sizes = np.where(share.numbers[own] == terms, share.doc_freq[own], 0)
+            span = [np.clip(edge - before, 0, sizes) for edge in (starts, ends)]
+            arguments.append(([own, *span], {}))
+            before += sizes
+        rows = list(self._ask(matrix, read_lists, arguments))
+        every = [np.arange(len(terms))] * len(rows)
+        return interleave(rows, every, self.first_documents, len(terms))
+
+
+def interleave(
+    parts: Sequence[Rows], numbers: Sequence[np.ndarray], documents: Sequence[int], number: int
+) -> Rows:
+    """Return ``number`` rows, each with the postings of the rows of all parts with its number.
+
+    ``documents`` is added to the document numbers of each part.
+    """
+    sizes = np.zeros(number, np.int64)
+    for part, of in zip(parts, numbers):
+        sizes[of] += part.sizes
+    filled = np.cumsum(sizes) - sizes
+    of_first = [np.zeros(0, np.int32) if array is None else array for array in parts[0].arrays]
+    arrays = [np.zeros(int(sizes.sum()), array.dtype) for array in of_first]
+    is_there = [any(part.arrays[i] is not None for part in parts) for i in range(len(arrays))]
+    for part, of, first in zip(parts, numbers, documents):
+        begins = np.cumsum(part.sizes) - part.sizes
+        places = np.repeat(filled[of] - begins, part.sizes) + np.arange(int(part.sizes.sum()))
+        for i, array in enumerate(part.arrays):
+            if array is not None:
+                arrays[i][places] = array + first if i == 0 else array
+        filled[of] += part.sizes
+    return Rows(sizes, tuple(a if there else None for a, there in zip(arrays, is_there)))
+
+
+# In a worker
+
+
+def _answer(
+    folder: str,
+    asked: _Asked,
+    norm_kind: NormKind | None,
+    boost: Boost | None,
+    function: Callable[..., Any],
+    by_term: Sequence[Any],
+    further: Mapping[str, Any],
+) -> Any:
+    """Return what the function gives for the shard in a folder."""
+    arrays = _home(asked.key) / asked.commit
+    if not arrays.exists():
+        _extract(folder, asked, arrays)
+    matrix = open_arrays(arrays, {"field": asked.field, "source": {"commit": asked.commit}})
+    kind = norm_kind or matrix.norm_kind
+    return function(replace(matrix, norm_kind=kind, position_boost=boost), *by_term, **further)
+
+
+def _extract(folder: str, asked: _Asked, arrays: Path) -> None:
+    from ..jvm.index import extract_arrays
+
+    arrays.parent.mkdir(exist_ok=True)
+    with Index.open(folder) as shard:
+        if shard.commit != asked.commit:  # then what was counted is of other documents
+            raise TdvError(f"{folder} was changed while it was read: run the command again")
+        unfinished = Path(tempfile.mkdtemp(dir=arrays.parent))
+        extract_arrays(
+            shard, asked.field, unfinished,
+            threads=cores(asked.threads), positions=asked.positions,
+        )  # fmt: skip
+    try:
+        os.rename(unfinished, arrays)
+    except OSError:  # another worker of this machine was as fast
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _home(key: str) -> Path:
+    return Path(tempfile.gettempdir()) / f"tdv-lucene-{key}"
+
+
+def _forget(key: str) -> None:
+    """Remove what a machine's workers extracted."""
+    shutil.rmtree(_home(key), ignore_errors=True)
