@@ -161,13 +161,24 @@ public record Tiers(String whole, String hot, int depth) {
         segments.add(term);
         rest -= term.most;
       }
-      ScoreDoc[] ranked = new ScoreDoc[count];
+      return ranked();
+    }
+
+    /** By score: the bits of floats, none of which is below 0, are in the order of the floats. */
+    private ScoreDoc[] ranked() {
+      long[] order = new long[count];
       for (int i = 0, next = 0; i < docs.length; i++) {
         if (left[i]) {
-          ranked[next++] = new ScoreDoc(docs[i], (float) scores[i]);
+          long score = Integer.MAX_VALUE - Float.floatToRawIntBits((float) scores[i]);
+          order[next++] = score << Integer.SIZE | docs[i];
         }
       }
-      Arrays.sort(ranked, Comparator.comparingDouble(hit -> -hit.score)); // stable
+      Arrays.sort(order);
+      ScoreDoc[] ranked = new ScoreDoc[count];
+      for (int i = 0; i < count; i++) {
+        int score = Integer.MAX_VALUE - (int) (order[i] >> Integer.SIZE);
+        ranked[i] = new ScoreDoc((int) order[i], Float.intBitsToFloat(score));
+      }
       return ranked;
     }
 
@@ -213,10 +224,17 @@ public record Tiers(String whole, String hot, int depth) {
         return;
       }
       int next = 0;
+      double lowest = Double.MAX_VALUE;
+      double highest = 0;
       for (int i = 0; i < docs.length; i++) {
         if (left[i]) {
           sorted[next++] = scores[i];
+          lowest = Math.min(lowest, scores[i]);
+          highest = Math.max(highest, scores[i]);
         }
+      }
+      if (lowest >= highest - rest) {
+        return; // none can be
       }
       Arrays.sort(sorted, 0, next);
       double least = sorted[next - hits] * (1 - 1e-6) - rest; // as exact as float scores are
