@@ -155,8 +155,7 @@ def write_pruned(
             with place as folder:
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)
                 place.write_manifest(report)
-    told = {"output": task.output, "other_fields": others_left, "network": None}
-    return {**report, **told}
+    return {**report, "output": task.output, "other_fields": others_left, "network": None}
 
 
 def _told_to(
