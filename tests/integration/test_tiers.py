@@ -204,7 +204,7 @@ def _measured(reduction: float, depth: int, fidelity: float, cost: float) -> Mea
 
 
 def test_the_fastest_that_is_faithful_enough_is_chosen() -> None:
-    tried = [_measured(0.5, 50, 0.99, 9), _measured(0.8, 50, 0.96, 5), _measured(0.9, 50, 0.9, 2)]
+    tried = [_measured(0.5, 50, 0.99, 9), _measured(0.8, 50, 0.975, 5), _measured(0.9, 50, 0.9, 2)]
     assert choose(tried, None, "").reduction == 0.8
     assert choose(tried, 0.98, "").reduction == 0.5
     assert choose(tried, 0.2, "").reduction == 0.9
