@@ -195,7 +195,7 @@ def test_what_has_no_effect_is_refused(name, effect, other, tmp_path, monkeypatc
         if param.required and not {max(param.opts, key=len)} & {words[0], *other.split()[:1]}
         for word in (max(param.opts, key=len), *_needed(param))
     ]
-    needed += ["--pruned", "p"] if name == "compare" else []
+    needed += ["--index", "b=."] if name == "compare" else []
     said = CliRunner().invoke(_group, [*name.split(), *needed, *words, *other.split()])
     assert isinstance(said.exception, TdvError), (said.exception, said.output)
     assert "no effect with" in str(said.exception) and effect.reason in str(said.exception)
