@@ -97,9 +97,10 @@ final class Ranking {
    * equal to a hit, others like it may have been left out, and ids are compared throughout.
    */
   ScoreDoc[] topOfOneSearch(Query query, int hits) throws IOException {
-    if (!tiesById || isTiered(query)) {
-      return top(query, hits);
-    }
+    return isTiered(query) || !tiesById ? top(query, hits) : byScoreThenId(query, hits);
+  }
+
+  private ScoreDoc[] byScoreThenId(Query query, int hits) throws IOException {
     int more = (int) Math.min(Integer.MAX_VALUE - 1, (long) hits + SPARE + hits / SPARE_SHARE);
     ScoreDoc[] found = searcher.search(query, more).scoreDocs;
     if (found.length == more && found[more - 1].score == found[hits - 1].score) {
@@ -144,9 +145,13 @@ final class Ranking {
   }
 
   private ScoreDoc[] topOfTiers(Query query, int hits) throws IOException {
-    ScoreDoc[] found =
-        tiers.search(searcher, query, hits, (hot, most) -> searcher.search(hot, most).scoreDocs);
-    return tiesById ? ordered(found, hits) : first(found, hits);
+    if (!tiesById) {
+      return first(
+          tiers.search(searcher, query, hits, (hot, most) -> searcher.search(hot, most).scoreDocs),
+          hits);
+    }
+    // Of equal scores at the depth's end, ids say which are ranked: shards then agree on them.
+    return ordered(tiers.search(searcher, query, hits, this::byScoreThenId), hits);
   }
 
   private static ScoreDoc[] first(ScoreDoc[] found, int hits) {
