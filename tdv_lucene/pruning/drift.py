@@ -145,7 +145,7 @@ def planned_for(
             continue
         state, has_changed = field_state(index, field), True
         planned.append(field.with_unseen(state.places, state.unseen))
-        if shard is None:  # how far a shard is from the whole says nothing
+        if shard is None and field.name is None:  # how far a shard is from the whole says nothing
             drift = Drift.of(field, [state])
             drift.refuse_another_index(index, field.field)
             path = field.learned["path"] or str(index)
