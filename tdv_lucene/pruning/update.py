@@ -370,8 +370,9 @@ def _describe(part: _Followed, written: dict[str, Any] | None) -> None:
         listed = manifest.pop("files")
     except (OSError, ValueError, KeyError):
         return  # there was none: a copy of Lucene's files alone
-    there = {path.name for path in folder.iterdir() if path.is_file()}
-    if written or not {name for name in listed if name.startswith("segments")} <= there:
+    there = {path.name for path in folder.glob("segments*")}
+    # One that was killed after its commit may not have removed the one before.
+    if written or there != {name for name in listed if name.startswith("segments")}:
         content = {k: v for k, v in manifest.items() if k not in ("kind", "format", "created")}
         sizes = {"bytes_before": part.source.bytes, "bytes": _bytes_of(folder)}
         content |= {"source": part.source.identity, **sizes}

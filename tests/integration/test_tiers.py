@@ -113,16 +113,27 @@ def test_scores_are_those_of_lucenes_own_rescorer(home: Path, tmp_path: Path) ->
                 generator.buildQuery(field, make_analyzer(DEFAULT), text)
                 for field in ("contents_hot", "contents")
             )
-            first = searcher.search(hot, DEPTH)
+            first = searcher.search(hot, 10 * DEPTH)  # equal scores may be cut otherwise
             before = {hit.doc: hit.score for hit in first.scoreDocs}
             rescored = java_class(lucene + "QueryRescorer").rescore(
-                searcher, first, whole, 1.0, DEPTH
+                searcher, first, whole, 1.0, 10 * DEPTH
             )
             expected = {
                 stored.document(hit.doc).get("id"): hit.score - before[hit.doc]
                 for hit in rescored.scoreDocs
             }
-            assert dict(both[qid]) == pytest.approx(expected, abs=2e-4)
+            ranked = dict(both[qid])
+            assert ranked == pytest.approx({d: expected[d] for d in ranked}, abs=2e-4)
+
+
+def test_pyserinis_searcher_finds_in_both(home: Path, tmp_path: Path) -> None:
+    for tier in ("both", "hot", "whole"):
+        run = _search(home / "made", tmp_path / "run", hits=20, tier=tier)
+        searcher = tdv.open_searcher(home / "made", tier=tier)
+        for qid in ("q1", "one", "long"):
+            found = [(hit.docid, hit.score) for hit in searcher.search(TOPICS[qid], 20)]
+            assert [document for document, _ in found] == [document for document, _ in run[qid]]
+            assert dict(found) == pytest.approx(dict(run[qid]), abs=1e-3)
 
 
 def test_where_more_is_asked_for_the_whole_can_answer(home: Path, tmp_path: Path) -> None:
