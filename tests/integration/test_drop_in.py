@@ -138,16 +138,18 @@ def test_norms_hold_the_learned_parameters(case, tmp_path) -> None:
     seen = ANSERINI[0] * (1 - ANSERINI[1] + ANSERINI[1] * read_norms(norms.norms) / average)
     simulated = held[0] * (1 - held[1] + held[1] * foreseen.doc_len / average)
     np.testing.assert_allclose(simulated, seen, rtol=1e-12)
-    assert_baked(np.asarray(norms.norms), np.asarray(norms.doc_len), "default", (held, ANSERINI))
+    assert_baked(
+        np.asarray(norms.norms), np.asarray(norms.doc_len), "default", Baking(held, ANSERINI)
+    )
     recorded = tmp_path / "R"
     prune_index(case[0], case[1], recorded, reduction=0.3, search_as="recorded")
     with Index.open(recorded) as opened:
         parameters = recorded_parameters(opened).values()
         assert opened.record().baked is None
     assert parameters == pytest.approx({"k1": held[0], "b": held[1]})
-    baked, told = _ours(pruned, tmp_path), _ours(recorded, tmp_path)
+    ours, told = _ours(pruned, tmp_path), _ours(recorded, tmp_path)
     for name, hits in told.items():
-        scores = dict(baked[name])
+        scores = dict(ours[name])
         # BM25's (k1 + 1) is no part of Lucene's score, so the two are on one scale.
         assert all(scores[d] == pytest.approx(s, rel=0.08) for d, s in hits)
 

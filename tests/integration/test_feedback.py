@@ -50,15 +50,6 @@ def test_vectors_give_an_expansion_of_kept_terms(feedback, tf, docs, make_index,
     assert plain and plain < found, "the expansion finds more"
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_without_vectors_pyserini_says_so(feedback, docs, make_index, tmp_path):
-    index, _ = pruned(docs, make_index, tmp_path, "scaled", vectors="")
-    searcher = open_searcher(index)
-    with pytest.raises(TypeError, match="not supported for indexes without document vectors"):
-        getattr(searcher, feedback)()
-    assert searcher.search(QUERY)
-
-
 @pytest.mark.parametrize("tf", ["scaled", "original"])
 @pytest.mark.parametrize("feedback", FEEDBACK)
 def test_search_expands_as_pyserini(feedback, tf, docs, make_index, tmp_path):

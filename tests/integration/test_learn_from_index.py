@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +19,6 @@ from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.tune import tune_index
-from tdv_lucene.values.losses import BEST, recommend
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
@@ -138,29 +136,6 @@ def test_relevant_documents_that_the_index_lacks_are_told(case, tmp_path, caplog
     caplog.clear()
     learn(case, tmp_path / "W")
     assert "are not in" not in caplog.text
-
-
-def test_an_index_without_positions_is_said_to_have_none(case, learned, tmp_path, capsys):
-    learn_command.print_points(learned)
-    assert "-storePositions" in capsys.readouterr().out
-    learn_command.print_points(learn(case, tmp_path / "not wanted", lead=False))
-    assert "-storePositions" not in capsys.readouterr().out
-
-
-def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(learned, capsys):
-    unsure, worse = ({"mean": m, "ci95": [m - 0.1, m + 0.1]} for m in (0.0, -0.2))
-    for difference, said in ((unsure, "drop nothing, which ranks best"), (worse, "R@1000")):
-        points = [
-            {**p, "difference": dict.fromkeys(p["difference"], difference)} for p in learned.points
-        ]
-        reduction, because = recommend(points)
-        told = {"recommended_reduction": reduction, "recommended_because": because}
-        rest = {"points": points, **told}
-        learn_command.print_points(replace(learned, manifest={**learned.manifest, **rest}))
-        shown = " ".join(capsys.readouterr().out.split())
-        assert "0% *" in shown and said in shown.split("recommended: ")[1]
-        beyond = "drop more than the prior's 0%, and may lose over 2% of nDCG@5"
-        assert (beyond in shown) is (because == BEST)
 
 
 def test_a_matrix_at_hand_gives_the_same(case, learned, tmp_path):

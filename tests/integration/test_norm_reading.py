@@ -30,7 +30,7 @@ from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.ranking import SearchParameters, ranking_function
 from tdv_lucene.ranking.bm25 import bm25_idf
-from tdv_lucene.searching.search import open_searcher, search_index
+from tdv_lucene.searching.search import search_index
 from tdv_lucene.simulation.collection import plain_collection
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 
@@ -167,16 +167,6 @@ def test_lengths_that_a_byte_can_hold_rank_alike(options, tmp_path):
         assert next(f for f in inspect_index(index)["fields"] if f["vectors"])["norms"] == norms
         runs.append(_search(index, tmp_path, **options))
     _assert_same(runs[0], {name: dict(hits) for name, hits in runs[1].items()})
-
-
-@pytest.mark.slow
-@pytest.mark.pyserini
-def test_pyserinis_searcher_reads_them(indexes, tmp_path):
-    run = _search(indexes["accurate"], tmp_path)
-    searcher = open_searcher(indexes["accurate"])
-    for name, text in TOPICS.items():
-        hits = {hit.docid: hit.score for hit in searcher.search(text, k=1000)}
-        _assert_same(run, {name: hits})
 
 
 @pytest.mark.parametrize("search_as", ["anserini", "recorded"])

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, write_index
 from lucene_reading import check_index
-from oracle import ANSERINI, assert_pruned
+from oracle import assert_pruned
 from pruning_inputs import read_user_data, values_of
 from tiny_collection import TINY_TEXTS
 
@@ -70,10 +70,7 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
     for name in FIELDS:
         point = values[name].at_reduction(0.3)
         scale = point.scale if tf == "scaled" else None
-        held = 0.9 * (scale or 1), 0.4
-        found = assert_pruned(
-            matrices[name], pruned, point.tdv, scale, tmp_path / "found", baked=(held, ANSERINI)
-        )
+        found = assert_pruned(matrices[name], pruned, point, scale, tmp_path / "found")
         said = report if name == "contents" else report["fields"][name]
         assert said["postings"] == found.postings < matrices[name].postings
         recorded = "tdv." if name == "contents" else f"tdv.fields.{name}."

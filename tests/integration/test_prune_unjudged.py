@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc
-from oracle import ANSERINI, assert_pruned
-from pruning_inputs import bytes_of, read_user_data
+from oracle import assert_pruned
+from pruning_inputs import read_user_data
 
 from tdv_lucene.cli.learn import command as learn_command
 from tdv_lucene.cli.prune import command as prune_command
@@ -83,14 +83,6 @@ def test_the_command_alone_prunes_and_the_result_is_proved(
     assert done.exit_code == 0, done.output
 
 
-def test_no_gain_is_promised_without_queries(source: Path, tmp_path: Path) -> None:
-    arguments = ["--index", str(source), "--output", str(tmp_path / "P"), "--reduction", "0.4"]
-    done = CliRunner().invoke(prune_command, arguments)
-    assert done.exit_code == 0, done.output
-    assert "what your users ask" in done.output and "(--queries)" in done.output
-    assert "nDCG" not in done.output
-
-
 def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> None:
     """By the oracle, which knows no positions; with them, the proof below has its own reading."""
     source = make_index([_docs()[:35], _docs()[35:]])
@@ -98,10 +90,8 @@ def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> Non
     matrix = extract_matrix(source, tmp_path / "M")
     values = prior_values(matrix)
     point, learned = values.at_reduction(values.recommended_reduction), values.parameters
-    baked = (learned["k1"] * point.scale, learned["b"]), ANSERINI
-    assert_pruned(
-        matrix, tmp_path / "P", point.tdv, point.scale, tmp_path / "N", cut=point.cut, baked=baked
-    )
+    k1, b = learned["k1"], learned["b"]
+    assert_pruned(matrix, tmp_path / "P", point, point.scale, tmp_path / "N", k1, b)
 
 
 @pytest.mark.parametrize(
@@ -134,14 +124,6 @@ def test_saved_values_prune_as_those_made_by_prune(
     if not learned:
         again = prune_index(source, None, tmp_path / "Q", reduction=0.3, **options)
         assert again["postings"] == report["postings"]
-
-
-def test_a_size_is_met_and_proved(source: Path, tmp_path: Path) -> None:
-    prune_index(source, None, tmp_path / "all", reduction=0.0)
-    limit = int(0.9 * bytes_of(tmp_path / "all"))
-    prune_index(source, None, tmp_path / "P", max_bytes=limit)
-    assert bytes_of(tmp_path / "P") <= limit
-    assert verify_pruned(source, tmp_path / "P")["equal"]
 
 
 @pytest.fixture
@@ -203,9 +185,3 @@ def test_what_a_prior_cannot_say_is_refused(
     with pytest.raises(TdvError, match=named):
         prune_index(source, None, tmp_path / "P", **options)
     assert list(tmp_path.iterdir()) == [source]
-
-
-def test_learning_without_judgements_takes_no_topics(source: Path, tmp_path: Path) -> None:
-    words = ["--index", str(source), "--output", str(tmp_path / "X"), "--no-judgements"]
-    refused = CliRunner().invoke(learn_command, [*words, "--topics", "T"])
-    assert isinstance(refused.exception, TdvError) and not (tmp_path / "X").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +12,13 @@ from lucene_indexes import Doc, write_index
 
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import searcher
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.ranking import SearchParameters
-from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 
 TERMS = [b"\xff\xfe", b"new\nline", b"tab\tbed", b"nul\x00", "\U0001f98a".encode(), b"\xc3("]
-BAD_NAMES = ["two words", "tab\tbed", "new\nline", "", "no\u00a0break", "next\u0085line"]
 
 
 @pytest.fixture(scope="module")
@@ -105,19 +101,3 @@ def test_postings_of_documents_with_any_id(make_index) -> None:
         matching, found = opened.query_postings(["new\nline"], [*ids, "none"])
     assert matching == 3
     assert found == {doc_id: {"new\nline": 1} for doc_id in ids}
-
-
-@pytest.mark.parametrize("name", [n for n in BAD_NAMES if n])  # without an id: test_search.py
-def test_runs_refuse_document_ids_that_no_tool_reads(name: str, make_index, tmp_path: Path) -> None:
-    index = make_index([[Doc("fine", ["y"]), Doc(name, ["x"])]])
-    search_index(index, {"q": "y"}, tmp_path / "fine")
-    with pytest.raises(TdvError, match=re.escape(f"document id '{name}'")):
-        search_index(index, {"q": "x"}, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("name", BAD_NAMES)
-def test_runs_refuse_query_ids_that_no_tool_reads(name: str, tiny_index, tmp_path: Path) -> None:
-    with pytest.raises(TdvError, match=re.escape(f"query id '{name}'")):
-        search_index(tiny_index, {"q": "fox", name: "dog"}, tmp_path / "run")
-    assert not (tmp_path / "run").exists()

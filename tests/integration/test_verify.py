@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from lucene_indexes import Doc, Layout, open_writer, say, without_raw_bytes, write_index
-from lucene_reading import open_reader
+from lucene_indexes import Doc, open_writer, say, write_index
 from pruning_inputs import field_plan, read_user_data, values_of
 
 from tdv_lucene.cli.verify import command
@@ -24,14 +23,6 @@ from tdv_lucene.pruning.verify import verify_pruned
 pytestmark = pytest.mark.jvm
 
 POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
-LAYOUTS = {
-    "plain": {},
-    "positions, vectors": {"options": POSITIONS, "vectors": "vp"},
-    "offsets": {"options": POSITIONS + "_AND_OFFSETS", "extras": True, "title_vectors": "vp"},
-    "exact lengths": {"norms": "accurate", "compound": True},
-    "no norms": {"norms": "none", "soft_deletes": "gone"},
-    "sorted": {"sort": "rank", "id_doc_values": False},
-}
 
 
 def _docs(deletions: bool = True) -> list[Doc]:
@@ -44,28 +35,6 @@ def _docs(deletions: bool = True) -> list[Doc]:
             ["t", "u"][: i % 3], deleted=deletions and i % 8 == 5)
         for i in range(40)
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("tf", ["scaled", "original"])
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_pruned_index_is_right(layout: dict, tf: str, make_index, tmp_path: Path) -> None:
-    docs = _docs()
-    segments = [docs[:13], docs[13:30], docs[30:]]
-    if Layout(**layout).offsets:
-        segments = without_raw_bytes(segments)
-    source = make_index(segments, **layout)
-    values = values_of(extract_matrix(source, tmp_path / "matrix"))
-    report = prune_index(source, values, tmp_path / "pruned", reduction=0.4, tf=tf)
-    assert 0.3 < report["reduction"] < 0.9
-    found = verify_pruned(source, tmp_path / "pruned", threads=3)
-    documents = _live_documents(source)
-    assert found == {"equal": True, "postings": report["postings"], "documents": documents}
-
-
-def _live_documents(index: Path) -> int:
-    """Live documents of an index."""
-    with open_reader(index) as reader:
-        return reader.numDocs()
 
 
 def _compare(source: Path, other: Path, scratch: Path, weights: dict[bytes, float] | None = None):

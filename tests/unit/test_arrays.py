@@ -40,24 +40,6 @@ def test_a_truncated_array_is_damage_and_no_interruption(folders, kept, tmp_path
     assert tried > 7
 
 
-def test_the_command_line_says_so(folders, tmp_path, monkeypatch, capsys):
-    from tdv_lucene.cli import main
-
-    values = next(iter(folders))
-    shutil.copytree(values, tmp_path / "values")
-    (tmp_path / "values" / "weights.npy").write_bytes(b"")
-    monkeypatch.setattr(
-        "sys.argv",
-        ["tdv-lucene", "prune", "--index", str(tmp_path / "index"),
-         "--tdv", f"contents={tmp_path / 'values'}", "--output", str(tmp_path / "pruned")],
-    )  # fmt: skip
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    error = capsys.readouterr().err
-    assert "weights.npy" in error and "interrupted" not in error
-
-
 def test_whole_arrays_are_mapped(tmp_path):
     for array in (np.arange(7), np.zeros((0, 3), np.float32), np.ones((2, 3), order="F")):
         np.save(tmp_path / "a.npy", array)

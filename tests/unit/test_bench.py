@@ -81,15 +81,6 @@ def test_a_run_replaces_its_two_files_alone(results: ModuleType, tmp_path: Path)
     assert (folder / "notes.md").read_text(encoding="utf-8") == "kept"
 
 
-def test_what_a_set_bears_loses_little_of_any_measure_and_no_bytes(monkeypatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
-    rule = load("prior_reduction")
-    whole = [0.5, 0.5, 0.8, 0.9]
-    pruned = [[0.5 * 0.99, 0.5, 0.8, 0.9], [0.4, 0.5, 0.8, 0.9], [0.5, 0.5, 0.8, 0.85], whole]
-    of_set = {"all": {"full": whole, "pruned": pruned}, "size": [1.0, 0.9, 0.8, 1.02]}
-    assert rule.bearable(of_set, [0.1, 0.2, 0.3, 0.4]) == [0.1]
-
-
 def test_the_reduction_without_judgements_is_the_largest_that_loses_little(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

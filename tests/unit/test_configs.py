@@ -28,6 +28,7 @@ from tdv_lucene.cli._groups import leaves
 from tdv_lucene.options import PYTHON_ONLY, Config, Effect, option, refuse_idle
 from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
 from tdv_lucene.paper.reproduce import reproduce_paper
+from tdv_lucene.searching.config import SearchConfig
 
 MOST_PARAMETERS = 8
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
@@ -103,6 +104,14 @@ def test_a_new_option_is_one_field() -> None:
         (PruneConfig, {"max_bytes": "large"}),
         (PruneConfig, {"reduction": 0.1, "max_loss": 0.1}),
         (PruneConfig, {"scale": 0}),
+        (PruneConfig, {"scale": "big"}),
+        (PruneConfig, {"scale": float("nan")}),
+        (PruneConfig, {"tf": "squared"}),
+        (PruneConfig, {"min_doc_freq": 0}),
+        (PruneConfig, {"reduction": float("nan")}),
+        (SearchConfig, {"hits": 2**40}),
+        (SearchConfig, {"model": "bm26"}),
+        (SearchConfig, {"threads": 10**9}),
         (PruneConfig, {"threads": 0}),
         (CompareConfig, {"names": ("a", "a")}),
         (CompareConfig, {"measures": "goodness@5"}),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tdv_lucene.cli._options import megabytes
-from tdv_lucene.cli.learn import _moved, _show_points
-from tdv_lucene.cli.prune import _fidelity, _reduction, _validated
+from tdv_lucene.cli.learn import _show_points
+from tdv_lucene.cli.prune import _reduction, _validated
 from tdv_lucene.cli.update import _say
 
 
@@ -37,24 +37,6 @@ def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
     rows = [line for line in lines if "45% *" in line or "±0.015" in line]
     assert len(rows) <= 2 and max(map(len, lines)) <= 80
     assert " ".join(rows).count("+0.012") == " ".join(rows).count("±0.015") == 2
-
-
-def test_how_far_learning_moved_from_its_prior_and_what_that_is_worth() -> None:
-    parameters = {"k1": 1.5, "b": 0.4, "mu": 1000.0}
-    gain = {"measure": "nDCG@5", "mean": 0.0123, "interval": (-0.001, 0.0256)}
-    prior = {"name": "made", "parameters": parameters, "lead": None, "values": 1e-8, "gain": gain}
-
-    def told(values: float, k1: float, gain: dict[str, Any] = gain) -> str:
-        made = SimpleNamespace(
-            manifest={"model": "bm25", "lead": None}, parameters={**parameters, "k1": k1}
-        )
-        return _moved({**prior, "values": values, "gain": gain}, made)
-
-    assert "kept the prior made" in told(1e-8, 1.5)
-    said = told(0.25, 3.0)
-    assert "k1 1.5 -> 3, TDVs by 0.25" in said and "+0.0123 of nDCG@5" in said
-    assert "-0.0010 to +0.0256" in said
-    assert "interval" not in told(0.25, 1.5, {**gain, "interval": None})
 
 
 @pytest.mark.parametrize(
@@ -89,10 +71,3 @@ def test_deletions_in_segments_that_were_pruned_again_are_not_told_as_none(dropp
     _say(report, as_json=False)
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert lines["deletions"] == told
-
-
-def test_agreement_is_no_aim_where_the_scale_is_chosen_by_how_it_ranks():
-    measured = {"overlap_at_10": 0.501, "rbo_at_10": 0.488, "posting_bytes": 77_200.0}
-    told = _fidelity("tfidf", measured)
-    assert "not to agree" in told and "0.501" in told and "0.0772 MB" in told
-    assert not any("not to agree" in _fidelity(model, measured) for model in ("bm25", "any"))

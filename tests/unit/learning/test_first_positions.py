@@ -75,15 +75,6 @@ def chosen_by_all(problem: Problem, *, from_prior: bool = False) -> Problem:
     return choose_parameters(problem, [], everyone, silent, from_prior=from_prior).of_all
 
 
-def test_a_frequency_counts_most_at_the_beginning():
-    lead = FirstPositionBoost(2.0, 4.0)
-    first = np.array([0, 4, 12, POSITIONS - 1, POSITIONS, 65535], np.uint16)
-    counted = lead.weigh(np.full(6, 3), first)
-    assert counted.dtype == np.float32
-    far = 3 * (1 + 2 / (1 + (POSITIONS - 1) / 4) ** 2)
-    np.testing.assert_allclose(counted, [9, 4.5, 3.375, far, far, far], rtol=1e-6)
-
-
 @pytest.mark.parametrize("of_cut", [(3.0, 2.0), (6.0, 4.0), None])
 def test_a_recount_finds_what_values_and_lead_make_of_the_index(matrix, of_cut):
     """The saturation that decides may have another boost than the frequency that is stored."""

@@ -14,7 +14,6 @@ from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.significance import t_test
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.scale import (
     KEPT_OVERLAP,
@@ -285,30 +284,11 @@ def test_two_queries_are_enough_and_one_is_refused_without_a_prior(collection):
         )  # fmt: skip
 
 
-def test_queries_are_needed_or_no_judgements(tmp_path):
-    for topics, qrels in ((None, None), (None, "Q")):
-        with pytest.raises(TdvError, match="pass the queries to learn from .topics. and their"):
-            learn_from_index("I", topics, qrels, tmp_path / "V")
-    with pytest.raises(TdvError, match="have no effect with no_judgements"):
-        learn_from_index("I", "T", "Q", tmp_path / "V", no_judgements=True)
-
-
 def test_vectors_of_another_vocabulary_are_refused(collection):
     vectors = latent_semantic_vectors(make_collection(documents=260)[0])
     object.__setattr__(vectors, "vocabulary_sha256", "0" * 64)
     with pytest.raises(TdvError, match="made for another vocabulary"):
         learn_term_values(*collection, vectors=vectors)
-
-
-def test_unknown_names_are_refused_with_the_known_ones(collection):
-    with pytest.raises(TdvError, match="model must be one of bm25, .*, got 'bm24'"):
-        learn_term_values(*collection, model="bm24")
-
-
-@pytest.mark.parametrize("bad", [{"k1": -1}, {"b": 1.5}, {"mu": 0}])
-def test_parameters_out_of_range_are_refused(bad):
-    with pytest.raises(TdvError, match="must be a finite number"):
-        Parameters(**bad)
 
 
 def test_what_was_compiled_is_not_kept_for_ever():

@@ -13,8 +13,7 @@ from browsing import open_in_browser
 from tdv_lucene.comparison import content
 from tdv_lucene.comparison.results import MOST
 from tdv_lucene.evaluation.measures import MEASURES, Evaluation
-from tdv_lucene.report.page import Measured, Rankings, _encoded, for_script, page_data, render_page
-from tdv_lucene.report.wording import visible
+from tdv_lucene.report.page import Measured, Rankings, _encoded, for_script, render_page
 from tdv_lucene.timing.latency import MODES, Latency, QueryTerms, summarise_speed
 
 STRANGE = (
@@ -128,21 +127,6 @@ def test_seven_indexes_on_five_query_sets_stay_below_a_megabyte() -> None:
     assert 500_000 < len(page.encode()) < 1_000_000
     assert page.count('"s4q499"') == 1, "each datum once"
     assert page.count("Effectiveness against postings dropped") == 2, "caption and label of one"
-
-
-def test_rankings_are_numbers_of_documents_that_have_their_titles_once() -> None:
-    made = _comparison(3, 2, 4, STRANGE)
-    data = json.loads(page_data(made.report, made.measured))
-    documents = data["documents"]
-    assert len({name for name, _ in documents}) == len(documents)
-    for found, queries in zip(data["sets"], made.measured):
-        assert [*found["opened"]] == ["0", "1", "2", "3"]
-        for qid, opened in zip(found["queries"], found["opened"].values()):
-            lists = [[documents[d][0] for d in ranking] for ranking in opened["rankings"]]
-            assert lists == queries.rankings.best[qid]
-            assert [documents[d][0] for d in opened["relevant"]] == lists[0][:1]
-        for name, title in documents:
-            assert title == visible(queries.rankings.titles.get(name, ""))
 
 
 def test_tdvs_without_a_measure_have_no_trade_off_to_draw() -> None:
