@@ -30,7 +30,6 @@ from tdv_lucene.jvm.analysis import (
     make_analyzer,
 )
 from tdv_lucene.jvm.index import add_user_data
-from tdv_lucene.jvm.open_index import find_places
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
@@ -336,23 +335,6 @@ def _same_as_pyserini(made: Analysis, language: str, folder: Path, prepare) -> N
         for rank, hit in enumerate(searcher.search(text, 200), 1)
     ]
     assert (folder / "run").read_text().splitlines() == expected and found["hits"] > 2_000
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "query", "found"),
-    [
-        ("ar", "قرأت الكتاب في المكتبة", "كتاب", ["الكتاب"]),
-        ("hi", "लड़कों ने किताबें पढ़ीं", "किताब", ["किताबें"]),
-        ("ja", "東京で本を読みました", "読む", ["読み"]),
-        ("zh", "我在東京都", "東京都", ["東京", "京都"]),
-        ("de", "Die Freiheiten der Häuser", "Haus", ["Häuser"]),
-    ],
-)
-def test_words_are_found_as_the_analyzer_sees_them(language, text, query, found) -> None:
-    analysis = Analysis(language)
-    (terms,) = analyze([query], analysis=analysis)
-    (places,) = find_places([text], terms, "contents", analysis)
-    assert [text[start:end] for start, end, _ in places] == found
 
 
 def test_tdvs_say_how_an_index_was_analysed_where_nothing_else_does(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from crash_check import Crashes, digest, same_content
-from lucene_reading import check_index, open_reader
+from lucene_reading import check_index
 from pruning_inputs import field_plan
 from python_rules import make_rule
 from testing_jar import dump_index
@@ -110,17 +110,6 @@ def test_a_full_disk_of_temporary_files_is_no_defect(
             every_pair(crashes.source, crashes.source, "contents"),
         ):
             pass
-
-
-def test_readers_of_the_source_are_unharmed(crashes: Crashes, tmp_path: Path) -> None:
-    before = dump_index(crashes.source)
-    with open_reader(crashes.source) as reader:
-        leaf = reader.leaves().toArray()[0].reader()
-        first = leaf.storedFields().document(0).get("raw")
-        prune_index(crashes.source, crashes.values, tmp_path / "pruned")
-        assert leaf.storedFields().document(0).get("raw") == first
-        assert reader.isCurrent()
-    assert dump_index(crashes.source) == before
 
 
 @pytest.mark.slow

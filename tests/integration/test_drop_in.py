@@ -178,60 +178,6 @@ def test_a_norm_that_is_one_step_off_is_found(case, tmp_path) -> None:
     assert difference["document"] == f"d{int(np.flatnonzero(steps)[0]):02}"
 
 
-def test_deletions_move_the_length_norm_with_the_average(case, tmp_path) -> None:
-    """K' = k1' (1 - b') + (K - k1' (1 - b')) average / new average: what is told in the method."""
-    pruned = _prune(case, tmp_path)
-    before = extract_matrix(pruned, tmp_path / "before")
-    gone = {f"d{i:02}" for i in range(0, 60, 4)}
-    _delete(pruned, gone)
-    after = extract_matrix(pruned, tmp_path / "after")
-    averages = [m.doc_len.sum() / m.doc_count for m in (before, after)]
-    assert averages[0] != pytest.approx(averages[1], rel=0.01)
-    kept = np.array([name.decode() not in gone for name in before.doc_ids])
-    np.testing.assert_array_equal(np.asarray(after.norms), np.asarray(before.norms)[kept])
-    k1, b = HELD[0] * SCALE, HELD[1]
-    least = ANSERINI[0] * (1 - ANSERINI[1])
-    held = k1 * (1 - b + b * np.asarray(before.doc_len)[kept] / averages[0])
-    moved = least + (held - least) * averages[0] / averages[1]
-    scores = _plain(pruned, *ANSERINI)
-    assert any(scores.values())
-    for name, text in QUERIES.items():
-        expected = _bm25(after, text, moved)
-        for document, score in scores[name]:
-            assert score == pytest.approx(expected[document], rel=0.06), (name, document)
-
-
-def _bm25(matrix, text: str, length_norm: np.ndarray) -> dict[str, float]:
-    """Lucene's BM25 with this K for each document."""
-    names = [name.decode() for name in matrix.doc_ids]
-    scores = dict.fromkeys(names, 0.0)
-    for row in matrix.vocabulary.find(text.split()):
-        if row < 0:
-            continue
-        span = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        df = int(matrix.doc_freq[row])
-        idf = np.log(1 + (matrix.doc_count - df + 0.5) / (df + 0.5))
-        for doc, tf in zip(matrix.indices[span], matrix.data[span]):
-            scores[names[doc]] += float(idf * tf / (tf + length_norm[doc]))
-    return scores
-
-
-def _delete(index: Path, ids: set[str]) -> None:
-    """As an application deletes, and merges them away."""
-    directory = java_class(LUCENE + "store.FSDirectory").open(
-        java_class("java.nio.file.Paths").get(str(index))
-    )
-    config = java_class(LUCENE + "index.IndexWriterConfig")(
-        java_class(LUCENE + "analysis.core.WhitespaceAnalyzer")()
-    )
-    writer = java_class(LUCENE + "index.IndexWriter")(directory, config)
-    for name in sorted(ids):
-        term = java_class(LUCENE + "index.Term")("id", name)
-        writer.deleteDocuments(java_class(LUCENE + "search.TermQuery")(term))
-    writer.forceMerge(1)
-    writer.close()
-
-
 def test_what_no_norm_can_hold_is_told(case, tmp_path) -> None:
     """At a scale of 0.1 the length norm of short documents is below a searcher's least."""
     source, values, _ = case

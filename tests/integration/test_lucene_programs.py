@@ -141,14 +141,6 @@ def _by_lucene(
         return [(stored.document(hit.doc).get("isbn"), hit.score) for hit in hits]
 
 
-@pytest.mark.parametrize("field", NAMES)
-def test_hits_are_those_of_lucene_named_by_any_field(field: str, program, tmp_path: Path) -> None:
-    expected = [(NAMES[field].format(isbn), score) for isbn, score in _by_lucene(program)]
-    found = _run(program, tmp_path, id_field=field)  # with Lucene's k1 and b, too
-    assert [name for name, _ in found] == [name for name, _ in expected] and len(found) > 9
-    assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
-
-
 def test_numbers_name_documents_where_nothing_else_does(program, tmp_path: Path) -> None:
     """Living ones are counted; so they are the same in the pruned index."""
     in_order = [n for half in (range(12), range(12, 24)) for n in reversed(half) if n not in GONE]

@@ -22,13 +22,11 @@ from tdv_lucene.paper.selection import (
     keeps,
     most_zeros,
     smoothed,
-    to_power,
 )
 from tdv_lucene.paper.trajectory import Triples, features_of, similarity_of, train_to_zeros
 from tdv_lucene.paper.tuned import learn_tuned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.simulation.problem import FoldProblems, Problem
-from tdv_lucene.simulation.scoring import Features
 
 RECIPE = TunedRecipe(
     statistics=("df",), sparsities=(0.8,), powers=(1.0, 0.0), targets=(0.1, 0.3), inner_folds=2,
@@ -77,12 +75,6 @@ def test_whitened_vectors_are_centred_uncorrelated_and_of_unit_length_on_the_mea
     found = method.whitened(vectors).astype(np.float64)
     np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-6)
     np.testing.assert_allclose(found.T @ found / 400, np.eye(5) / 5, atol=1e-5)
-
-
-def test_the_start_is_the_baseline(problem):
-    features, _ = prepared(problem)
-    values = method.term_values(jnp.zeros(features.width[1]), features)
-    np.testing.assert_array_equal(values, 1)
 
 
 @pytest.mark.parametrize("statistics", ["l1", "df"])
@@ -202,20 +194,6 @@ def test_zeros_appear_on_the_way(collection, model):
     assert (stops[-1].values[without] == 1).all()
 
 
-def test_a_seed_is_a_training(problem):
-    queries = np.arange(len(problem.queries))
-    one, again, other = (stops_of(problem, queries, seed)[-1].w for seed in (0, 0, 1))
-    np.testing.assert_array_equal(one, again)
-    assert np.abs(one - other).max() > 0
-
-
-def test_powers_keep_the_zeros():
-    values = np.array([0.0, 0.25, 4.0], np.float32)
-    np.testing.assert_allclose(to_power(values, 0.5), [0, 0.5, 2])
-    np.testing.assert_array_equal(to_power(values, 0.0), [0, 1, 1])
-    np.testing.assert_allclose(to_power(values, 1.0), values)
-
-
 def test_each_stop_is_averaged_with_its_neighbours():
     way = [np.array([float(each)]) for each in (0, 3, 6, 0)]
     np.testing.assert_allclose(np.concatenate(smoothed(way)), [1.5, 3, 3, 3])
@@ -312,13 +290,6 @@ def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
 def test_a_recipe_names_what_is_wrong(wrong, named):
     with pytest.raises(TdvError, match=named):
         TunedRecipe(**wrong)
-
-
-def test_terms_without_a_vector_have_the_level():
-    features = Features(
-        jnp.zeros((3, 0)), jnp.asarray([1], jnp.int32), jnp.asarray([[2.0]], jnp.float32)
-    )
-    np.testing.assert_allclose(method.term_values(jnp.asarray([0.5]), features), [1, 2, 1])
 
 
 @pytest.mark.parametrize("values", [False, True])
