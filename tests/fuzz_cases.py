@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from lucene_indexes import Doc
+from lucene_indexes import Doc, Layout, described_doc
 from pruning_inputs import field_plan
 
 from tdv_lucene.plan import FieldPlan
@@ -120,24 +120,14 @@ def case_of(
     vectors: str = "",
 ) -> Case:  # fmt: skip
     """A case made by hand; ``tdv`` gives as many numbers as there are terms, in their order."""
-    kind = {"options": "DOCS_AND_FREQS", "vectors": vectors, "norms": "default"}
-    layout = {
-        "fields": {"contents": kind}, "compound": False, "sorted": False, "softDeletes": False,
-        "idDocValues": True, "userData": {},
-    }  # fmt: skip
-    described = [[_described(doc) for doc in segment] for segment in segments]
-    written = Case(0, {"layout": layout, "segments": described}, {}, 2, False)
+    layout = Layout(vectors=vectors)
+    described = [[described_doc(doc, 0, layout) for doc in segment] for segment in segments]
+    index = {"layout": layout.described(), "segments": described}
+    written = Case(0, index, {}, threads=2, one_segment=False)
     terms = sorted({term for term, _ in written.frequencies("contents")})
     vocabulary = Vocabulary("contents", ByteStrings.of(terms))
     plan = field_plan(vocabulary, np.array(tdv(len(terms)), np.float32), scale)
     return replace(written, plans={"contents": plan})
-
-
-def _described(doc: Doc) -> dict[str, Any]:
-    text = [t.encode() if isinstance(t, str) else t for t in doc.tokens or ()]
-    tokens = [[term.decode("latin-1"), 1, at, at, None] for at, term in enumerate(text)]
-    fields = {} if doc.tokens is None else {"contents": [tokens]}
-    return {"id": doc.id, "fields": fields, "raw": "as it is", "deleted": "hard" * doc.deleted}
 
 
 def _layout(rng: random.Random, names: list[str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 from report_reading import check_listed_queries, check_overview, check_page
 
-from tdv_lucene.cli.compare import command, show_comparison
+from tdv_lucene.cli.compare import command
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.measures import MEASURES
@@ -241,25 +241,6 @@ def test_several_indexes_and_query_sets(several):
             assert test["p_value"] == pytest.approx(corrected)
             assert test["p_randomisation"] > 0
         assert entry["p_value"] == entry["tests"][0]["p_value"]
-
-
-def test_tuning_on_the_queries_that_measure_is_noted(several):
-    """The three that both baseline and topics have; the second set is the tuning set itself."""
-    found = [re.match(r".* of '(\S+)' are among those", note) for note in several.report["notes"]]
-    assert [(note[1], note[0].split(" queries")[0]) for note in found if note] == [
-        ("topics", "3 of the 31"), ("topics-2", "3 of the 3")
-    ]  # fmt: skip
-
-
-def test_what_every_index_emptied_is_printed(several, capsys):
-    show_comparison(several.report, several.output, as_json=False)
-    told = " ".join(capsys.readouterr().out.split())
-    left = "0 of them in again, 0 of them in full-tuned."
-    assert f"30 judged queries. Without a term that is left: 1 of them in pruned, {left}" in told
-    assert f"3 judged queries. Without a term that is left: 0 of them in pruned, {left}" in told
-    assert "Emptied by pruning in pruned, topics: gone" in told and told.count("pruning in ") == 1
-    how = f"analysed as {several.report['analysis']['described']}"
-    assert how in told and how in (several.output / "report.html").read_text()
 
 
 def test_every_index_has_its_terms(several):

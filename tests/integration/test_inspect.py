@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from lucene_indexes import Doc, Layout, open_writer
+from lucene_indexes import Doc, open_writer
 from lucene_reading import default_codec
 from pruning_inputs import index_bytes
 from tiny_collection import TINY_TEXTS, tiny_segments
@@ -49,8 +49,8 @@ def test_counts_of_a_plain_index(tiny_index: Path) -> None:
 def test_everything_beside_the_postings(make_index) -> None:
     docs = [Doc("a", ["x"], ["t"]), Doc("b", ["y"], deleted=True), Doc("c", ["x"])]
     index = make_index(
-        [docs], options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp", extras=True, sort="rank",
-        soft_deletes="gone",
+        [docs], options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp", extras=True, sort=True,
+        soft_deletes=True,
     )  # fmt: skip
     found = inspect_index(index)
     assert (found["documents"], found["deleted"]) == (2, 1)
@@ -94,7 +94,7 @@ def test_compound_files_count_by_what_is_in_them(make_index) -> None:
 
 def test_locked_index_is_described_but_not_prunable(make_index) -> None:
     index = make_index([[Doc("a", ["x"])]])
-    writer = open_writer(index, Layout())
+    writer = open_writer(index)
     try:
         found = inspect_index(index)
     finally:

@@ -11,7 +11,7 @@ import pytest
 from ciff_reading import read_ciff
 from command_line import hits_of
 from index_facts import recorded_parameters
-from lucene_indexes import Doc, Layout, _document, open_writer, write_index
+from lucene_indexes import Doc, Layout, change, write_index
 from lucene_reading import open_reader
 from pruning_inputs import read_user_data
 
@@ -188,10 +188,7 @@ def test_norms_of_another_similarity_are_refused(tmp_path):
     """Bytes in one segment and exact lengths in the next: none of the two."""
     docs, index = _docs(), tmp_path / "mixed"
     write_index(index, [docs[:40]], Layout())
-    writer = open_writer(index, Layout(norms="accurate"))
-    for number, doc in enumerate(docs[40:]):
-        writer.addDocument(_document(doc, number, Layout()))
-    writer.close()
+    change(index, docs[40:], layout=Layout(norms="accurate"))
     for model in ("bm25", "qld"):
         with pytest.raises(TdvError, match="norms.*contents|contents.*norms"):
             search_index(index, TOPICS, tmp_path / "run", model=model)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_indexes import Doc, Layout, delete_document, open_writer, write_index
+from lucene_indexes import Doc, change, write_index
 from pruning_inputs import bytes_of
 
 from tdv_lucene.learning.config import Recipe
@@ -34,10 +34,7 @@ def _learned(folder: Path, segments: int, deleted: int) -> tuple[Path, TermValue
     docs = [Doc(f"d{i}", text) for i, text in enumerate(texts)]
     index = write_index(folder / "index", [docs[part::segments] for part in range(segments)])
     if deleted:
-        writer = open_writer(index)
-        for doc in docs[:deleted]:
-            delete_document(writer, doc.id, Layout())
-        writer.close()
+        change(index, deleted=[doc.id for doc in docs[:deleted]])
     asked = deleted + rng.choice(4000 - deleted, 30, replace=False)
     lines = [f"q{i}\t{' '.join(texts[i][:3])}" for i in asked]
     (folder / "topics.tsv").write_text("\n".join(lines) + "\n")

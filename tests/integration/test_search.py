@@ -302,7 +302,7 @@ def test_soft_deleted_documents_are_not_found(make_index, tmp_path):
     """As Lucene's own reader of such indexes has it: an id stands for its last version."""
     docs = [Doc("d1", ["t1"], deleted=True), Doc("d2", ["t1", "t2"])]
     more = [Doc("d3", ["t1"], deleted=True), Doc("d4", ["t2"])]
-    index = make_index([docs, more], soft_deletes="gone", vectors="v")
+    index = make_index([docs, more], soft_deletes=True, vectors="v")
     summary = search_index(index, {"q": "t1"}, tmp_path / "run")
     assert [line[2] for line in read_lines(tmp_path / "run")] == ["d2"]
     assert summary["hits"] == 1

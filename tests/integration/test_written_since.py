@@ -98,7 +98,7 @@ APPENDED = {
     "copied": _copied,
 }
 OTHERWISE = {
-    "merged": ("merged", lambda index: change(index, merge=1, policy="LogDoc")),
+    "merged": ("merged", lambda index: change(index, merge=1, policy="in order")),
     "merged in another order": ("merged", lambda index: change(index, merge=1)),
     "deleted": ("changed", lambda index: change(index, deleted=["d0", "d9"])),
     "deleted and merged": ("merged", lambda index: change(index, deleted=["d0"], merge=1)),

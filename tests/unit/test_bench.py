@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
@@ -79,24 +78,3 @@ def test_a_run_replaces_its_two_files_alone(results: ModuleType, tmp_path: Path)
     assert (folder / "README.md").read_text(encoding="utf-8") == "second"
     assert json.loads((folder / "raw.json").read_text(encoding="utf-8")) == {"rows": [1]}
     assert (folder / "notes.md").read_text(encoding="utf-8") == "kept"
-
-
-def test_the_reduction_without_judgements_is_the_largest_that_loses_little(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
-    rule = load("prior_reduction")
-
-    def curve(*losses: float) -> np.ndarray:
-        """Of nDCG@5 at 0 to 80 %; R@100 loses nothing."""
-        steps = np.linspace(0, 0.8, len(losses))
-        found = np.interp(rule.REDUCTIONS, steps, np.negative(losses))
-        return np.column_stack([found, np.zeros(len(found))])
-
-    curves = {"adi": curve(0, 0, 0.06), "lisa": curve(0, 0, 0), "fr-piaf-train": curve(0, 0.04, 1)}
-    lengths = dict.fromkeys(curves, 100.0)
-    found = rule.rule_of(curves, lengths)
-    assert found["asked"] == pytest.approx(0.5, abs=0.011), "1.5 % of the way to 6 %"
-    assert found["details"] == pytest.approx(0.15, abs=0.011), "1.5 % of the way to 4 %"
-    everywhere = {**curves, "adi": curve(0.02, 0.02)}
-    assert rule.rule_of(everywhere, lengths) is None, "somebody loses at any reduction"

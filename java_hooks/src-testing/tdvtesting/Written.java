@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Paths;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.tokenattributes.BytesTermAttribute;
@@ -28,6 +30,8 @@ import org.apache.lucene.index.FilterMergePolicy;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LogDocMergePolicy;
+import org.apache.lucene.index.MergePolicy;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.SerialMergeScheduler;
 import org.apache.lucene.index.Term;
@@ -77,8 +81,14 @@ public final class Written {
     try (Directory folder = FSDirectory.open(Paths.get(path));
         IndexWriter writer = new IndexWriter(folder, config())) {
       for (JsonNode segment : segments) {
-        for (JsonNode doc : segment) {
-          writer.addDocument(document(doc));
+        List<Document> documents = new ArrayList<>();
+        segment.forEach(doc -> documents.add(document(doc)));
+        if (layout.has("parent")) {
+          writer.addDocuments(documents);
+        } else {
+          for (Document document : documents) {
+            writer.addDocument(document);
+          }
         }
         writer.flush();
       }
@@ -98,15 +108,13 @@ public final class Written {
   /**
    * Goes on with what {@link #write} wrote, in one commit: {@code steps} of documents to
    * {@code add} as a segment, ids to {@code change} as documents of a segment are changed, and
-   * segments to {@code merge} into so many.
+   * segments to {@code merge} into so many, by a {@code policy}.
    */
   public static void goOn(String path, String json) throws IOException {
     JsonNode described = JSON.readTree(json);
     Written written = new Written(described.get("layout"));
     IndexWriterConfig config = written.config();
-    TieredMergePolicy policy = new TieredMergePolicy();
-    policy.setSegmentsPerTier(2);
-    config.setMergePolicy(policy);
+    config.setMergePolicy(policy(described.path("policy").asText()));
     config.setMergeScheduler(new SerialMergeScheduler());
     try (Directory folder = FSDirectory.open(Paths.get(path));
         IndexWriter writer = new IndexWriter(folder, config)) {
@@ -123,6 +131,20 @@ public final class Written {
         }
       }
       writer.commit();
+    }
+  }
+
+  private static MergePolicy policy(String name) {
+    TieredMergePolicy tiered = new TieredMergePolicy();
+    switch (name) {
+      case "none":
+        return NoMergePolicy.INSTANCE;
+      case "in order":
+        return new LogDocMergePolicy();
+      case "by size":
+        return tiered;
+      default:
+        return tiered.setSegmentsPerTier(2);
     }
   }
 
@@ -158,7 +180,19 @@ public final class Written {
       config.setSoftDeletesField(SOFT_DELETES);
     }
     config.setSimilarity(similarities());
+    if (layout.has("parent")) {
+      setParentField(config, layout.get("parent").asText());
+    }
     return config;
+  }
+
+  /** By name, which Lucene 9 lacks. */
+  private static void setParentField(IndexWriterConfig config, String field) {
+    try {
+      config.getClass().getMethod("setParentField", String.class).invoke(config, field);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private Similarity similarities() {
@@ -201,9 +235,11 @@ public final class Written {
   private Document document(JsonNode described) {
     Document document = new Document();
     String id = described.get("id").asText();
-    document.add(new StringField("id", id, Field.Store.YES));
-    if (layout.get("idDocValues").asBoolean()) {
-      document.add(new BinaryDocValuesField("id", new BytesRef(id)));
+    if (!id.isEmpty()) {
+      document.add(new StringField("id", id, Field.Store.YES));
+      if (layout.get("idDocValues").asBoolean()) {
+        document.add(new BinaryDocValuesField("id", new BytesRef(id)));
+      }
     }
     described.get("fields").properties().forEach(field -> {
       String name = field.getKey();

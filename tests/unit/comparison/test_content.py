@@ -94,13 +94,3 @@ def test_queries_are_known_by_text_then_by_id(tuned_on, of_text, of_id):
     notes = notes_on_tuning([QuerySet("test", {"a": "one", "b": "two"}, {})], tuned_on)
     said = [" ".join(note.split()[:7]) for note in notes]
     assert said == [f"{n} of the 2 queries of 'test'" for n in (of_text, of_id) if n]
-
-
-def test_tuning_on_the_test_queries_is_said():
-    test = QuerySet("test", {f"q{i}": f"text {i}" for i in range(1300)}, {})
-    more = QuerySet("more", {f"m{i}": f"more {i}" for i in range(9)}, {})
-    assert notes_on_tuning([test, more], {}) == []
-    tuned_on = {f"q{i}": f"Text  {i}" for i in range(1200)} | {"m0": "other", "m1": "another"}
-    of_text, of_id = notes_on_tuning([test, more], tuned_on)
-    assert of_text.startswith("1,200 of the 1,300 queries of 'test'")
-    assert of_id.startswith("2 of the 9 queries of 'more' have the id")

@@ -10,7 +10,6 @@ from tdv_lucene.demo import collection as demo_collection
 from tdv_lucene.demo.collection import DemoCollection, unpack_wikipedia
 from tdv_lucene.demo.words import example_tables
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.prior.prior import Prior
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +31,6 @@ def test_no_query_is_both_learned_from_and_measured(wikipedia: DemoCollection) -
     train, test = (read_topics(part.topics) for part in (wikipedia.train, wikipedia.test))
     assert not train.keys() & test.keys()
     assert not {text.lower() for text in train.values()} & {text.lower() for text in test.values()}
-
-
-def test_its_prior_is_another_than_the_package_has(wikipedia: DemoCollection) -> None:
-    assert Prior.load(wikipedia.prior).content["network"] != Prior.load().content["network"]
 
 
 def test_the_package_data_is_small_and_names_its_licences() -> None:

@@ -68,16 +68,6 @@ def test_values_are_trec_evals(seed, tied, in_memory, monkeypatch):
         np.testing.assert_allclose(evaluation.values[measure], expected, atol=1e-9)
 
 
-def test_ids_as_categories_give_the_same_numbers():
-    """As a search leaves them in memory."""
-    topics, qrels, run = random_collection(12, tied=True)
-    run = frame(run)
-    as_categories = run.astype({"query": "category", "docid": "category"})
-    a, b = (evaluate_run(of, topics, qrels, measures="RR@10") for of in (run, as_categories))
-    for measure in (*MEASURES, "RR@10"):
-        assert (a.values[measure] == b.values[measure]).all()
-
-
 def test_ties_in_single_precision_are_ties():
     """As in trec_eval: 20.000001 and 20.0000005 are one number there."""
     run = {"q": {"a": 20.0000005, "b": 20.0}}

@@ -33,7 +33,6 @@ from tdv_lucene.ranking import MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.collection import apply_values
 from tdv_lucene.simulation.scoring import term_values
-from tdv_lucene.values.posting_rule import CORRECTED_AT
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
@@ -233,27 +232,6 @@ def test_a_prior_that_drops_nothing_says_so(collection, monkeypatch, caplog) -> 
     assert "for query likelihood without positions the prior drops nothing" in caplog.messages[-1]
     assert "pass a query log" in caplog.messages[-1]
     assert "-storePositions" not in caplog.messages[-1], "it would change nothing"
-
-
-def test_of_an_index_without_positions_it_says_that_they_would_help(collection, caplog) -> None:
-    prior_values(collection[0], reductions=(None,))
-    assert "for BM25 without positions the prior drops nothing" in caplog.messages[-1]
-    assert "Index with -storePositions" in caplog.messages[-1]
-    prior_values(collection[0], lead=False, reductions=(None,))
-    assert "-storePositions" not in caplog.messages[-1]
-
-
-def test_where_a_log_or_the_user_says_how_much_to_drop_the_prior_does_not(
-    collection, monkeypatch, caplog
-) -> None:
-    monkeypatch.setattr(Prior, "settings", lambda *_, **__: Settings(Parameters(), None, 0, 1, 0.0))
-    prior_values(collection[0], model="qld", reductions=CORRECTED_AT)
-    assert (
-        "for query likelihood without positions the prior would drop nothing here"
-        in caplog.messages[-1]
-    )
-    assert "pass a query log" not in caplog.messages[-1]
-    assert not any("No more is dropped" in message for message in caplog.messages)
 
 
 def test_training_starts_at_the_priors_tdvs(collection) -> None:

@@ -7,7 +7,6 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
-from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking import Statistics
 from tdv_lucene.ranking.bm25 import Bm25
@@ -111,24 +110,6 @@ def test_equal_priorities_remove_no_more_than_was_asked_for():
     rule = make_posting_rule(matrix, ones, 0.0, k1=0.9, b=0.4)
     tdv, cut = rule.drop(ones, ones, matrix.doc_freq, 0.3)
     assert apply_values(matrix, tdv, 1, cut).postings >= 0.7 * matrix.postings
-
-
-def test_simulation_equals_a_recount(matrix):
-    rng = np.random.default_rng(4)
-    tdv = rng.choice(np.float32([0, 0.4, 1, 1.7]), len(matrix.vocabulary))
-    cut = PostingCut(
-        rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32), LengthNorm.of(0.9, 0.4, 30.0)
-    )
-    dense = np.zeros(matrix.shape)
-    rows = np.repeat(np.arange(len(tdv)), np.diff(matrix.indptr))
-    dense[rows, matrix.indices] = matrix.data
-    length_norm = cut.length_norm.fixed + cut.length_norm.per_token * lucene_length(matrix.doc_len)
-    kept = dense / (dense + length_norm) >= cut.least[:, None]
-    stored = np.rint(2 * dense * tdv[:, None]) * kept
-    found = apply_values(matrix, tdv, 2, cut)
-    assert found.postings == np.count_nonzero(stored)
-    np.testing.assert_array_equal(found.statistics.total_term_freq, stored.sum(1))
-    np.testing.assert_array_equal(found.doc_len, lucene_length(stored.sum(0).astype(int)))
 
 
 def test_a_larger_idf_is_made_up_for(matrix):
