@@ -12,6 +12,7 @@ import pytest
 import tdv_lucene
 from tdv_lucene.cli import _group
 from tdv_lucene.cli._groups import leaves
+from tdv_lucene.demo.words import NEXT_STEPS
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -29,6 +30,7 @@ def _code(document: str) -> str:
 
 
 CODE = {document: _code(document) for document in DOCUMENTS}
+CODE["what the demonstration says"] = NEXT_STEPS.replace("\\\n", " ").replace("    ", "")
 COMMANDS = {
     document: [
         shlex.split(line, comments=True)

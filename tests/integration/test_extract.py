@@ -78,6 +78,15 @@ def test_the_commit_that_was_opened_is_read_and_recorded(
     assert matrix.shape == (1, 4)
 
 
+def test_positions_are_written_for_those_who_want_them(make_index, tmp_path: Path) -> None:
+    docs = [[Doc("a", ["x", "y", "x"])]]
+    index = make_index(docs, options="DOCS_AND_FREQS_AND_POSITIONS")
+    assert extract_matrix(index, tmp_path / "with").first_positions.tolist() == [0, 1]
+    for source, asked in ((index, False), (make_index(docs, "bare"), True)):
+        matrix = extract_matrix(source, tmp_path / "without", positions=asked, overwrite=True)
+        assert matrix.first_positions is load_matrix(tmp_path / "without").first_positions is None
+
+
 def test_relative_paths_follow_a_change_of_folder(make_index, tmp_path: Path, monkeypatch) -> None:
     """Java stays in the folder that it was started in."""
     for name in ("here", "there"):

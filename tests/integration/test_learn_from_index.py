@@ -122,11 +122,6 @@ def test_tuning_on_judgements_of_another_collection_is_asked_about(case, tmp_pat
     assert f"{qrels} for {topics}" in chance and "no better than" in chance
 
 
-def test_tuning_on_judgements_that_fit_warns_of_nothing(case, tmp_path, caplog):
-    tune_index(case.index, case.topics, case.qrels, tmp_path / "T")
-    assert not [each for each in caplog.records if each.levelname == "WARNING"]
-
-
 def test_relevant_documents_that_the_index_lacks_are_told(case, tmp_path, caplog):
     qrels = tmp_path / "more.qrels"
     elsewhere = "".join(f"q{n} 0 elsewhere{n} 1\n" for n in range(3))

@@ -108,6 +108,18 @@ def test_values_of_nothing_but_zeros_are_refused(tiny_index, tiny_matrix, tmp_pa
     assert _leftovers(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    "layout", [{}, {"options": "DOCS_AND_FREQS_AND_POSITIONS", "vectors": "v"}]
+)
+def test_a_boost_needs_positions(layout, make_index, tmp_path):
+    index = make_index(tiny_segments(), **layout)
+    values = values_of(extract_matrix(index, tmp_path / "matrix"))
+    boosted = {**values.manifest, "lead": {"boost": 3.0, "span": 2.0}}
+    with pytest.raises(TdvError, match="'contents'.*no positions"):
+        prune_index(index, replace(values, manifest=boosted), tmp_path / "pruned")
+    assert not (tmp_path / "pruned").exists()
+
+
 def _write_newer_format(path: Path) -> None:
     """Raise the version in the header of segments_N by one hundred; the checksum is right."""
     segments = next(path.glob("segments_*"))

@@ -290,14 +290,6 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_onc
         assert (ours.values[measure] == files.values[measure]).all()
 
 
-def test_a_document_that_comes_twice_is_no_run(make_index, tmp_path):
-    index = make_index([[Doc("d1", ["t1"]), Doc("d1", ["t1", "t2"])]])
-    search_index(index, {"q": "t2"}, tmp_path / "once")
-    with pytest.raises(TdvError, match="two documents .*'d1'"):
-        search_index(index, {"q": "t1"}, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
 def test_soft_deleted_documents_are_not_found(make_index, tmp_path):
     """As Lucene's own reader of such indexes has it: an id stands for its last version."""
     docs = [Doc("d1", ["t1"], deleted=True), Doc("d2", ["t1", "t2"])]

@@ -291,7 +291,9 @@ def test_shards_are_followed(place: Path) -> None:
     assert (place / "run").read_text().split()[2] == "n1"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))]
+)
 def test_random_histories(seed: int, tmp_path: Path) -> None:
     run_history(seed, tmp_path)
 

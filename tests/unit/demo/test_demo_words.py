@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import copy
-import shlex
 from typing import Any
 
-import click
-
-from tdv_lucene.cli import _group
-from tdv_lucene.demo.words import NEXT_STEPS, kinds_table, tell_outcome, tell_outcomes
+from tdv_lucene.demo.words import kinds_table, tell_outcome, tell_outcomes
 
 
 def _measure(difference: float, p: float | None, width: float = 0.1) -> dict[str, Any]:
@@ -67,15 +63,3 @@ def test_kinds_are_averaged_apart(tmp_path) -> None:
     table = kinds_table(tmp_path)
     assert table.columns == ("", "queries", "full", "pruned")
     assert table.rows == [("names", "2", "0.2500", "0.7500"), ("summary", "1", "0.2500", "0.7500")]
-
-
-def test_the_next_steps_can_be_typed() -> None:
-    lines = NEXT_STEPS.replace("\\\n", " ").splitlines()
-    commands = [shlex.split(line) for line in lines if line.strip().startswith("tdv-lucene ")]
-    assert [words[1] for words in commands] == ["prune", "learn", "prune", "compare"]
-    for words in commands:
-        command = _group.get_command(click.Context(_group), words[1])
-        options = [p for p in command.params if isinstance(p, click.Option)]
-        flags = {word for word in words if word.startswith("--")}
-        assert flags <= {flag for option in options for flag in option.opts}
-        assert all(flags & set(option.opts) for option in options if option.required)

@@ -30,7 +30,6 @@ from tdv_lucene.simulation.collection import (
     term_totals,
 )
 from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.values.term_values import TermValues
 
 SHORT = Recipe(max_steps=2, check_every=2, folds=2, reductions=(0.0, 0.45))
 
@@ -160,18 +159,6 @@ def test_places_alone_serve_without_values():
     assert values.manifest["folds"][0]["network"] is None
     point = values.points[0]
     assert point["measures"]["nDCG@5"] > point["full"]["nDCG@5"]
-
-
-def test_values_remember_their_lead(tmp_path):
-    matrix, topics, qrels = make_titled()
-    values = learn_term_values(matrix, topics, qrels, recipe=SHORT)
-    assert values.position_boost is not None
-    assert values.points[0]["measures"]["nDCG@5"] > values.points[0]["full"]["nDCG@5"]
-    values.save(tmp_path / "values")
-    again = TermValues.load(tmp_path / "values")
-    assert again.position_boost == values.position_boost == again.at_reduction(0.45).position_boost
-    other = replace(again, manifest={**again.manifest, "lead": {"boost": 1.0, "span": 9.0}})
-    assert other.at_reduction(0.45).position_boost == FirstPositionBoost(1.0, 9.0)
 
 
 def test_the_boost_of_what_is_dropped_is_its_own():

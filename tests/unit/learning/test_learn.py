@@ -196,12 +196,6 @@ def test_the_mean_value_of_a_kept_token_is_one(collection, monkeypatch):
     assert mean == pytest.approx(1, abs=1e-4)
 
 
-def test_larger_scales_keep_the_ranking_better(collection):
-    table = learn_term_values(*collection, recipe=replace(TINY, prior=False)).points[0]["scales"]
-    overlaps = [entry["overlap_at_10"] for entry in table]
-    assert overlaps[-1] > 0.95 and overlaps[-1] >= overlaps[0]
-
-
 @pytest.fixture
 def scales_foreseen(monkeypatch):
     """Agreement and bytes grow with the scale: .8 + .05 and 100 a unit of it."""

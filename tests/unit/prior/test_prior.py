@@ -19,7 +19,6 @@ from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.train import choose, term_features
 from tdv_lucene.matrix.term_document_matrix import load_matrix
-from tdv_lucene.matrix.term_statistics import collection_statistics
 from tdv_lucene.prior.prior import (
     KINDS,
     PRIOR_FILE,
@@ -266,14 +265,6 @@ def test_of_a_collection_unlike_the_known_ones_less_is_dropped_and_that_is_said(
     said = caplog.messages[0]
     assert "differs from all that the prior was made from, in mean length 3 (known: 13.6 to" in said
     assert "another kind of text" in said and "measure with 'tdv-lucene compare'" in said
-
-
-def test_the_collections_it_was_made_from_are_known() -> None:
-    content = Prior.load().content
-    for made_from in content["collections"]:
-        for name, (low, high) in content["ranges"].items():
-            assert low <= made_from["statistics"][name] <= high
-    assert set(collection_statistics(_words(30))) == set(content["ranges"])
 
 
 @pytest.mark.parametrize("model", [*filter(Prior.load().knows, MODELS)])
