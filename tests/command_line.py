@@ -12,16 +12,16 @@ from click.testing import CliRunner, Result
 from tdv_lucene.cli import _group
 
 
-def run_command(*words: object) -> Result:
-    """What a command made of its words; its errors are raised."""
-    return CliRunner().invoke(_group, [*map(str, words)], catch_exceptions=False)
+def run_command(*words: object, status: int = 0) -> Result:
+    """What a command that ends with this status made of its words; its errors are raised."""
+    done = CliRunner().invoke(_group, [*map(str, words)], catch_exceptions=False)
+    assert done.exit_code == status, done.output
+    return done
 
 
 def json_of(*words: object) -> Any:
     """What a command that goes well prints with ``--json``."""
-    done = run_command(*words, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+    return json.loads(run_command(*words, "--json").stdout)
 
 
 def write_judged(

@@ -37,6 +37,32 @@ def open_reader(path: Path) -> Iterator[Any]:
         directory.close()
 
 
+def search_lucene(
+    path: Path, topics: Mapping[str, str], similarity: Any = None, *, field: str = "contents",
+    name: str = "id",
+) -> dict[str, list[tuple[str, float]]]:  # fmt: skip
+    """Query id -> (what the stored field ``name`` calls a document, score) of all hits of its words
+    by Lucene's own searcher, with all its defaults or another similarity."""
+    term_query, new_term = (
+        java_class(_LUCENE + "search.TermQuery"),
+        java_class(_LUCENE + "index.Term"),
+    )
+    should = java_class(_LUCENE + "search.BooleanClause$Occur").SHOULD
+    found = {}
+    with open_reader(path) as reader:
+        searcher = java_class(_LUCENE + "search.IndexSearcher")(reader.getContext())
+        if similarity is not None:
+            searcher.setSimilarity(similarity)
+        stored = reader.storedFields()
+        for qid, text in topics.items():
+            builder = java_class(_LUCENE + "search.BooleanQuery$Builder")()
+            for word in text.split():
+                builder.add(term_query(new_term(field, word)), should)
+            hits = searcher.search(builder.build(), 1000).scoreDocs
+            found[qid] = [(stored.document(hit.doc).get(name), hit.score) for hit in hits]
+    return found
+
+
 def explain_scores(
     path: Path, similarity: Any, field: str, topics: Mapping[str, str], hits: int
 ) -> dict[str, list[tuple[str, float, float]]]:

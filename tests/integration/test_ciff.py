@@ -93,13 +93,6 @@ def test_a_pruned_index_has_its_quantised_frequencies(tiny_index, tmp_path):
     assert "rank by bm25, k1 " in header.description and told["format"] == "ciff"
 
 
-def test_a_matrix_at_hand_gives_the_same_bytes(tiny_index, tmp_path):
-    extract_matrix(tiny_index, tmp_path / "matrix")
-    export_ciff(tiny_index, tmp_path / "a")
-    export_ciff(tiny_index, tmp_path / "b", matrix=tmp_path / "matrix")
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
 @pytest.mark.parametrize(
     "changes, named",
     [

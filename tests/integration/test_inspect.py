@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import json_of, run_command
 from lucene_indexes import Doc, open_writer
 from lucene_reading import default_codec
 from pruning_inputs import index_bytes
 from tiny_collection import TINY_TEXTS, tiny_segments
 
-from tdv_lucene.cli.inspect import command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.inspection import inspect_index
@@ -105,9 +103,7 @@ def test_locked_index_is_described_but_not_prunable(make_index) -> None:
 
 
 def _shown(index: Path) -> str:
-    shown = CliRunner().invoke(command, ["--index", str(index)])
-    assert shown.exit_code == 0, shown.output
-    return shown.output
+    return run_command("inspect", "--index", index).output
 
 
 def test_the_command_names_what_can_be_pruned_and_why_all_else_cannot(make_index) -> None:
@@ -145,5 +141,4 @@ def test_command_prints_tables_and_json(tiny_index: Path) -> None:
     for text in ("can be pruned   yes", "DOCS_AND_FREQS", "postings", "Bytes by kind", "raw"):
         assert text in shown
     assert "\n\nFields\n" in shown, "a table stands apart"
-    as_json = CliRunner().invoke(command, ["--index", str(tiny_index), "--json"])
-    assert json.loads(as_json.output) == inspect_index(tiny_index)
+    assert json_of("inspect", "--index", tiny_index) == inspect_index(tiny_index)

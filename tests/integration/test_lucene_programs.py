@@ -13,7 +13,7 @@ import pytest
 from command_line import hits_of, run_command, write_judged
 from index_facts import recorded_parameters
 from lucene_indexes import _bytes_ref, _directory
-from lucene_reading import open_reader
+from lucene_reading import open_reader, search_lucene
 from pruning_inputs import read_user_data
 
 from tdv_lucene.comparison.compare import compare_indexes
@@ -45,28 +45,47 @@ def _text(number: int) -> str:
     return " ".join([*words, f"Word{number}", *["the"] * (number % 5)])
 
 
-def _document(number: int, names: bool = True):
+def _stored(name: str, value: str | int | bytes):
+    kinds = {str: "Ljava/lang/String;", int: "J", bytes: "[B"}
+    taken = f"(Ljava/lang/String;{kinds[type(value)]})V"
+    return java_class(LUCENE + "document.StoredField")(name, value, signature=taken)
+
+
+def _column(kind: str, name: str, value: bytes):
+    return java_class(f"{LUCENE}document.{kind}DocValuesField")(name, _bytes_ref(value))
+
+
+def _number(name: str, value: int):
+    return java_class(LUCENE + "document.NumericDocValuesField")(name, value)
+
+
+def _whole(name: str, value: str, stored: str = "YES", kind: str = "StringField"):
+    keep = getattr(java_class(LUCENE + "document.Field$Store"), stored)
+    return java_class(f"{LUCENE}document.{kind}")(name, value, keep)
+
+
+def _words(name: str, value: str, stored: str = "YES"):
+    return _whole(name, value, stored, "TextField")
+
+
+def _of(*fields):
     document = java_class(LUCENE + "document.Document")()
-    stored = java_class(LUCENE + "document.Field$Store")
-    for name, value in (("body", _text(number)), ("title", "日本語の本 " + WORDS[number % 10])):
-        document.add(java_class(LUCENE + "document.TextField")(name, value, stored.YES))
-    document.add(java_class(LUCENE + "document.LongPoint")("year", 1900 + number))
-    document.add(java_class(LUCENE + "document.NumericDocValuesField")("rank", -number))
-    tags = java_class(LUCENE + "document.SortedSetDocValuesField")
-    for tag in (b"x", b"y"):
-        document.add(tags("tags", _bytes_ref(tag)))
-    if names:
-        _name(document, number)
+    for field in fields:
+        document.add(field)
     return document
 
 
-def _name(document, number: int) -> None:
-    values = {"url": "SortedDocValuesField", "key": "BinaryDocValuesField"}
-    for name, kind in values.items():
-        value = _bytes_ref(NAMES[name].format(number).encode())
-        document.add(java_class(f"{LUCENE}document.{kind}")(name, value))
-    document.add(java_class(LUCENE + "document.NumericDocValuesField")("number", number))
-    document.add(java_class(LUCENE + "document.StoredField")("isbn", str(number)))
+def _document(number: int, names: bool = True):
+    named = [
+        _column("Sorted", "url", NAMES["url"].format(number).encode()),
+        _column("Binary", "key", NAMES["key"].format(number).encode()),
+        _number("number", number), _stored("isbn", str(number)),
+    ]  # fmt: skip
+    return _of(
+        _words("body", _text(number)), _words("title", "日本語の本 " + WORDS[number % 10]),
+        java_class(LUCENE + "document.LongPoint")("year", 1900 + number), _number("rank", -number),
+        *(_column("SortedSet", "tags", tag) for tag in (b"x", b"y")), *(named if names else ()),
+    )  # fmt: skip
 
 
 def _writer(path: Path):
@@ -123,21 +142,8 @@ def _run(index: Path, folder: Path, query: str = "ranking the postings", **optio
 def _by_lucene(
     index: Path, words: str = "ranking the postings", field: str = "body", similarity=None
 ) -> list[tuple]:
-    """(isbn, score) of the hits of Lucene's own searcher with all its defaults, or another
-    similarity."""
-    builder = java_class(LUCENE + "search.BooleanQuery$Builder")()
-    should = java_class(LUCENE + "search.BooleanClause$Occur").SHOULD
-    for word in words.split():
-        term = java_class(LUCENE + "index.Term")(field, word)
-        builder.add(java_class(LUCENE + "search.TermQuery")(term), should)
-    with open_reader(index) as reader:
-        of_reader = "(Lorg/apache/lucene/index/IndexReader;)V"
-        searcher = java_class(LUCENE + "search.IndexSearcher")(reader, signature=of_reader)
-        if similarity is not None:
-            searcher.setSimilarity(similarity)
-        stored = searcher.storedFields()
-        hits = searcher.search(builder.build(), 1000).scoreDocs
-        return [(stored.document(hit.doc).get("isbn"), hit.score) for hit in hits]
+    """(isbn, score) of the hits of Lucene's own searcher."""
+    return search_lucene(index, {"q": words}, similarity, field=field, name="isbn")["q"]
 
 
 def test_numbers_name_documents_where_nothing_else_does(program, tmp_path: Path) -> None:
@@ -247,26 +253,6 @@ def test_what_names_not_every_document_is_refused(program: Path, tmp_path: Path)
 STANDARD = LUCENE + "analysis.standard.StandardAnalyzer"
 
 
-def _stored(name: str, value: str | int | bytes):
-    kinds = {str: "Ljava/lang/String;", int: "J", bytes: "[B"}
-    taken = f"(Ljava/lang/String;{kinds[type(value)]})V"
-    return java_class(LUCENE + "document.StoredField")(name, value, signature=taken)
-
-
-def _column(kind: str, name: str, value: bytes):
-    return java_class(f"{LUCENE}document.{kind}DocValuesField")(name, _bytes_ref(value))
-
-
-def _whole(name: str, value: str, stored: str = "YES"):
-    keep = getattr(java_class(LUCENE + "document.Field$Store"), stored)
-    return java_class(LUCENE + "document.StringField")(name, value, keep)
-
-
-def _words(name: str, value: str, stored: str = "YES"):
-    keep = getattr(java_class(LUCENE + "document.Field$Store"), stored)
-    return java_class(LUCENE + "document.TextField")(name, value, keep)
-
-
 NO_TEXT = bytes([0xE3, 0x81])
 """The beginning of a character: Lucene's decoder runs over its end."""
 READABLE = {
@@ -277,7 +263,7 @@ READABLE = {
     "sorted": lambda n: [_column("Sorted", "id", b"%d" % n)],
     "binary": lambda n: [_column("Binary", "id", b"%d" % n)],
     "point": lambda n: [java_class(LUCENE + "document.LongPoint")("id", n), _stored("id", n)],
-    "number": lambda n: [java_class(LUCENE + "document.NumericDocValuesField")("id", n)],
+    "number": lambda n: [_number("id", n)],
     "words, stored": lambda n: [_words("id", f"{n}")],
     "stored": lambda n: [_stored("id", f"{n}")],
     "stored bytes": lambda n: [_stored("id", b"%d" % n)],
@@ -305,10 +291,8 @@ def _random_program(path: Path, ids, field: str, seed: int) -> str:
     writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
     for number in range(30):
         text = " ".join(rng.choice(WORDS, int(rng.integers(1, 40))))
-        document = java_class(LUCENE + "document.Document")()
-        for one in (*ids(number), _words(field, text, "NO"), _stored("isbn", f"{number}")):
-            document.add(one)
-        writer.addDocument(document)
+        fields = *ids(number), _words(field, text, "NO"), _stored("isbn", f"{number}")
+        writer.addDocument(_of(*fields))
         if rng.random() < 0.1:
             writer.flush()
     writer.close()
@@ -396,11 +380,8 @@ def test_a_field_without_a_term_is_not_offered(deleted: bool, tmp_path: Path) ->
     """As documents are that had some, once they are deleted."""
     writer = _writer(tmp_path / "index")
     for number in range(6):
-        document = java_class(LUCENE + "document.Document")()
-        has_terms = deleted and number < 3
-        for one in (_words("body", "gone" if has_terms else ""), _words("title", f"a {number}")):
-            document.add(one)
-        writer.addDocument(document)
+        body = "gone" * (deleted and number < 3)
+        writer.addDocument(_of(_words("body", body), _words("title", f"a {number}")))
     writer.flush()
     gone = java_class(LUCENE + "index.Term")("body", "gone")
     writer.deleteDocuments(java_class(LUCENE + "search.TermQuery")(gone))

@@ -12,7 +12,7 @@ from ciff_reading import read_ciff
 from command_line import hits_of
 from index_facts import recorded_parameters
 from lucene_indexes import Doc, Layout, change, write_index
-from lucene_reading import open_reader
+from lucene_reading import search_lucene
 from pruning_inputs import read_user_data
 
 from tdv_lucene.analysis import DEFAULT
@@ -20,7 +20,6 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.analysis import make_analyzer
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.matrix.ciff import export_ciff
@@ -36,7 +35,6 @@ from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 
 pytestmark = pytest.mark.jvm
 
-LUCENE = "org.apache.lucene."
 TOPICS = {"q1": "t1 t7", "q2": "t0 t30 t2", "q3": "t12"}
 MODELS = [
     SearchParameters("bm25", k1=0.9, b=0.4),
@@ -79,17 +77,8 @@ def _search(index, folder: Path, **options) -> dict[str, list[tuple[str, float]]
 
 def _by_anserini(index: Path, k1: float, b: float) -> dict[str, dict[str, float]]:
     """What Lucene's own searcher finds by Anserini's similarity for exact lengths."""
-    with open_reader(index) as reader:
-        searcher = java_class(LUCENE + "search.IndexSearcher")(reader.getContext())
-        accurate = java_class("io.anserini.search.similarity.AccurateBM25Similarity")
-        searcher.setSimilarity(accurate(k1, b))
-        generator = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
-        found, stored = {}, reader.storedFields()
-        for name, text in TOPICS.items():
-            query = generator.buildQuery("contents", make_analyzer(DEFAULT), text)
-            hits = searcher.search(query, 1000).scoreDocs
-            found[name] = {stored.document(hit.doc).get("id"): hit.score for hit in hits}
-        return found
+    accurate = java_class("io.anserini.search.similarity.AccurateBM25Similarity")(k1, b)
+    return {qid: dict(hits) for qid, hits in search_lucene(index, TOPICS, accurate).items()}
 
 
 PRINTED = 0.5e-4 + 80e-6

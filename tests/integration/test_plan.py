@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import json_of
 from lucene_indexes import Doc, Layout, change, write_index
 from snapshots import snapshot
 from tiny_collection import TINY_TEXTS
 
-from tdv_lucene.cli import _group
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
@@ -108,11 +106,9 @@ def test_the_folder_and_the_source_are_enough(how: str, place: Path) -> None:
 
 def test_the_commands_ask_for_nothing_else(place: Path) -> None:
     _given(place)
-    both = ["--index", str(place / "source"), "--pruned", str(place / "pruned")]
+    both = ["--index", place / "source", "--pruned", place / "pruned"]
     for words in (["verify", *both], ["explain", *both, "--query", QUERY], ["update", *both[2:]]):
-        done = CliRunner().invoke(_group, [*words, "--json"])
-        assert done.exit_code == 0, done.exception
-        assert json.loads(done.stdout)
+        assert json_of(*words)
     report = _compare(place, place / "pruned", place / "report")
     assert report["terms"]["tdv_kind"] == "learned"
 

@@ -75,15 +75,6 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
     assert data["tdv.source_commit"] == tiny_matrix.source["commit"]
 
 
-def test_values_of_an_equal_vocabulary_serve_another_index(tiny_index, tiny_values, tmp_path):
-    other = write_index(
-        tmp_path / "other", tiny_segments(100), Layout(options="DOCS_AND_FREQS_AND_POSITIONS")
-    )
-    a = prune_index(tiny_index, tiny_values, tmp_path / "a")
-    b = prune_index(other, tiny_values, tmp_path / "b")
-    assert (a["postings"], a["tokens"]) == (b["postings"], b["tokens"])
-
-
 @pytest.mark.parametrize(
     ("options", "named"),
     [

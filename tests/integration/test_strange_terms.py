@@ -43,36 +43,6 @@ def test_every_term_comes_as_its_bytes(indexes) -> None:
     assert {*only_in_full} == {*TERMS[1::2]}
 
 
-@pytest.mark.parametrize(
-    "before, after",
-    [
-        ({"a": (1, 2), "\uffee": (3, 4), "\U0001f98a": (5, 6)},
-         {"\uffee": (1, 1), "\U0001f98a": (2, 2), "\U0001f98b": (9, 9)}),
-        ({}, {}),
-    ],
-)  # fmt: skip
-def test_pairs_come_in_order_with_zeros(before, after, make_index) -> None:
-    """Terms beyond the basic plane sort by code point, as Lucene's bytes do."""
-    indexes = [
-        make_index([_with_counts(counts)], name) for name, counts in (("b", before), ("a", after))
-    ]
-    with searcher.every_pair(*indexes, "contents") as (terms, counts):
-        rows = [(term.decode(), *map(int, row)) for term, row in zip(terms, counts)]
-    both = sorted({**before, **after}, key=str.encode)
-    assert rows == [(term, *before.get(term, (0, 0)), *after.get(term, (0, 0))) for term in both]
-
-
-def _with_counts(counts: dict[str, tuple[int, int]]) -> list[Doc]:
-    """Documents in which each term has this document frequency and total."""
-    docs = [Doc("none", [])]
-    for i in range(max((doc_freq for doc_freq, _ in counts.values()), default=0)):
-        tokens = [t for t, (doc_freq, _) in counts.items() if i < doc_freq]
-        more = counts.items() if i == 0 else ()
-        tokens += [t for t, (doc_freq, total) in more for _ in range(total - doc_freq)]
-        docs.append(Doc(f"d{i}", tokens))
-    return docs
-
-
 def test_compare_shows_strange_terms(indexes, tmp_path: Path) -> None:
     full, half = indexes
     topics = {f"q{i}": f"t{i} t{i + 1}" for i in range(8)}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import json_of, run_command
 from lucene_indexes import Doc, open_writer, say, write_index
 from pruning_inputs import field_plan, read_user_data, values_of
 
-from tdv_lucene.cli.verify import command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.matrix.extract import extract_matrix
@@ -167,9 +165,8 @@ def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
     write_index(source, [[Doc("c", ["x"])]])
     found = verify_pruned(source, tmp_path / "pruned")
     assert found["difference"]["what"] == "pruned from another index, or another state of it"
-    arguments = ["--index", str(source), "--pruned", str(tmp_path / "pruned")]
-    done = CliRunner().invoke(command, arguments)
-    assert done.exit_code == 1 and "'tdv-lucene update'" in done.output
+    done = run_command("verify", "--index", source, "--pruned", tmp_path / "pruned", status=1)
+    assert "'tdv-lucene update'" in done.output
     assert "documents" not in done.output and "postings" not in done.output
 
 
@@ -182,13 +179,10 @@ def test_command_ends_with_status_1_on_a_difference(tiny_index: Path, tmp_path: 
     values = values_of(extract_matrix(tiny_index, tmp_path / "matrix"))
     pruned = tmp_path / "pruned"
     report = prune_index(tiny_index, values, pruned, reduction=0.3)
-    arguments = ["--index", str(tiny_index), "--pruned", str(pruned)]
-    done = CliRunner().invoke(command, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.output)["postings"] == report["postings"]
+    words = ["verify", "--index", tiny_index, "--pruned", pruned]
+    assert json_of(*words)["postings"] == report["postings"]
     _add_document(pruned)
-    done = CliRunner().invoke(command, arguments)
-    assert done.exit_code == 1, done.output
+    done = run_command(*words, status=1)
     shown = dict(line.split(maxsplit=1) for line in done.output.splitlines())
     assert (shown["what"], shown["expected"], shown["found"]) == ("documents", "10", "11")
 

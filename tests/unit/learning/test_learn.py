@@ -37,7 +37,7 @@ from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.simulation.retrieval import MEASURES
 from tdv_lucene.simulation.scoring import term_values
-from tdv_lucene.values.losses import TOO_FEW, recommend
+from tdv_lucene.values.losses import recommend
 from tdv_lucene.values.posting_rule import constants_of
 
 SHORT = Recipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
@@ -93,15 +93,6 @@ def test_weights_are_learned_for_by_their_own_function_without_a_prior(collectio
     )
     with pytest.raises(TdvError, match="would rank them wrongly"):
         learn_term_values(matrix, *judged, recipe=TINY, model="bm25")
-
-
-def test_a_single_fold_is_refused_and_a_single_query_measures_the_prior(collection):
-    with pytest.raises(TdvError, match="folds is 1, and learning holds one out: pass 2 or more"):
-        Recipe(folds=1)
-    matrix, topics, qrels = collection
-    (query, tokens), *_ = topics.items()
-    values = learn_term_values(matrix, {query: tokens}, {query: qrels[query]}, recipe=TINY)
-    assert values.manifest["recommended_because"] == TOO_FEW
 
 
 def test_each_fold_is_chosen_for_by_the_others():
@@ -271,6 +262,8 @@ def test_two_queries_are_enough_and_one_is_refused_without_a_prior(collection):
         matrix, {q: topics[q] for q in two}, {q: qrels[q] for q in two}, recipe=TINY
     )
     assert len(values.manifest["folds"]) == 2
+    with pytest.raises(TdvError, match="folds is 1"):
+        Recipe(folds=1)
     with pytest.raises(TdvError, match="at least 2 judged queries"):
         learn_term_values(
             matrix, {two[0]: topics[two[0]]}, {two[0]: qrels[two[0]]},

@@ -30,9 +30,8 @@ from tdv_lucene.prior.prior import (
 )
 from tdv_lucene.ranking import MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.collection import apply_values
 from tdv_lucene.simulation.scoring import term_values
-from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.values.losses import TOO_FEW
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 RUN = Path(__file__).parents[3] / "scripts" / "bench" / "runs" / "2026-11-24-prior"
@@ -267,20 +266,6 @@ def test_of_a_collection_unlike_the_known_ones_less_is_dropped_and_that_is_said(
     assert "another kind of text" in said and "measure with 'tdv-lucene compare'" in said
 
 
-@pytest.mark.parametrize("model", [*filter(Prior.load().knows, MODELS)])
-def test_values_without_judgements_prune(placed, model: str, tmp_path) -> None:
-    values = prior_values(placed, model=model)
-    assert values.manifest["queries"] == 0
-    assert values.manifest["prior"]["sha256"] == Prior.load().sha256
-    point = values.at_reduction(0.45)
-    pruned = apply_values(
-        placed.with_position_boost(point.position_boost), point.tdv, point.scale, point.cut
-    )
-    assert 1 - pruned.postings / placed.postings == pytest.approx(0.45, abs=0.03)
-    values.save(tmp_path / "V")
-    np.testing.assert_array_equal(TermValues.load(tmp_path / "V").at_reduction(0.45).tdv, point.tdv)
-
-
 def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, monkeypatch) -> None:
     """What streams is what memory would give, to the last bit."""
     from tdv_lucene.matrix.term_document_matrix import describe_matrix
@@ -321,7 +306,7 @@ def test_one_query_does_no_harm(collection) -> None:
         np.testing.assert_array_equal(getattr(values, name), getattr(prior, name))
     assert values.parameters == prior.parameters
     moved = values.manifest["prior"]
-    assert moved["values"] == 0
+    assert moved["values"] == 0 and values.manifest["recommended_because"] == TOO_FEW
     assert moved["gain"] == {"measure": "nDCG@5", "mean": 0.0, "interval": None}
     assert 0 <= values.points[1]["measures"]["nDCG@5"] <= 1
 
