@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import write_judged
 from index_facts import analysis_of
 from lucene_indexes import change, write_texts
 from pruning_inputs import read_user_data
@@ -108,7 +108,7 @@ def test_what_stored_text_does_not_tell_is_told(tmp_path: Path, caplog, monkeypa
     monkeypatch.setattr(indexes_analysis, "detect", lambda *_: either)
     search_index(index, {"q": "ihmiset"}, tmp_path / "other")
     assert "--stemmer" not in caplog.text
-    topics, qrels = _write(tmp_path, {"q": " ".join(_texts("fi"))})
+    topics, qrels = write_judged(tmp_path, {"q": " ".join(_texts("fi"))}, {"q": "d1"})
     for run in (
         lambda: search_index(index, topics, tmp_path / "run"),
         lambda: tune_index(index, topics, qrels, tmp_path / "tuned"),
@@ -168,7 +168,7 @@ def test_queries_that_the_index_lacks_stop_it(german_terms: Path, tmp_path: Path
     match = "English.*100%.*German.*--language de"
     with pytest.raises(TdvError, match=match):
         search_index(german_terms, topics, tmp_path / "run")
-    pair = _write(tmp_path, topics)
+    pair = write_judged(tmp_path, topics, dict.fromkeys(topics, "d1"))
     with pytest.raises(TdvError, match=match):
         learn_from_index(german_terms, *pair, tmp_path / "values")
     with pytest.raises(TdvError, match=match):
@@ -179,14 +179,6 @@ def test_queries_that_the_index_lacks_stop_it(german_terms: Path, tmp_path: Path
     add_user_data(recorded, as_user_data(DEFAULT))
     assert search_index(recorded, topics, tmp_path / "run", overwrite=True)["hits"] > 0
     assert "give --language" not in caplog.text
-
-
-def _write(folder: Path, queries: Mapping[str, str]) -> tuple[Path, Path]:
-    """Topics and qrels."""
-    topics, qrels = folder / "topics.tsv", folder / "qrels"
-    topics.write_text("".join(f"{qid}\t{text}\n" for qid, text in queries.items()))
-    qrels.write_text("".join(f"{qid} 0 d1 1\n" for qid in queries))
-    return topics, qrels
 
 
 def test_a_word_that_is_not_there_is_told_with_the_flag(

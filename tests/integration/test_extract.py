@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import json_of
+from command_line import json_of, write_judged
 from index_facts import identity_of
 from lucene_indexes import Doc, change
 
@@ -123,9 +123,7 @@ def test_a_field_without_a_posting_is_told(make_index, tmp_path: Path, caplog) -
     index = make_index([[Doc("a", []), Doc("gone", ["x"], deleted=True)]])
     assert extract_matrix(index, tmp_path / "S").shape == (0, 1)
     assert "no live document" in caplog.text
-    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels.txt"
-    topics.write_text("q\tx\n")
-    qrels.write_text("q 0 a 1\n")
+    topics, qrels = write_judged(tmp_path, {"q": "x"}, {"q": "a"})
     for stage in (
         lambda output: learn_from_index(index, topics, qrels, output),
         lambda output: make_peer_values(index, output, "df"),

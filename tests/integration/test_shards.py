@@ -18,7 +18,7 @@ import distributed
 import pytest
 from impact_documents import LAYOUT as IMPACT_LAYOUT
 from impact_documents import POWER, impact_documents
-from lucene_indexes import Doc, Layout, write_index
+from lucene_indexes import Doc, write_index
 from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
@@ -301,21 +301,6 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
     with pytest.raises(TdvError, match="rm3 is Anserini's, and opens one folder"):
         tdv.search_index(shards, TOPICS, out, feedback="rm3")
     assert not out.exists()
-
-
-def test_a_document_in_two_shards_ends_a_search(base: Path, tmp_path: Path) -> None:
-    write_index(tmp_path / "twice", [[Doc("d9", ["quick", "quick", "fox"])]], LAYOUT)
-    both = tdv.find_shards([f"{base}/S/*", str(tmp_path / "twice")])
-    with pytest.raises(TdvError, match="two documents have the id 'd9', .* leave one out"):
-        tdv.search_index(both, TOPICS, tmp_path / "run")
-
-
-def test_shards_of_other_kinds_of_fields_are_not_searched(base: Path, tmp_path: Path) -> None:
-    write_index(tmp_path / "other", [[Doc("x", ["fox"])]], Layout(options="DOCS_AND_FREQS"))
-    with pytest.raises(TdvError, match="the shards were not indexed alike: .*contents"):
-        tdv.search_index(
-            tdv.find_shards([f"{base}/S/*", str(tmp_path / "other")]), TOPICS, tmp_path / "run"
-        )
 
 
 @pytest.mark.slow

@@ -202,29 +202,18 @@ PRIORITY = np.array([0.1, 0.2, 0.3, 0.4], np.float32)
 ONES = np.ones(4, np.float32)
 
 
-def dropped(reduction: float, weights=ONES) -> tuple[list[int], float]:
+@pytest.mark.parametrize(
+    ("reduction", "learned", "terms", "share"),
+    [
+        (0.0, 1, [], 0), (0.5, 1, [0], 0.5), (0.8, 1, [0, 1], 0.8),
+        (0.46, 1, [1, 2], 0.45), (0.05, 1, [3], 0.05),  # a term too large is passed over
+        (0.0, 0, [2], 0.15), (0.2, 0, [2, 3], 0.2),  # learned zeros go in any case
+    ],
+)  # fmt: skip
+def test_terms_go_in_order_and_never_beyond_the_reduction(reduction, learned, terms, share):
+    weights = np.array([1, 1, learned, 1], np.float32)
     tdv, removed = drop_terms(weights, PRIORITY, DOC_FREQ, reduction)
-    return np.flatnonzero(tdv == 0).tolist(), removed
-
-
-def test_nothing_goes_at_zero():
-    assert dropped(0.0) == ([], 0.0)
-
-
-def test_terms_go_in_order_and_never_beyond_the_reduction():
-    assert dropped(0.5) == ([0], 0.5)
-    assert dropped(0.8) == ([0, 1], 0.8)
-
-
-def test_a_term_too_large_is_passed_over():
-    assert dropped(0.46) == ([1, 2], 0.45)
-    assert dropped(0.05) == ([3], 0.05)
-
-
-def test_learned_zeros_go_in_any_case():
-    weights = np.array([1, 1, 0, 1], np.float32)
-    assert dropped(0.0, weights) == ([2], 0.15)
-    assert dropped(0.2, weights) == ([2, 3], 0.2)
+    assert (np.flatnonzero(tdv == 0).tolist(), removed) == (terms, share)
 
 
 def test_kept_values_are_untouched():
