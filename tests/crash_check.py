@@ -31,9 +31,7 @@ from lucene_reading import check_index  # noqa: E402
 from pruning_inputs import values_of  # noqa: E402
 from testing_jar import change_described, dump_index, write_described  # noqa: E402
 
-from tdv_lucene.matrix.extract import extract_matrix  # noqa: E402
-from tdv_lucene.pruning.prune import prune_index  # noqa: E402
-from tdv_lucene.pruning.update import update_index  # noqa: E402
+from tdv_lucene import extract_matrix, prune_index, update_index  # noqa: E402
 from tdv_lucene.store import unlisted_files  # noqa: E402
 
 STAGES = ("prune", "overwrite", "update")

@@ -9,9 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tdv_lucene.index.inspection import inspect_index
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
+from tdv_lucene import inspect_index, prune_index, update_index
 
 
 def _prune(source: str, values: str, output: str) -> None:

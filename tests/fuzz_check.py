@@ -18,9 +18,8 @@ from lucene_reading import check_index
 from oracle import Postings, assert_baked, int_to_byte4
 from testing_jar import dump_index, write_described
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, extract_matrix
 from tdv_lucene.jvm import rewriter
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.ranking.postings import FirstPositionBoost
 from tdv_lucene.simulation.collection import apply_values

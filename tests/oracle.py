@@ -7,12 +7,10 @@ from pathlib import Path
 import numpy as np
 from pruning_inputs import field_plan
 
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene import OperatingPoint, TermDocumentMatrix, extract_matrix
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.ranking import Baking
 from tdv_lucene.ranking.postings import Boost, FirstPositionBoost, PostingCut, WeightPower
-from tdv_lucene.values.posting_rule import OperatingPoint
 
 
 def int_to_byte4(length: int) -> int:

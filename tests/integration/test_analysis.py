@@ -12,15 +12,13 @@ from index_facts import analysis_of
 from lucene_indexes import change, write_texts
 from pruning_inputs import read_user_data
 
+from tdv_lucene import TdvError, explain_query, inspect_index, prune_index, tune_index, update_index
 from tdv_lucene.analysis import DEFAULT, LANGUAGES, Analysis, read_stop_words
 from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.errors import TdvError
 from tdv_lucene.index import analysis as indexes_analysis
 from tdv_lucene.index.analysis import as_user_data
 from tdv_lucene.index.build import analysis_of_flags, build_index
 from tdv_lucene.index.field_analysis import FieldAnalysis
-from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm.analysis import (
     analyze,
     anserini_analyses,
@@ -32,10 +30,7 @@ from tdv_lucene.jvm.analysis import (
 from tdv_lucene.jvm.index import add_user_data
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.prior.prior import prior_values_of_index
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
 from tdv_lucene.searching.search import search_index
-from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 

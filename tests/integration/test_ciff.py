@@ -16,12 +16,9 @@ from hypothesis import strategies as st
 from lucene_indexes import Doc
 from tiny_collection import TINY_TEXTS
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, extract_matrix, make_peer_values, prune_index
 from tdv_lucene.matrix import ciff
 from tdv_lucene.matrix.ciff import export_ciff, write_ciff
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 pytestmark = pytest.mark.jvm

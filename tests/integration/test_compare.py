@@ -16,14 +16,11 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 from report_reading import check_listed_queries, check_overview, check_page
 
+from tdv_lucene import LatencyPlan, TdvError, compare_indexes, read_qrels
 from tdv_lucene.cli.compare import command
-from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.measures import MEASURES
-from tdv_lucene.evaluation.topics import read_qrels
 from tdv_lucene.jvm.searcher import stored_texts
 from tdv_lucene.report.tables import comparison_tables, latency_table
-from tdv_lucene.timing.latency import LatencyPlan
 
 pytestmark = pytest.mark.jvm
 

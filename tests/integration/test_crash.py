@@ -17,15 +17,11 @@ from pruning_inputs import field_plan
 from python_rules import make_rule
 from testing_jar import dump_index
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, TermValues, extract_matrix, prune_index, update_index
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.jvm.rewriter import open_table
 from tdv_lucene.jvm.searcher import every_pair
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
-from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 

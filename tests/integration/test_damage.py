@@ -14,16 +14,13 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 from pruning_inputs import field_plan
 
+from tdv_lucene import Index, TdvError, extract_matrix, inspect_index
 from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli.inspect import command as inspect_command
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.hits import open_searched
 from tdv_lucene.jvm.index import write_tokens
 from tdv_lucene.jvm.open_index import OpenIndex
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.run_lines import append_run
 

@@ -18,13 +18,9 @@ from manifest_changes import changes_of
 from neural_rankers import save_untrained
 from tiny_collection import tiny_segments
 
+from tdv_lucene import TdvError, extract_matrix, load_matrix, make_peer_values, search_index
 from tdv_lucene.embedding.embed import embed_terms, load_term_vectors
-from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.term_document_matrix import load_matrix
 from tdv_lucene.paper.neural.training import StoredRanker
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.searching.search import search_index
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm

@@ -14,15 +14,11 @@ from command_line import json_of, write_judged
 from index_facts import identity_of
 from lucene_indexes import Doc, change
 
-from tdv_lucene.embedding.embed import embed_terms
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, embed_terms, extract_matrix, learn_from_index, make_peer_values
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.jvm.index import extract_arrays
-from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import describe_matrix, load_matrix
-from tdv_lucene.peers.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 

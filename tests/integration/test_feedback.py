@@ -7,10 +7,7 @@ import pytest
 from lucene_indexes import Doc
 from pruning_inputs import values_of
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.searching.search import open_searcher, search_index
+from tdv_lucene import TdvError, extract_matrix, open_searcher, prune_index, search_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import json_of
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.build import build_index
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import TdvError, build_index, inspect_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

@@ -11,9 +11,7 @@ from lucene_reading import default_codec
 from pruning_inputs import index_bytes
 from tiny_collection import TINY_TEXTS, tiny_segments
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import Index, TdvError, inspect_index
 
 pytestmark = pytest.mark.jvm
 

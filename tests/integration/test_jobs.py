@@ -12,13 +12,11 @@ import pytest
 from lucene_indexes import Doc
 from lucene_reading import check_index
 
+from tdv_lucene import TdvError, make_peer_values, prune_index
 from tdv_lucene.analysis import DEFAULT
-from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job, start
 from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.jvm.searcher import make_queries
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm
 

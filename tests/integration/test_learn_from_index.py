@@ -11,15 +11,10 @@ from command_line import json_of, run_command, write_judged
 from gensim.models import KeyedVectors
 from lucene_indexes import Doc, Layout, write_index
 
+from tdv_lucene import TdvError, TermValues, embed_terms, learn_from_index, prune_index, tune_index
 from tdv_lucene.cli import learn as learn_command
-from tdv_lucene.embedding.embed import embed_terms
-from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.searching.tune import tune_index
-from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 

@@ -12,13 +12,8 @@ from lucene_reading import check_index, leaves, open_reader
 from oracle import assert_pruned, int_to_byte4
 from pruning_inputs import values_of
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import Index, TdvError, extract_matrix, inspect_index, prune_index, verify_pruned
 from tdv_lucene.jvm import lucene_version, pyserini_jar
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm

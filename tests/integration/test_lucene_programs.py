@@ -16,11 +16,7 @@ from lucene_indexes import _bytes_ref, _directory
 from lucene_reading import open_reader, search_lucene
 from pruning_inputs import read_user_data
 
-from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.inspection import inspect_index
-from tdv_lucene.index.shards.finding import find_shards
+from tdv_lucene import TdvError, compare_indexes, explain_query, find_shards, inspect_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.pruning.prune import prune_index

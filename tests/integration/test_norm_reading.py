@@ -15,21 +15,16 @@ from lucene_indexes import Doc, Layout, change, write_index
 from lucene_reading import search_lucene
 from pruning_inputs import read_user_data
 
+from tdv_lucene import TdvError, export_ciff, find_shards, inspect_index, prune_index, search_index
 from tdv_lucene.analysis import DEFAULT
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.inspection import inspect_index
-from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.jvm.searcher import make_similarity
-from tdv_lucene.matrix.ciff import export_ciff
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.ranking import SearchParameters, ranking_function
 from tdv_lucene.ranking.bm25 import bm25_idf
-from tdv_lucene.searching.search import search_index
 from tdv_lucene.simulation.collection import plain_collection
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 

@@ -22,12 +22,11 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, write_index
 
+from tdv_lucene import TdvError, prune_index
 from tdv_lucene.cli import _group, _options
 from tdv_lucene.cli._groups import leaves
-from tdv_lucene.errors import TdvError
 from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.progress import ProgressBar
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.ranking import PARAMETERS
 
 pytestmark = pytest.mark.jvm

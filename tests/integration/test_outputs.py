@@ -20,12 +20,9 @@ from neural_rankers import save_untrained
 from snapshots import snapshot
 from tiny_collection import tiny_segments
 
+from tdv_lucene import TdvError, extract_matrix, make_peer_values, prune_index
 from tdv_lucene.cli import _group
 from tdv_lucene.cli._groups import leaves
-from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm
 

@@ -13,18 +13,13 @@ from lucene_indexes import Doc, Layout, change, write_index
 from snapshots import snapshot
 from tiny_collection import TINY_TEXTS
 
+from tdv_lucene import TdvError, explain_query, prior_values, prune_index, tune_index, update_index
 from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER
-from tdv_lucene.prior.prior import prior_values
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
-from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 

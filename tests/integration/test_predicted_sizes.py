@@ -9,16 +9,13 @@ import pytest
 from lucene_indexes import Doc, change, write_index
 from pruning_inputs import bytes_of, values_of
 
+from tdv_lucene import TermValues, extract_matrix, learn_from_index, prune_index
 from tdv_lucene.jvm.index import written_lucene_version
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning import writing
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.sizes import foreseen_bytes
 from tdv_lucene.simulation.bytes import LUCENE_9, LUCENE_10, estimate_posting_bytes, posting_bytes
 from tdv_lucene.simulation.collection import apply_values
-from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 

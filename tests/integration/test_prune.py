@@ -23,12 +23,8 @@ from oracle import ANSERINI, assert_pruned
 from pruning_inputs import bytes_of, read_user_data, values_of
 from tiny_collection import tiny_segments
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import TdvError, TermDocumentMatrix, extract_matrix, inspect_index, make_peer_values
 from tdv_lucene.jvm import lucene_version, pyserini_jar
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.values.term_values import TermValues

@@ -16,14 +16,9 @@ from oracle import assert_pruned
 from pruning_inputs import read_user_data, values_of
 from tiny_collection import TINY_TEXTS
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import Index, TdvError, extract_matrix, inspect_index, prune_index, verify_pruned
 from tdv_lucene.jvm import rewriter
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.plan import FOLDER
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm

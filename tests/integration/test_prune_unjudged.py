@@ -12,13 +12,9 @@ from lucene_indexes import Doc
 from oracle import assert_pruned
 from pruning_inputs import read_user_data
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene import TdvError, TermValues, learn_from_index, prune_index, verify_pruned
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
 from tdv_lucene.prior.prior import Prior, prior_values, settings_for
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 

@@ -10,15 +10,10 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.comparison.explain import explain_query
+from tdv_lucene import Index, TdvError, compare_indexes, explain_query, extract_matrix, prune_index
 from tdv_lucene.comparison.term_changes import trade_off
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
 from tdv_lucene.index.parameters import recorded_parameters
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.peers import unlearned_values
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.baseline_tuning import tune_parameters
 from tdv_lucene.searching.search import open_searcher, search_index
 

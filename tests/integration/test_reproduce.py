@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 from command_line import run_command
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.measures import evaluate_run
+from tdv_lucene import TdvError, build_index, evaluate_run, read_qrels, read_topics
 from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.evaluation.significance import compare_paired
-from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.index.build import build_index
 from tdv_lucene.paper import reproduce
 from tdv_lucene.paper.experiment import read_queries
 from tdv_lucene.paper.neural import RANKERS

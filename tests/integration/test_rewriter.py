@@ -12,9 +12,8 @@ from lucene_indexes import Doc
 from pruning_inputs import field_plan, index_bytes
 from tiny_collection import tiny_segments
 
+from tdv_lucene import extract_matrix, search_index
 from tdv_lucene.jvm import rewriter
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 

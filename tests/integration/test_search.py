@@ -15,10 +15,9 @@ from command_line import hits_of
 from index_facts import analysis_of, recorded_parameters
 from lucene_indexes import Doc, open_writer, say, write_index
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import Index, TdvError
 from tdv_lucene.evaluation.measures import MEASURES, evaluate_run
 from tdv_lucene.evaluation.runs import read_run
-from tdv_lucene.index.index import Index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.output import Output
 from tdv_lucene.ranking import SearchParameters

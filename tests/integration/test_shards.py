@@ -22,8 +22,7 @@ from lucene_indexes import Doc, write_index
 from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
+from tdv_lucene import Index, TdvError
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.plan import FOLDER
 from tdv_lucene.prior.prior import prior_values, prior_values_of_index

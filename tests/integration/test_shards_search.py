@@ -15,10 +15,8 @@ from lucene_indexes import Doc, Layout, write_index
 from tiny_shards import two_workers
 
 import tdv_lucene as tdv
-from tdv_lucene.analysis import Analysis
-from tdv_lucene.errors import TdvError
+from tdv_lucene import Analysis, TdvError, prior_values
 from tdv_lucene.learning.pool import search_lucene
-from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters

@@ -21,12 +21,9 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 
 import tdv_lucene.report
+from tdv_lucene import compare_indexes, make_peer_values, prune_index, search_index
 from tdv_lucene.cli import _group
-from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.report.wording import visible
-from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 

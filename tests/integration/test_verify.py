@@ -12,11 +12,8 @@ from command_line import json_of, run_command
 from lucene_indexes import Doc, open_writer, say, write_index
 from pruning_inputs import field_plan, read_user_data, values_of
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, extract_matrix, prune_index, verify_pruned
 from tdv_lucene.jvm import java_class, rewriter
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
 
 pytestmark = pytest.mark.jvm
 

@@ -14,12 +14,7 @@ from pruning_inputs import read_user_data
 from testing_jar import add_index, dump_index
 from tiny_collection import tiny_segments
 
-from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
-from tdv_lucene.index.shards.finding import find_shards
+from tdv_lucene import Index, TdvError, compare_indexes, explain_query, find_shards, inspect_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.ciff import export_ciff

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
+from tdv_lucene import TdvError, TermValues, unlearned_values
 from tdv_lucene.arrays import load_array
 from tdv_lucene.embedding.term_vectors import TermVectors, latent_semantic_vectors
-from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.store import read_manifest, unlisted_files, write_manifest
-from tdv_lucene.values.term_values import TermValues
 
 
 def test_manifest_is_read_back_with_versions(tmp_path: Path) -> None:

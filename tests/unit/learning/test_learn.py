@@ -10,11 +10,10 @@ import pytest
 from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
 
 import tdv_lucene.learning.train as training
+from tdv_lucene import TdvError, learn_term_values
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
-from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.significance import t_test
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.scale import (
     KEPT_OVERLAP,
     RANKING_SCALES,

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, prior_values
 from tdv_lucene.learning.log import LEAST_KEPT, MAX_LOSS, _recommended, drawn, values_by_log
-from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
 from tdv_lucene.simulation.retrieval import unjudged_queries

@@ -11,11 +11,10 @@ from small_problem import TOPIC_WORDS, make_collection
 import tdv_lucene.embedding.term_vectors as term_vectors
 import tdv_lucene.learning.learn as learning
 import tdv_lucene.simulation.bytes as sizes
+from tdv_lucene import TdvError, TermDocumentMatrix, learn_term_values
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
-from tdv_lucene.errors import TdvError
 from tdv_lucene.learning import pool as pools
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.pool import (
     LEAST_POOL,
     POOL,
@@ -27,7 +26,6 @@ from tdv_lucene.learning.pool import (
     search_matrix,
     searched,
 )
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut

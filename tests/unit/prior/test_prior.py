@@ -12,13 +12,11 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
+from tdv_lucene import TdvError, learn_term_values, load_matrix
 from tdv_lucene.cli.learn import print_points
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
-from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.train import choose, term_features
-from tdv_lucene.matrix.term_document_matrix import load_matrix
 from tdv_lucene.prior.prior import (
     KINDS,
     PRIOR_FILE,

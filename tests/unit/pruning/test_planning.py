@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from small_problem import make_matrix
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import PruneConfig, TdvError, TermValues, unlearned_values
 from tdv_lucene.index.parameters import Searcher
-from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.plan import FieldPlan
-from tdv_lucene.pruning.config import PruneConfig
 from tdv_lucene.pruning.planning import plan_field
 from tdv_lucene.pruning.prune import decide
 from tdv_lucene.pruning.targets import (
@@ -23,7 +21,6 @@ from tdv_lucene.pruning.targets import (
     scale_for,
     search_parameters,
 )
-from tdv_lucene.values.term_values import TermValues
 
 LUCENE = SearchTarget.of("lucene")
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.peers import unlearned_values
+from tdv_lucene import TdvError, unlearned_values
 from tdv_lucene.report.plots import check_plot, plot_points, plot_trade_off
 
 SVG = "{http://www.w3.org/2000/svg}"

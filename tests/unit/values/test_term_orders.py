@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
+from tdv_lucene import learn_term_values, prior_values
 from tdv_lucene.learning import scale
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
-from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.pruning.sizes import LARGEST_REDUCTION
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import bm25_idf

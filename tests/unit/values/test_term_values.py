@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.values.term_values import TermValues
+from tdv_lucene import TdvError, TermValues
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 POINT = {
