@@ -55,6 +55,7 @@ def test_a_whole_index_is_foreseen_within_three_percent(learned, place, tmp_path
     assert values.points[place]["index_bytes"] == pytest.approx(written, rel=0.03)
 
 
+@pytest.mark.slow
 def test_of_segments_with_deleted_documents_it_is_foreseen_within_a_tenth(tmp_path):
     index, values = _learned(tmp_path, segments=5, deleted=1000)
     for point in values.points:

@@ -83,7 +83,7 @@ def test_the_matrix_is_that_of_one_index_byte_by_byte(
     assert [path.name for path in tmp_path.iterdir()] == ["matrix"], "nothing is left beside it"
 
 
-@pytest.mark.parametrize("tf", ["scaled", "original"])
+@pytest.mark.parametrize("tf", ["scaled", pytest.param("original", marks=pytest.mark.slow)])
 def test_the_pruned_shards_answer_as_the_pruned_index(
     tf: str, base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
@@ -103,6 +103,7 @@ def test_the_pruned_shards_answer_as_the_pruned_index(
     assert found == {"equal": True, "documents": 8, "postings": one["postings"]}
 
 
+@pytest.mark.slow
 def test_impact_shards_are_pruned_proved_and_searched_as_one_index(
     cluster: distributed.LocalCluster, tmp_path: Path
 ) -> None:
@@ -145,6 +146,7 @@ def test_statistics_of_the_whole_are_recorded_and_a_shard_alone_is_warned_of(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_comparing_shards_is_comparing_indexes(
     base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
@@ -239,6 +241,7 @@ def test_a_killed_worker_loses_no_others_work_and_leaves_no_half_index(
     assert tdv.verify_pruned(shards, tdv.find_shards(f"{tmp_path}/OUT/*"))["equal"]
 
 
+@pytest.mark.slow
 def test_a_changed_posting_is_found_in_its_shard(
     shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:

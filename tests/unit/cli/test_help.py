@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 
 import click
 import pytest
 from click.testing import CliRunner
+from command_line import run_apart
 
 from tdv_lucene.cli import _COMMANDS, _group
 from tdv_lucene.cli._command import SHOWN_AT_MOST
@@ -62,10 +60,7 @@ def test_h_takes_no_letter_of_anserinis_flags(monkeypatch, tmp_path):
 
 
 def asked(**variables: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "tdv_lucene"], capture_output=True, text=True, check=False,
-        env={**os.environ, **variables},
-    )  # fmt: skip
+    done = run_apart("-m", "tdv_lucene", **variables)
     assert done.stderr == ""
     return done.stdout
 

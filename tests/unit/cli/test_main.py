@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import ROOT, run_apart
 
-ROOT = Path(__file__).parents[3]
 _PROGRAM = """
 import os, signal, sys, time, types
 import click
@@ -38,11 +38,7 @@ with place as folder:
 
 def _run(body: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     lines = "\n".join(f"    {line}" for line in body.strip().split("\n"))
-    return subprocess.run(
-        [sys.executable, "-c", _PROGRAM.format(body=lines), *flags],
-        capture_output=True, text=True, cwd=folder, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    return run_apart("-c", _PROGRAM.format(body=lines), *flags, cwd=folder)
 
 
 ENDINGS = {
@@ -163,9 +159,6 @@ def test_no_file_takes_the_place_of_a_closed_stream(redirection: str, tmp_path: 
 
 
 def test_an_option_of_the_program_behind_a_command_is_told_its_place() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tdv_lucene", "paper", "ranker", "--heap", "8g"],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60,
-    )  # fmt: skip
+    done = run_apart("-m", "tdv_lucene", "paper", "ranker", "--heap", "8g")
     assert done.returncode == 2 and "No such option" in done.stderr
     assert "--heap stands before the command: 'tdv-lucene --heap ... paper ranker'" in done.stderr

@@ -79,6 +79,7 @@ def test_corrected_intervals_agree_with_corrected_p_values():
     assert alone.ci95 == alone.ci95_corrected
 
 
+@pytest.mark.slow
 def test_effect_size_interval_covers_the_truth():
     """Of samples with d_z = 0.3, about 95 % give an interval that holds 0.3."""
     rng = np.random.default_rng(0)

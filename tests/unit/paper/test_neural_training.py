@@ -12,7 +12,7 @@ from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.term_document_matrix import TokenSequences
 from tdv_lucene.paper.neural import RANKERS, runs, training
-from tdv_lucene.paper.neural.rankers import POOLED, Drmm, NeuralConfig, make_ranker, score
+from tdv_lucene.paper.neural.rankers import POOLED, NeuralConfig, make_ranker, score
 from tdv_lucene.paper.neural.runs import Reranking, number_documents, score_documents
 from tdv_lucene.paper.neural.training import Reader, judged_training, train
 
@@ -115,23 +115,6 @@ def test_held_out_queries_are_not_learned_from(tasks) -> None:
     assert all(part.tolist() == one.tolist() for part in both)
 
 
-def test_all_folds_share_what_is_compiled(tasks, monkeypatch) -> None:
-    """JAX calls a re-ranker only to compile it: a step and a loss, of short texts and of long."""
-    calls, plain = [], Drmm.__call__
-
-    def counted(self, batch):
-        calls.append(batch.docs.shape)
-        return plain(self, batch)
-
-    monkeypatch.setattr(Drmm, "__call__", counted)
-    config = replace(CONFIG, max_epochs=2, pairs_per_step=8)  # shapes of this test alone
-    _trained(tasks["meaning"], "drmm", config, 0)
-    compiled = len(calls)
-    assert compiled <= 4
-    _trained(tasks["meaning"], "drmm", config, 0)
-    assert len(calls) == compiled
-
-
 def test_negatives_are_found_and_not_relevant(tasks) -> None:
     matrix, vectors, topics, qrels = tasks["exact"]
     made = judged_training(matrix, vectors, CONFIG, topics, qrels)
@@ -205,15 +188,3 @@ def test_configs_out_of_range_are_refused() -> None:
         NeuralConfig(doc_terms=95)
     with pytest.raises(TdvError, match="no neural re-ranker 'bert': choose one of drmm, duet"):
         make_ranker("bert", 12, CONFIG, 0)
-
-
-def test_an_epoch_takes_no_more_pairs_than_it_may(tasks) -> None:
-    matrix, vectors, topics, qrels = tasks["exact"]
-    pairs = sum(map(len, qrels.values()))
-    for most, steps in ((pairs, -(-pairs // 16)), (40, 3), (7, 1)):
-        config = replace(CONFIG, pairs_per_epoch=most)
-        made = judged_training(matrix, vectors, config, topics, qrels)
-        pairs_of = training.relevant_pairs(made.judged)
-        triples = training._triples(made, pairs_of, np.random.default_rng(0))
-        batches = training._batches(made, triples)
-        assert len([*batches]) == steps, most

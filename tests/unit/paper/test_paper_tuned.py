@@ -77,6 +77,7 @@ def test_whitened_vectors_are_centred_uncorrelated_and_of_unit_length_on_the_mea
     np.testing.assert_allclose(found.T @ found / 400, np.eye(5) / 5, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistics", ["l1", "df"])
 @pytest.mark.parametrize("model", MODELS)
 def test_the_gradient_is_that_of_the_loss(collection, model, statistics):
@@ -251,9 +252,8 @@ def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, mo
     assert others and all(each in [set(fold.tolist()) for fold in folds] for each in others)
 
 
-@pytest.mark.parametrize(
-    "model", ["bm25", *(pytest.param(name, marks=pytest.mark.slow) for name in ("qld", "tfidf"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
 def test_learning_records_the_choice_and_is_deterministic(collection, model):
     vectors = latent_semantic_vectors(collection[0], dimensions=8)
     # Anything is kept, so that there are zeros.

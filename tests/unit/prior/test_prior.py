@@ -323,6 +323,7 @@ def test_so_few_queries_choose_no_reduction(collection, monkeypatch, capsys) -> 
     assert "no change ranked" not in told
 
 
+@pytest.mark.slow
 def test_many_queries_move_what_few_leave(collection) -> None:
     recipe = replace(TINY, max_steps=40, check_every=20, learning_rate=3e-2, folds=5)
     few = learn_term_values(*_some(collection, 4), recipe=recipe).manifest["prior"]

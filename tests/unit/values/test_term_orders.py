@@ -83,6 +83,7 @@ def test_the_rule_drops_by_order_times_saturation(collection):
     assert worth[~stays].max() <= worth[stays].min() * 1.002  # thresholds lie a thousandth apart
 
 
+@pytest.mark.slow
 def test_learning_and_the_prior_drop_in_the_same_order(collection):
     found = learn_term_values(*collection, recipe=replace(SHORT, reductions=(0.0,)))
     for values in (found, prior_values(collection[0])):
