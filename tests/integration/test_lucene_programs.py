@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import hits_of, run_command, write_judged
-from index_facts import recorded_parameters
 from lucene_indexes import _bytes_ref, _directory
-from lucene_reading import open_reader, search_lucene
+from lucene_reading import search_lucene
 from pruning_inputs import read_user_data
 
 from tdv_lucene import TdvError, compare_indexes, explain_query, find_shards, inspect_index
@@ -176,29 +175,6 @@ def test_the_pruned_index_tells_how_its_source_is_named(program, pruned, tmp_pat
     assert explained["hits"]["before"][0]["document"].startswith("http://a/")
 
 
-def test_blocks_of_nested_documents_stay_blocks(tmp_path: Path) -> None:
-    """Children, then their parent; Lucene 10 is told of parents where an index is sorted only."""
-    analyzer = java_class(LUCENE + "analysis.standard.StandardAnalyzer")()
-    config = java_class(LUCENE + "index.IndexWriterConfig")(analyzer)
-    writer = java_class(LUCENE + "index.IndexWriter")(_directory(tmp_path / "index"), config)
-    for first in range(0, DOCUMENTS, 3):
-        block = java_class("java.util.ArrayList")()
-        for number in range(first, first + 3):
-            block.add(_document(number))
-        writer.addDocuments(block)
-    writer.close()
-    prune_index(
-        tmp_path / "index", None, tmp_path / "pruned", field="body", id_field="url", reduction=0.3,
-    )  # fmt: skip
-    with open_reader(tmp_path / "pruned") as reader:
-        stored = reader.storedFields()
-        order = [stored.document(number).get("isbn") for number in range(reader.maxDoc())]
-    assert order == [*map(str, range(DOCUMENTS))]
-    assert verify_pruned(tmp_path / "index", tmp_path / "pruned")["equal"]
-    found = _run(tmp_path / "index", tmp_path, id_field="isbn")
-    assert [name for name, _ in found] == [name for name, _ in _by_lucene(tmp_path / "index")]
-
-
 def test_it_is_learned_from_and_followed(program, tmp_path: Path) -> None:
     texts = {f"{n}": f"ranking Word{n}" for n in range(5)}
     topics, qrels = write_judged(tmp_path, texts, {n: f"http://a/{n}" for n in texts})
@@ -338,18 +314,6 @@ def test_what_anserini_writes_makes_an_index_anserinis(field: str, tmp_path: Pat
     for shown in (report, search_index(index, {"q": query}, tmp_path / "run2", field=field)):
         assert f"k1 {k1:g}, b {b:g}" in shown["defaults"]
     assert "defaults" not in search_index(pruned, {"q": query}, tmp_path / "run3", field=field)
-
-
-def test_shards_of_a_program_have_its_defaults(tmp_path: Path) -> None:
-    """Of which one may be empty."""
-    for name, first in (("a", 0), ("b", 30)):
-        _random_program(
-            tmp_path / "S" / name, lambda n, first=first: READABLE["whole, stored"](first + n),
-            "contents", 5,
-        )  # fmt: skip
-    _writer(tmp_path / "S" / "c").close()
-    shards = find_shards([str(tmp_path / "S" / name) for name in "cab"])
-    assert recorded_parameters(shards).values() == {"k1": 1.2, "b": 0.75}
 
 
 @pytest.mark.slow

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
 import distributed
 import pytest
 from impact_documents import LAYOUT as IMPACT_LAYOUT
@@ -32,7 +29,6 @@ from tdv_lucene.source import Part
 pytestmark = pytest.mark.jvm
 
 TOPICS = {"q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs that sleep"}
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
 
 
 @pytest.fixture(scope="module")
@@ -192,53 +188,6 @@ def test_what_is_finished_is_kept_and_what_was_made_otherwise_is_not_replaced(
     again = tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.5, overwrite=True)
     assert [row["kept"] for row in again["shards"]] == [False] * 4
     assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
-
-
-def _die_once(log: str) -> None:
-    """In a worker: it dies with the index of shard b written, before that has its place."""
-    from tdv_lucene.pruning import shards
-
-    write = shards.write_index
-
-    def write_and_die(index: Any, plan: Any, task: Any, *rest: Any) -> dict[str, Any]:
-        report = write(index, plan, task, *rest)
-        with open(log, "a+") as lines:
-            lines.seek(0)
-            is_first = "b" not in lines.read().split()
-            lines.write(f"{task.shard.name}\n")
-        if task.shard.name == "b" and is_first:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return report
-
-    shards.write_index = write_and_die
-    shards.live_on = lambda: setattr(shards, "write_index", write)
-
-
-def _live_on() -> None:
-    """In a worker: undo that, where it was done."""
-    from tdv_lucene.pruning import shards
-
-    getattr(shards, "live_on", lambda: None)()
-
-
-@pytest.mark.slow
-def test_a_killed_worker_loses_no_others_work_and_leaves_no_half_index(
-    base: Path, shards: tdv.Source, values: Path, cluster: distributed.LocalCluster, tmp_path: Path
-) -> None:
-    """One that takes its place does not write to the log."""
-    log = tmp_path / "log"
-    with distributed.Client(cluster, set_as_default=False) as client:
-        client.run(_die_once, str(log))
-        try:
-            report = tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
-        finally:
-            client.run(_live_on)
-    written = log.read_text().split()
-    assert "b" in written
-    assert all(written.count(name) <= 1 for name in "acd"), "their work was done again"
-    assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
-    assert not any(row["kept"] for row in report["shards"])
-    assert tdv.verify_pruned(shards, tdv.find_shards(f"{tmp_path}/OUT/*"))["equal"]
 
 
 @pytest.mark.slow
