@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import stat
 from pathlib import Path
@@ -110,6 +111,15 @@ def test_only_what_made_a_result_replaces_it(tmp_path: Path) -> None:
         with pytest.raises(TdvError, match="out was made by 'learn'"):
             _make(tmp_path / "out", made_by=other, overwrite=True)
     _make(tmp_path / "out", made_by="learn", overwrite=True)
+
+
+def test_a_result_says_who_made_it_and_not_who_made_what_it_was_made_of(tmp_path: Path) -> None:
+    for made_by in ("prune", None):
+        place = Output(tmp_path / str(made_by), "thing", inputs=(), made_by=made_by)
+        with place as folder:
+            place.write_manifest({"made_by": "learn"})
+            found = json.loads((folder / "manifest.json").read_text())
+        assert found["made_by"] == made_by
 
 
 def test_what_came_while_the_result_was_made_is_kept(tmp_path: Path) -> None:
