@@ -42,7 +42,8 @@ class FieldPlan:
     Attributes
     ----------
     vocabulary : Vocabulary of V terms
-        Of the index that is pruned or, where it has changed since, of the one that was learned on.
+        Of the source's field, in the index that is pruned or, where it has changed since, in the
+        one that was learned on.
     doc_freq : int64[V]
         In how many documents the terms were when the TDVs were learned.
     tdv : float32[V]
@@ -60,6 +61,8 @@ class FieldPlan:
         BM25's k1 and b that norms hold; None for norms that hold lengths.
     facts : mapping
         What the commit's user data say as well, see :func:`..pruning.planning.plan_field`.
+    name : str or None
+        The field that is written; None for the name of the source's.
     learned : mapping
         What learning measured: ``points``, each with its ``reduction`` and ``measures``, and
         ``full``, the measures of the full index. On what: ``commit``, ``path``, ``documents`` (None
@@ -76,10 +79,16 @@ class FieldPlan:
     norms: Baking | None
     facts: Mapping[str, Any]
     learned: Mapping[str, Any]
+    name: str | None = None
 
     @property
     def field(self) -> str:
-        """The field's name."""
+        """The field that is written."""
+        return self.name or self.source_field
+
+    @property
+    def source_field(self) -> str:
+        """The field of the source that it is made of."""
         return self.vocabulary.field
 
     @cached_property
@@ -124,7 +133,8 @@ class FieldPlan:
         """All but the arrays, as JSON."""
         cut, norms = self.cut, self.norms
         return {
-            "field": self.field,
+            "field": self.source_field,
+            "name": self.name,
             "scale": self.scale,
             "boost": describe_boost(self.boost),
             "cut": cut
@@ -165,6 +175,7 @@ class FieldPlan:
             else Baking(tuple(norms["held"]), tuple(norms["searched"]), norms["average_length"]),
             facts=saved["facts"],
             learned=saved["learned"],
+            name=saved["name"],
         )
 
 

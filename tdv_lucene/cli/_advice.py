@@ -60,6 +60,25 @@ def said_of_log(chosen: Mapping[str, Any]) -> str:
     )
 
 
+def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
+    """What two tiers return of the whole field's answers, if a log was asked."""
+    if tiers is None:
+        return (
+            "\nHow much of the whole field's answers both tiers return was not measured: pass a "
+            "query log (--queries)."
+        )
+    low, high = (percent(bound) for bound in tiers["fidelity_ci95"])
+    return (
+        f"\nThe hot field drops {percent(tiers['reduction'])} of the postings; the whole one ranks "
+        f"the first {tiers['depth']} documents that it finds.\n"
+        f"Over {tiers['queries']:,} queries both return {percent(tiers['fidelity'])} of the whole "
+        f"field's ten best documents ({low} to {high}, 95 % interval), and another first answer to "
+        f"{percent(tiers['first_changed'])} of them.\n"
+        f"A search stops at {tiers['visits']:,.0f} postings, in the whole field alone at "
+        f"{tiers['visits_whole']:,.0f}."
+    )
+
+
 def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float]) -> str:
     """Return the flags of ranking functions for Pyserini and Anserini."""
     flags = [given for function in functions if (given := function.flags(search)) is not None]

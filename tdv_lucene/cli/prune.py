@@ -12,7 +12,7 @@ from ..pruning.reports import FieldReport, PruneReport
 from ..ranking import MODELS, ranking_function
 from ..values.posting_rule import constants_of
 from . import _options as options
-from ._advice import UNKNOWN, how_to_search, said_of_log
+from ._advice import UNKNOWN, how_to_search, said_of_log, said_of_tiers
 
 _AS_ASKED = 0.01  # thresholds are those of whole per cents
 _FACTS = (
@@ -46,7 +46,9 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     for field in report["fields"].values():
         options.show(_of_field(field), as_json)
     chosen = report["chosen"]
-    if chosen is None and arguments.get("reduction") is None:
+    if arguments.get("tiers"):
+        click.echo(said_of_tiers(report["tiers"]))
+    elif chosen is None and arguments.get("reduction") is None:
         used = (
             "recommended reduction" if report["model"] in MODELS else "default reduction of peers"
         )
@@ -56,7 +58,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         click.echo(f"\n{said_of_log(chosen)}")
     elif chosen is not None and "loss" in chosen:
         click.echo(_validated(chosen))
-    elif report["learned_from"].endswith("no judgements"):
+    elif report["learned_from"].endswith("no judgements") and not arguments.get("tiers"):
         click.echo(UNKNOWN)
     if report["fidelity"]:
         click.echo(_fidelity(report["model"], report["fidelity"]))

@@ -64,6 +64,10 @@ def compare_indexes(
         - ``query_sets.LABEL``: the last three for every query set.
         - ``latency_ms.NAME``, ``latency_exhaustive_ms.NAME``: top10 and top1000, each with mean,
           p50, p95, p99; and the entries of :func:`tdv_lucene.timing.latency.summarise_speed`.
+        - ``tiers.NAME`` of an index in two tiers: ``hot``, ``depth``, ``fidelity``, the mean share
+          of the whole's ten best documents that both return, ``first_changed``, the share of the
+          queries with another first answer, and ``hot_bytes``. NAME-whole and NAME-hot are the
+          same index searched in one tier.
         - ``tuning``, ``parameters``, ``versions``, ``machine``.
         - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.term_changes`),
           and of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``.
@@ -97,6 +101,7 @@ def _compare(
     }  # fmt: skip
     asked: dict[str, Any] = {"field": field, "analysis": compared.analysed.analysis}
     systems, tuning = _with_tuned(compared, search)
+    systems = {**systems, **System.tiers(systems)}
     sets = compared.query_sets
     with place as folder:
         search |= {"analysed": compared.analysed, "measures": config.measures}
@@ -117,6 +122,7 @@ def _compare(
             **content.latencies(latency),
             **timing.summarise_speed(latency, words[0], config.seed),
             **terms,
+            "tiers": content.tiers(systems, results[0], field),
             "tuning": tuning,
             "parameters": content.parameters(systems, results, field),
             "analysis": compared.analysed.as_dict(),

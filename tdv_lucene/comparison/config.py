@@ -12,7 +12,7 @@ from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
 from ..errors import TdvError
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
-from ..ranking.parameters import QueryTerms, SearchedModel
+from ..ranking.parameters import OfTiers, QueryTerms, SearchedModel
 
 if TYPE_CHECKING:
     from ..timing.latency import LatencyPlan
@@ -43,7 +43,16 @@ def _check_names(names: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class CompareConfig(
-    SearchedModel, QueryTerms, Threads, Seed, TopicField, Analysed, OfField, Named, Overwrite
+    SearchedModel,
+    OfTiers,
+    QueryTerms,
+    Threads,
+    Seed,
+    TopicField,
+    Analysed,
+    OfField,
+    Named,
+    Overwrite,
 ):
     """Options of :func:`tdv_lucene.compare_indexes`."""
 
@@ -96,7 +105,7 @@ class CompareConfig(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainConfig(SearchedModel, Analysed, OfField, Named):
+class ExplainConfig(SearchedModel, OfTiers, Analysed, OfField, Named):
     """Options of :func:`tdv_lucene.explain_query`."""
 
     hits: int = option(10, "Show this many documents.", least=1, most=MOST_HITS)

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..evaluation.measures import Evaluation, note_on_chance
 from ..evaluation.significance import compare_all_paired
 from ..evaluation.topics import Topics, note_on_missing
 from ..index.queries import note_on_nothing_found, notes_on_query_terms
 from ..index.record import notes_on_strangers
-from ..jvm.searcher import describe_java, known_documents
+from ..jvm.searcher import describe_java, field_bytes, known_documents
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
 from .inputs import Compared, QuerySet, System, pairs_to_test
@@ -126,12 +128,35 @@ def parameters(
     return {
         "model": next(iter(systems.values())).parameters.model,
         "search": {name: system.parameters.values() for name, system in systems.items()},
+        "tier_of": {n: system.tier_of for n, system in systems.items() if system.tier_of},
         "query_sets": [one.label for one in query_sets],
         "shortened": {one.label: one.shortened for one in query_sets if one.shortened is not None},
         "field": field,
         "hits": DEPTH,
         "comparisons": _comparisons(results, pairs_to_test(systems)),
     }
+
+
+def tiers(systems: Mapping[str, System], results: Results, field: str) -> dict[str, Any]:
+    """Return what is known of each index in two tiers, by the judged queries of a set."""
+    found = {}
+    for name, system in systems.items():
+        in_tiers = system.parameters.tiers
+        if in_tiers is None or system.tier_of is not None or not in_tiers.depth:
+            continue
+        both, whole = (results.best[each] for each in (name, f"{name}-whole"))
+        asked = [query for query in whole if whole[query]]
+        shares = [len({*whole[q]} & {*both[q]}) / len(whole[q]) for q in asked]
+        changed = [whole[q][0] != both[q][0] if both[q] else True for q in asked]
+        hot_bytes = field_bytes(system.index, in_tiers.hot)
+        found[name] = {
+            "hot": in_tiers.hot,
+            "depth": in_tiers.depth,
+            "fidelity": float(np.mean(shares)) if asked else None,
+            "first_changed": float(np.mean(changed)) if asked else None,
+            "hot_bytes": None if hot_bytes < 0 else hot_bytes,
+        }
+    return found
 
 
 def defaults(systems: Mapping[str, System]) -> dict[str, str]:
@@ -168,7 +193,9 @@ def all_notes(compared: Compared, results: Sequence[Results], field: str) -> lis
 def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
     """Return notes on indexes of other sources, models and numbers of documents."""
     model = next(iter(systems.values())).parameters.model
-    (first, full), *others = [(name, system.index) for name, system in systems.items()]
+    (first, full), *others = [
+        (name, system.index) for name, system in systems.items() if system.tier_of is None
+    ]
     notes = notes_on_strangers(dict([(first, full), *others]), field)
     for name, pruned in others:
         learned_for = pruned.record(field).learned_for_another(model)

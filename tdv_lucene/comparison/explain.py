@@ -20,7 +20,7 @@ from ..jvm.open_index import Hit, OpenIndex
 from ..jvm.searcher import make_similarity
 from ..report.wording import shortened
 from .config import ExplainConfig
-from .inputs import open_alike, shared_model
+from .inputs import asked_tiers, open_alike, shared_model
 from .term_changes import Value, measure_terms
 
 _log = logging.getLogger(__name__)
@@ -75,11 +75,13 @@ def explain_query(
         for note in notes_on_strangers({f"{one}": one for one in indexes.values()}, field):
             _log.warning("%s", note)
         for name, one in indexes.items():
-            parameters[name] = recorded_parameters(one, model, field=field)
+            parameters[name] = recorded_parameters(
+                one, model, field=field, **asked_tiers(one, config)
+            )
             warn_of_another_search(one, parameters[name], one.record(field))
             similarity = make_similarity(parameters[name])
             searchers[name] = stack.enter_context(
-                OpenIndex(one, similarity, field, analysed.analysis)
+                OpenIndex(one, similarity, field, analysed.analysis, parameters[name].tiers)
             )
         shown = measure_terms(indexes["after"], field)
         check_query_terms(indexes["before"], field, analysed, [query])

@@ -22,7 +22,7 @@ from ..index.queries import check_query_terms, searchable_topics, shortened_topi
 from ..jvm.searcher import known_documents
 from ..ranking import SearchParameters
 from ..source import ID_FIELD
-from .config import CompareConfig
+from .config import CompareConfig, ExplainConfig
 
 FilePair = tuple[str | os.PathLike[str], str | os.PathLike[str]]
 """Topics and qrels."""
@@ -30,11 +30,27 @@ FilePair = tuple[str | os.PathLike[str], str | os.PathLike[str]]
 
 @dataclass(frozen=True)
 class System:
-    """An index and its search parameters; ``is_tuned`` for the first index with tuned ones."""
+    """An index and its search parameters; ``is_tuned`` for the first index with tuned ones.
+
+    ``tier_of`` is the name of the index in two tiers that this searches one tier of.
+    """
 
     index: Index
     parameters: SearchParameters
     is_tuned: bool = False
+    tier_of: str | None = None
+
+    @classmethod
+    def tiers(cls, systems: Mapping[str, System]) -> dict[str, System]:
+        """Return the whole and the hot field alone of each index that is searched in both."""
+        found = {}
+        for name, system in systems.items():
+            tiers = system.parameters.tiers
+            if tiers is not None and tiers.depth:
+                for tier, alone in (("whole", None), ("hot", tiers._replace(depth=0))):
+                    parameters = system.parameters.in_tiers(alone)
+                    found[f"{name}-{tier}"] = cls(system.index, parameters, tier_of=name)
+        return found
 
 
 @dataclass(frozen=True)
@@ -114,7 +130,10 @@ def read_inputs(
     found = {name: inspect_index(index) for name, index in indexes.items()}
     model = config.model or shared_model(indexes, config.field)
     systems = {
-        name: System(index, recorded_parameters(index, model, field=config.field))
+        name: System(
+            index,
+            recorded_parameters(index, model, field=config.field, **asked_tiers(index, config)),
+        )
         for name, index in indexes.items()
     }
     if config.query_terms is not None:
@@ -123,6 +142,12 @@ def read_inputs(
             topics, told = shortened_topics(one.topics, config.query_terms, ranked, *how)
             query_sets[at] = replace(one, topics=topics, shortened=told)
     return Compared(found, systems, query_sets, relevant, training, analysed)
+
+
+def asked_tiers(index: Index, config: CompareConfig | ExplainConfig) -> dict[str, Any]:
+    """Return which tiers of an index to search in, if it has any."""
+    has = index.record(config.field).tiers is not None
+    return {"tier": config.tier, "depth": config.depth} if has else {}
 
 
 @contextmanager
@@ -159,8 +184,10 @@ def shared_model(indexes: Mapping[str, Index], field: str) -> str | None:
 
 
 def pairs_to_test(systems: Mapping[str, System]) -> list[tuple[str, str]]:
-    """Return the (baseline, treatment) pairs: all against the first, and against its tuned self."""
+    """Return the (baseline, treatment) pairs: all against the first, and against its tuned self;
+    without those that search one tier alone."""
     first, *others = systems
+    others = [name for name in others if systems[name].tier_of is None]
     tuned = [name for name in others if systems[name].is_tuned]
     indexes = [name for name in others if not systems[name].is_tuned]
     return [(first, name) for name in others] + [(t, name) for t in tuned for name in indexes]

@@ -173,10 +173,10 @@ def as_user_data(analysis: Analysis, field: str | None = None) -> dict[str, str]
     return {name: json.dumps(as_record(analysis), ensure_ascii=False)}
 
 
-def record_to_add(found: FieldAnalysis, field: str) -> dict[str, str]:
+def record_to_add(found: FieldAnalysis, field: str, *, is_new: bool = False) -> dict[str, str]:
     """What an index should say that is made from another, beyond what that says itself: a guess,
-    too, for what is dropped may be what it was made from."""
-    if found.source == RECORDED:
+    too, for what is dropped may be what it was made from. A field that is new has no record yet."""
+    if found.source == RECORDED and not is_new:
         return {}
     return {f"{RECORD}.{field}": json.dumps(found.as_record(), ensure_ascii=False)}
 

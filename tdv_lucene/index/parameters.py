@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ..errors import TdvError
 from ..ranking import ANY_MODEL, DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, SearchParameters, model_for
+from ..ranking.parameters import Tiers
 from ..version import __version__
 from .record import FieldRecord
 
@@ -63,6 +64,8 @@ def recorded_parameters(
     model: str | None = None,
     *,
     field: str | None = None,
+    tier: str = "both",
+    depth: int | None = None,
     **given: float | None,
 ) -> SearchParameters:
     """Return the ranking function and the parameters to search an index with.
@@ -71,19 +74,25 @@ def recorded_parameters(
     parameters that go with the scale (k1 * s, mu * s). Any other index gets BM25, an impact index
     its own function, and the defaults of its searcher (see :attr:`.index.Index.searcher`).
     Anserini's are k1 0.9, b 0.4, mu 1000 and min_idf 0, Lucene's k1 1.2, b 0.75 and mu 2000.
-    Arguments given here take precedence.
+    Arguments given here take precedence. An index in two tiers is searched in both, or in one
+    ``tier`` alone.
 
-    Raises :class:`TdvError` when there is no such index or model, the model does not suit the field
-    or has no such parameter, a value is out of its range, or the index was pruned for a model that
-    this version lacks.
+    Raises :class:`TdvError` when there is no such index, model or tier, the model does not suit the
+    field or has no such parameter, a value is out of its range, or the index was pruned for a model
+    that this version lacks.
 
     Parameters
     ----------
     field
         The field searched; None for the one the index names. A field without a record was not
         pruned.
+    tier
+        ``"both"``, ``"hot"`` or ``"whole"``.
+    depth
+        How many documents the whole field ranks; None for what the index records.
     """
     record = index.record(field)
+    tiers = _tiers(index, record, tier, depth)
     if record.content.get("shards.count"):
         _log.warning(
             "%s is one of %s shards and is searched by itself, with its own statistics: for those "
@@ -105,9 +114,25 @@ def recorded_parameters(
     searcher = index.searcher
     usual = record.parameters(chosen, NAMED_DEFAULTS[searcher.name])
     named = {name: value for name, value in given.items() if value is not None}
-    parameters = SearchParameters(chosen, **{**usual, **named})
+    parameters = SearchParameters(chosen, **{**usual, **named}).in_tiers(tiers)
     taken = [name for name in usual if name not in named and f"search.{name}" not in record.content]
     return parameters.taken_from(searcher.describe(taken)) if taken else parameters
+
+
+def _tiers(index: Described, record: FieldRecord, tier: str, depth: int | None) -> Tiers | None:
+    """Return the tiers to search in; those that are recorded unless asked otherwise."""
+    tiers = record.tiers
+    if tiers is None and (tier == "hot" or depth is not None):
+        what = f"tier {tier}" if tier == "hot" else f"depth {depth}"
+        raise TdvError(
+            f"{index} has no hot field beside '{record.field or 'contents'}': leave out {what}, or "
+            "prune its source with tiers"
+        )
+    if tiers is None or tier == "whole":
+        return None
+    if tier == "hot":
+        return tiers._replace(depth=0)
+    return tiers if depth is None else tiers._replace(depth=depth)
 
 
 def warn_of_another_search(

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS
+from ..ranking.parameters import Tiers
 from ..source import Source
 
 PREFIX = "tdv."
@@ -228,6 +229,12 @@ class FieldRecord:
         """What was asked for."""
         asked = self.content.get("requested_reduction")
         return None if asked is None else float(asked)
+
+    @property
+    def tiers(self) -> Tiers | None:
+        """The field that finds what this one ranks; None where it is searched alone."""
+        hot = self.content.get("tiers.hot")
+        return None if hot is None else Tiers(self.field, hot, int(self.content["tiers.depth"]))
 
     @property
     def baked(self) -> tuple[float, float] | None:

@@ -74,7 +74,9 @@ def field_state(
 ) -> FieldState:
     """Compare a field's dictionary with the vocabulary of a plan."""
     with open_table(plan) as table, tempfile.TemporaryDirectory(prefix="tdv-lucene-") as at:
-        job = java_class("tdvlucene.prune.UnseenTerms")(java_index(index), plan.field, table, at)
+        job = java_class("tdvlucene.prune.UnseenTerms")(
+            java_index(index), plan.source_field, table, at
+        )
         counts = json.loads(run_job(job, progress))
         names = ("doc_freq", "terms", "terms_indptr", "places", "unseen_doc_freq")
         found = {name: np.array(load_array(Path(at) / f"{name}.npy")) for name in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,10 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..progress import Progress, silent
+from ..ranking.parameters import Tiers
 from ..vocabulary import ByteStrings
 from ._jobs import JavaObject, ask, java_class, java_index, run_job
-from .searcher import make_queries
+from .searcher import make_queries, make_tiers
 
 _ARRAYS = ("counts", "scores", "documents", "text", "ends")
 
@@ -88,6 +89,39 @@ def shard_statistics(
     return Statistics(tuple(found["counts"]), terms), found["fields"]
 
 
+@dataclass(frozen=True)
+class OpenSearch:
+    """A search of an index that is open, by :func:`open_searched`."""
+
+    java: Any
+    field: str
+    analysis: Analysis
+    threads: int
+    ties_by_id: bool
+
+    def __call__(self, topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
+        """Return so many of the best documents of each topic, in the order of the topics."""
+        with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
+            job = java_class("tdvlucene.search.SearchJob")
+            run_job(job(self.java, self._queries(topics), hits, self.threads, folder), progress)
+            counts, scores, documents, text, ends = (
+                np.load(Path(folder) / f"{name}.npy") for name in _ARRAYS
+            )
+        found = np.zeros(documents.max(initial=-1) + 1, bool)
+        found[documents] = True
+        places = np.cumsum(found, dtype=np.int32) - 1
+        ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
+        return Hits(counts, scores, places[documents], ids, self.ties_by_id)
+
+    def visits(self, topics: Mapping[str, str], hits: int) -> int:
+        """Return at how many postings the searches for all topics stop, without feedback."""
+        job = java_class("tdvlucene.search.VisitsJob")
+        return json.loads(run_job(job(self.java, self._queries(topics), hits, self.threads)))
+
+    def _queries(self, topics: Mapping[str, str]) -> Any:
+        return make_queries(topics, self.field, self.analysis)
+
+
 @contextmanager
 def open_searched(
     index: str | os.PathLike[str],
@@ -96,13 +130,12 @@ def open_searched(
     *,
     analysis: Analysis,
     threads: int,
-    statistics: Statistics | None = None,
+    tiers: Tiers | None = None,
+    statistics: Mapping[str, Statistics] | None = None,
     feedback: str | None = None,
     progress: Progress = silent,
-) -> Iterator[Callable[..., Hits]]:
-    """Open the last commit of an index, see that it can be searched, and yield its search: a
-    function of topics, a number of hits and ``progress``, which returns so many of the best
-    documents of each topic, in the order of the topics.
+) -> Iterator[OpenSearch]:
+    """Open the last commit of an index, see that it can be searched, and yield its search.
 
     ``statistics`` are those of the whole that the index is a shard of, with all terms of the
     topics; None for its own. ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of
@@ -111,25 +144,13 @@ def open_searched(
     given = java_index(index), similarity, make_queries({}, field, analysis)
     with JavaObject("tdvlucene.search.SearchedIndex", *given) as opened:
         java = opened.java
-        if statistics is not None:
-            rows = [[term, *map(str, counts)] for term, counts in statistics.terms.items()]
-            java.useStatistics(json.dumps(list(map(str, statistics.counts))), json.dumps(rows))
+        if tiers is not None:
+            java.findIn(make_tiers(tiers))
+        for name, of in (statistics or {}).items():
+            rows = [[term, *map(str, counts)] for term, counts in of.terms.items()]
+            java.useStatistics(name, json.dumps(list(map(str, of.counts))), json.dumps(rows))
         if feedback is not None:
             java.expand(feedback)
         ties_by_id = json.loads(run_job(java, progress))
 
-        def find(topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
-            queries = make_queries(topics, field, analysis)
-            with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-                job = java_class("tdvlucene.search.SearchJob")
-                run_job(job(java, queries, hits, threads, folder), progress)
-                counts, scores, documents, text, ends = (
-                    np.load(Path(folder) / f"{name}.npy") for name in _ARRAYS
-                )
-            found = np.zeros(documents.max(initial=-1) + 1, bool)
-            found[documents] = True
-            places = np.cumsum(found, dtype=np.int32) - 1
-            ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
-            return Hits(counts, scores, places[documents], ids, ties_by_id)
-
-        yield find
+        yield OpenSearch(java, field, analysis, threads, ties_by_id)

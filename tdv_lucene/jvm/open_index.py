@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysis
+from ..ranking.parameters import Tiers
 from ._jobs import JavaObject, ask, java_class, java_index
 from .analysis import make_analyzer
+from .searcher import make_tiers
 
 Place = tuple[int, int, str]
 """Where a token stands in a text, from and to, and its term."""
@@ -31,9 +33,15 @@ class OpenIndex(JavaObject):
     """
 
     def __init__(
-        self, index: str | os.PathLike[str], similarity: Any, field: str, analysis: Analysis
+        self,
+        index: str | os.PathLike[str],
+        similarity: Any,
+        field: str,
+        analysis: Analysis,
+        tiers: Tiers | None = None,
     ) -> None:
-        given = java_index(index), similarity, field, make_analyzer(analysis)
+        how = similarity, make_tiers(tiers)
+        given = java_index(index), *how, field, make_analyzer(analysis)
         super().__init__("tdvlucene.search.OpenIndex", *given)
 
     def search(self, query: str, hits: int) -> list[Hit]:

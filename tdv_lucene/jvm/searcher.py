@@ -17,6 +17,7 @@ from ..arrays import load_array
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
+from ..ranking.parameters import Tiers
 from ..source import Source
 from ..vocabulary import ByteStrings
 from ._jobs import ask, call, java_class, java_index, java_path, run_job
@@ -34,10 +35,20 @@ def make_similarity(parameters: SearchParameters, model: str | None = None) -> A
     return java_class(function.java_class)(*(getattr(parameters, n) for n in function.parameters))
 
 
+def make_tiers(tiers: Tiers | None) -> Any:
+    """The tiers to search in as our Java classes take them; None for one field."""
+    return None if tiers is None else java_class("tdvlucene.search.Tiers")(*tiers)
+
+
 def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> Any:
     """Topics as our Java classes take them: with their field, and what analyses them."""
     rows = json.dumps([[qid, " ".join(text.split())] for qid, text in topics.items()])
     return java_class("tdvlucene.search.Queries")(field, make_analyzer(analysis), rows)
+
+
+def field_bytes(index: str | os.PathLike[str], field: str) -> int:
+    """Return the bytes of a field's terms and postings; -1 where its files have others' too."""
+    return int(call(java_class("tdvlucene.search.FieldFiles").bytes, java_index(index), field))
 
 
 def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:
@@ -57,7 +68,9 @@ def stored_texts(
     return ask(texts, java_index(index), field, json.dumps(list(doc_ids)), length)
 
 
-def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Analysis) -> Any:
+def open_pyserini(
+    index: str | os.PathLike[str], similarity: Any, analysis: Analysis, tiers: Tiers | None = None
+) -> Any:
     """A Pyserini ``LuceneSearcher`` that analyses as ``analysis`` and ranks with ``similarity``.
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
@@ -74,13 +87,14 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Anal
 
     searcher = LuceneSearcher(java_path(index))
     searchable = java_class("tdvlucene.search.Searchable")
-    searchable.setSimilarity(java_index(index), searcher.object, similarity)
+    given = java_index(index), searcher.object, similarity, make_tiers(tiers)
+    searchable.setSimilarity(*given)
     searcher.set_analyzer(make_analyzer(analysis))
     return searcher
 
 
 def time_queries(
-    indexes: Sequence[tuple[str | os.PathLike[str], Any, Path]],
+    indexes: Sequence[tuple[str | os.PathLike[str], Any, Tiers | None, Path]],
     topics: Mapping[str, str],
     *,
     field: str,
@@ -91,7 +105,7 @@ def time_queries(
     output: Path,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Time the topics on each (index, similarity, run); see ``tdvlucene.search.LatencyJob``.
+    """Time the topics on each (index, similarity, tiers, run); see ``tdvlucene.search.LatencyJob``.
 
     Writes int64 nanoseconds [round, mode, index, query], flat, as the ``.npy`` file ``output``.
     Returns ``queries`` (ids, in that order), ``postings_visited`` ([top-10, top-1000, exhaustive]
@@ -100,8 +114,8 @@ def time_queries(
     job = java_class("tdvlucene.search.LatencyJob")(
         make_queries(topics, field, analysis), rounds, budget_seconds, seed, java_path(output)
     )
-    for index, similarity, run in indexes:
-        job.addIndex(java_index(index), similarity, java_path(run))
+    for index, similarity, tiers, run in indexes:
+        job.addIndex(java_index(index), similarity, make_tiers(tiers), java_path(run))
     return json.loads(run_job(job, progress))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
-from ..arguments import checked_share, parse_bytes
+from ..arguments import MOST_HITS, checked_share, parse_bytes
 from ..errors import TdvError
 from ..options import Effect, Named, OfField, Overwrite, Threads, option
 
@@ -57,7 +57,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     queries: str | os.PathLike[str] | None = option(
         None,
         "Choose the reduction from this query log, a file like those of --topics, without "
-        "judgements. Cannot be combined with --tdv.",
+        "judgements. With --tdv only beside --tiers.",
         metavar="LOG",
     )
     max_loss: float | None = option(
@@ -68,6 +68,24 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         "index with nothing dropped, as if its first answers were the only relevant ones.  "
         "[default with --queries: 0.03]",
         metavar="SHARE", check=checked_share,
+    )  # fmt: skip
+    tiers: bool = option(
+        False,
+        "Write two fields: the whole one, weighted with nothing dropped, and a hot one "
+        "(contents_hot) with the postings that are left. 'search' finds in the hot field and ranks "
+        "the first documents by the whole one: as fast, and a wrong guess costs little.",
+    )
+    depth: int | None = option(
+        None,
+        "With --tiers, rank this many of the documents found by the whole field.  [default: chosen "
+        "by --queries, else 100]",
+        metavar="DOCUMENTS", least=1, most=MOST_HITS, group="Two tiers",
+    )  # fmt: skip
+    fidelity: float | None = option(
+        None,
+        "With --tiers, choose the fastest reduction and depth that return at least this share of "
+        "the ten best documents of the whole field, over --queries.  [default: 0.95]",
+        metavar="SHARE", check=checked_share, group="Two tiers",
     )  # fmt: skip
     max_bytes: int | str | None = option(
         None,
@@ -101,7 +119,9 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     EFFECTS = (
         Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
         Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
-        Effect(("queries",), "values", "TDVs have been measured, or learned", only=(None,)),
+        Effect(("depth", "fidelity"), "tiers", "there is one tier", only=(True,)),
+        Effect(("max_loss", "max_bytes"), "tiers", "tiers are chosen by fidelity", only=(False,)),
+        Effect(("expect",), "tiers", "nothing is lost by it", only=(False,)),
         Effect(("expect",), "values", "TDVs say how much they recommend to drop", only=(None,)),
         Effect(("expect",), "queries", "they say what people ask", only=(None,)),
         Effect(("expect",), "reduction", "that says how much is dropped", only=(None,)),
@@ -114,6 +134,8 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         if len(named) > 1:
             names = " and ".join(named)
             raise TdvError(f"{names} exclude each other: each of them sets the reduction")
+        if self.fidelity is not None and self.queries is None:
+            raise TdvError("fidelity has no effect without queries: it is measured by them")
         _ = self.fixed_scale
 
     @property

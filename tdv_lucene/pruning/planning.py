@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -163,8 +163,8 @@ def user_data_of_plan(
     fields = [plan.field for plan in plan.fields]
     described = [{**one.record(), "source_commit": index.commit} for one in plan.fields]
     said: dict[str, str] = {}
-    for field in fields:
-        said |= record_to_add(analysed[field], field)
+    for one in plan.fields:
+        said |= record_to_add(analysed[one.field], one.field, is_new=one.name is not None)
     return {
         **carried_over(index.user_data, fields),
         **as_user_data(described),
@@ -177,15 +177,16 @@ def user_data_of_plan(
 
 
 def analyses_of(
-    index: Index, fields: Iterable[str], asked: Analysis | None, learned: Mapping[str, Any]
+    index: Index, plan: Plan, asked: Analysis | None, learned: Mapping[str, Any]
 ) -> dict[str, FieldAnalysis]:
-    """Return how each field was analysed, by its name: as its TDVs say (``learned``) where the
-    index does not."""
+    """Return how each field was analysed, by the name it is written to: as the TDVs of its source
+    say (``learned``) where the index does not."""
     found = {}
-    for field in fields:
-        found[field] = analysis_of(index, field, asked)
-        if field in learned and not found[field].is_certain:
-            found[field] = FieldAnalysis.of_record(learned[field], IN_VALUES)
+    for one in plan.fields:
+        field, source = one.field, one.source_field
+        found[field] = analysis_of(index, source, asked)
+        if source in learned and not found[field].is_certain:
+            found[field] = FieldAnalysis.of_record(learned[source], IN_VALUES)
     return found
 
 

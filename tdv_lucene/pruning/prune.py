@@ -26,6 +26,7 @@ from .reports import PruneReport
 from .shards import check_shards, prune_shards
 from .sizes import foreseen_bytes
 from .targets import SearchTarget, target_of
+from .tiers import decide_tiers
 from .writing import Task, write_index, write_within
 
 
@@ -84,6 +85,11 @@ def prune_index(
         index.
     """
     config = PruneConfig.of(config, options, values=values)
+    if config.queries is not None and values is not None and not config.tiers:
+        raise TdvError(
+            "queries have no effect with TDVs: those have been measured, or learned; leave them "
+            "out, or pass tiers as well, which they choose"
+        )
     if config.max_loss is not None and values is None and config.queries is None:
         raise TdvError(
             "max_loss has no effect without TDVs or "
@@ -125,7 +131,8 @@ def write_pruned(
         searcher = opened.searcher
         at = partial(decide, fields, config, searcher, opened)
         if config.max_bytes is None:
-            plan, told = at()
+            task = _told_to(task, opened, fields, searcher, {})
+            plan, told = decide_tiers(opened, fields, task, progress) if config.tiers else at()
             task = _told_to(task, opened, fields, searcher, told)
             with place as folder:
                 report = write_index(opened, plan, task, folder, progress)
@@ -263,11 +270,11 @@ def _values_without_judgements(index: Index, config: PruneConfig, progress: Prog
     dropped at the reduction asked for, or at the prior's own; at many if a size is to be met.
     """
     lead = config.tf == "scaled"
-    if config.queries is None:
+    if config.queries is None or config.tiers:
+        is_one = config.max_bytes is None and not config.tiers
         return prior_values_of_index(
             index, field=config.field, lead=lead, expect=config.expect,
-            reductions=(config.reduction,) if config.max_bytes is None else CORRECTED_AT,
-            progress=progress,
+            reductions=(config.reduction,) if is_one else CORRECTED_AT, progress=progress,
         )  # fmt: skip
     from ..learning.from_index import values_from_index  # with all that learns
 

@@ -64,6 +64,7 @@ class IndexReport(FieldReport):
     validated: Mapping[str, Any]
     fidelity: dict[str, float] | None
     chosen: Mapping[str, Any] | None
+    tiers: Mapping[str, Any] | None
     defaults: str
     source: Mapping[str, Any]
     shards: list[dict[str, Any]]

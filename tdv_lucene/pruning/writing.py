@@ -56,7 +56,7 @@ class Task:
         Field -> how it was analysed, as its TDVs say; those that say nothing are left out.
     told : mapping
         What the report says of the field that is searched: ``validated``, ``fidelity``,
-        ``chosen`` and ``defaults``.
+        ``chosen``, ``tiers`` and ``defaults``.
     searcher : Searcher
         Whose defaults the source is searched with; a shard's are those of the whole.
     shard : ShardRecord or None
@@ -81,8 +81,7 @@ class Task:
 
     def analyses(self, index: Index, plan: Plan) -> dict[str, FieldAnalysis]:
         """How each field was analysed."""
-        fields = [one.field for one in plan.fields]
-        return analyses_of(index, fields, self.config.analysis, self.learned_analyses)
+        return analyses_of(index, plan, self.config.analysis, self.learned_analyses)
 
     def user_data(
         self, index: Index, plan: Plan, analysed: Mapping[str, FieldAnalysis]
@@ -163,6 +162,7 @@ def report_of(
         "validated": told["validated"],
         "fidelity": told["fidelity"],
         "chosen": told["chosen"],
+        "tiers": told.get("tiers"),
         "defaults": told["defaults"],
         "source": index.identity,
         "shards": [],

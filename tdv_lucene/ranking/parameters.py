@@ -6,12 +6,13 @@ import copy
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import MOST_HITS
 from ..errors import TdvError
-from ..options import INPUT, Config, option
+from ..options import INPUT, Config, Effect, option
 from .function import Parameter
 from .registry import (
     ANSERINI_DEFAULTS,
@@ -63,6 +64,24 @@ class Baking:
         return float(np.maximum(least / wanted - 1, 0).mean()) if wanted.all() else math.inf
 
 
+class Tiers(NamedTuple):
+    """A field with few postings that finds documents; the whole one ranks the first of them.
+
+    Attributes
+    ----------
+    whole : str
+        The field that ranks.
+    hot : str
+        The field that finds.
+    depth : int
+        How many documents the whole field scores; 0 for none, which is a search of ``hot`` alone.
+    """
+
+    whole: str
+    hot: str
+    depth: int
+
+
 @dataclass(frozen=True, init=False)
 class SearchParameters:
     """The parameters of one ``model`` as attributes, or without a model those of all.
@@ -75,11 +94,14 @@ class SearchParameters:
         Those that ``model`` takes. Without a model all there are, Anserini's unless given.
     defaults : str
         Whose defaults some of the numbers are, in words; empty where all were given or recorded.
+    tiers : Tiers or None
+        Which field finds what the searched one ranks; None for a search of one field.
     """
 
     model: str | None
     numbers: tuple[tuple[str, float], ...]
     defaults: str = field(default="", compare=False)
+    tiers: Tiers | None = None
 
     def __init__(self, model: str | None = None, **given: float | None) -> None:
         if model is not None:
@@ -115,13 +137,20 @@ class SearchParameters:
         object.__setattr__(made, "defaults", defaults)
         return made
 
+    def in_tiers(self, tiers: Tiers | None) -> SearchParameters:
+        """Return the same for a search in ``tiers``."""
+        made = copy.copy(self)
+        object.__setattr__(made, "tiers", tiers)
+        return made
+
     def values(self) -> dict[str, float]:
         """Return the parameters by name."""
         return dict(self.numbers)
 
     def describe(self) -> dict[str, Any]:
         """Return model and parameters, as manifests and reports hold them."""
-        return {"model": self.model, **self.values()}
+        in_tiers = {} if self.tiers is None else {"tiers": self.tiers._asdict()}
+        return {"model": self.model, **self.values(), **in_tiers}
 
 
 def _misfit(model: str | None, name: str, names: Collection[str], given: bool) -> str:
@@ -177,6 +206,26 @@ def _set(each: Parameter) -> str:
 def _check_share(share: float, name: str) -> None:
     if not 0 < share <= 1:
         raise TdvError(f"{name} must be a share above 0, at most 1, got {share}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfTiers(Config):
+    """How an index in two tiers is searched."""
+
+    tier: str = option(
+        "both",
+        "In an index in two tiers, search with both, or with one alone.  both: the hot field "
+        "finds, and the whole one ranks.  Other indexes have one tier.",
+        choices=("both", "hot", "whole"), group=INPUT,
+    )  # fmt: skip
+    depth: int | None = option(
+        None,
+        "Rank this many of the documents found by the whole field.  [default: as recorded in the "
+        "index]",
+        metavar="DOCUMENTS", least=1, most=MOST_HITS, group=INPUT,
+    )  # fmt: skip
+
+    EFFECTS = (Effect(("depth",), "tier", "one tier alone ranks all", only=("both",)),)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,6 +65,7 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
         costs=[
             *tables.size_tables(report),
             tables.latency_table(report),
+            *tables.tiers_tables(report),
             *tables.speed_tables(report),
         ],
         details=tables.detail_tables(report),
@@ -160,9 +161,10 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
     """Return the JSON that the page's script draws from, for a ``<script>`` element.
 
     Lists run over ``systems``: the indexes, and the first with tuned parameters if it was tuned,
-    which has the first's bytes.
+    which has the first's bytes. One tier alone is in the tables only.
     """
-    systems = [*report["parameters"]["search"]]
+    parameters = report["parameters"]
+    systems = [name for name in parameters["search"] if name not in parameters["tier_of"]]
     shown = [lists for queries in query_sets for lists in queries.rankings.best.values()]
     documents = dict.fromkeys(d for lists in shown for ranking in lists for d in ranking)
     titles = {d: title for queries in query_sets for d, title in queries.rankings.titles.items()}

@@ -21,13 +21,14 @@ VALUE_COLUMN = {"learned": "TDV", "ratio": "tf ratio"}
 
 _SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
 _SHRINKING = ("postings", "bytes")  # what pruning is for
+_CHANGED = "first_changed"
 _OUTCOMES = " +/=/-: queries better, equal and worse."
 
 
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
     """Return effectiveness on every query set, tests, rank effects, size and latency."""
     ranking = [table for tables in ranking_tables(report).values() for table in tables]
-    return [*ranking, *size_tables(report), latency_table(report)]
+    return [*ranking, *size_tables(report), latency_table(report), *tiers_tables(report)]
 
 
 def all_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -228,6 +229,29 @@ def latency_table(report: Mapping[str, Any]) -> Table:
         note += " The machine did not become stable while warming up: read with care."
     columns = ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval")
     return Table("Latency", columns, rows, note)
+
+
+def tiers_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Return what two tiers return of the whole field's answers, if an index has two."""
+    rows = [
+        (
+            name,
+            f"{about['depth']:,}",
+            *("none" if about[k] is None else f"{about[k]:.3f}" for k in ("fidelity", _CHANGED)),
+            "none" if about["hot_bytes"] is None else f"{about['hot_bytes']:,}",
+            f"{report['indexes'][name]['bytes']:,}",
+            f"{report['latency_ms'][name]['top10']['mean']:.3f}",
+        )
+        for name, about in report["tiers"].items()
+    ]
+    note = (
+        "Fidelity: mean share of the whole field's ten best documents that both tiers return, over "
+        "the judged queries of the first set. A search touches the hot field's bytes, and what it "
+        "ranks of the whole."
+    )
+    columns = ("", "depth", "fidelity", "first answer changed", "bytes of the hot field", "of all",
+               "top-10 ms")  # fmt: skip
+    return [Table("Two tiers", columns, rows, note)] if rows else []
 
 
 def speed_tables(report: Mapping[str, Any]) -> list[Table]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..analysis import Analysed
 from ..arguments import MOST_HITS, MOST_THREADS
 from ..options import (
+    INPUT,
     PYTHON_ONLY,
     RESOURCES,
     Effect,
@@ -18,12 +19,12 @@ from ..options import (
     option,
 )
 from ..pruning.config import search_as_option
-from ..ranking.parameters import Parameters, QueryTerms, SearchedModel
+from ..ranking.parameters import OfTiers, Parameters, QueryTerms, SearchedModel, Tiers
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig(
-    SearchedModel, QueryTerms, Parameters, TopicField, Analysed, OfField, Named, Overwrite
+    SearchedModel, OfTiers, QueryTerms, Parameters, TopicField, Analysed, OfField, Named, Overwrite
 ):
     """Options of :func:`tdv_lucene.search_index`."""
 
@@ -31,6 +32,13 @@ class SearchConfig(
     hits: int = option(
         1000, "Return at most this many documents per query.", least=1, most=MOST_HITS
     )
+    fill: bool = option(
+        False,
+        "In an index in two tiers, have the whole field find and rank all where more documents "
+        "are asked for than the two tiers rank.  [default: those that the hot field found follow, "
+        "in its order]",
+        group=INPUT,
+    )  # fmt: skip
     feedback: str | None = option(
         None,
         "rm3 or rocchio: expand queries as Pyserini's set_rm3() and set_rocchio() do, from term "
@@ -41,6 +49,10 @@ class SearchConfig(
         None, "Search this many queries at once.  [default: all cores]",
         least=1, most=MOST_THREADS, group=RESOURCES,
     )  # fmt: skip
+
+    def fills(self, tiers: Tiers | None) -> bool:
+        """Whether the whole field is to answer where it ranks only the first in ``tiers``."""
+        return self.fill and tiers is not None and 0 < tiers.depth < self.hits
 
 
 @dataclass(frozen=True, kw_only=True)

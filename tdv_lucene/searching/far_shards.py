@@ -42,7 +42,7 @@ class _Look:
     analysed: FieldAnalysis
     weights: bool | None  # whether the field holds some
     why_not_anserinis: str
-    statistics: Statistics
+    statistics: dict[str, Statistics]  # by field: of the one that is asked, and of a hot one
     fields: dict[str, str]  # how each was indexed
 
 
@@ -59,7 +59,10 @@ class FarShards:
         self._workers, self._field = workers, field
         self._commits = {p: look.identity["commit"] for p, look in zip(source.parts, looks)}
         self.shards = len(source.parts)
-        self._statistics = Statistics.sum([look.statistics for look in looks])
+        self._statistics = {
+            name: Statistics.sum([look.statistics[name] for look in looks])
+            for name in looks[0].statistics
+        }
         found = {str(part): look.analysed for part, look in zip(source.parts, looks)}
         self.analysed = refuse_different(found, "the shards")
         self.identity = whole_identity(source, [look.identity for look in looks])
@@ -86,9 +89,24 @@ class FarShards:
     ) -> Hits:  # fmt: skip
         """Return the best ``hits`` documents of each of the topics that they were opened for.
 
+        In two tiers each shard scores as many documents by the whole field as one index would, and
+        those count that the hot field finds first in all of them.
+
         Raises :class:`TdvError` also when a shard was changed meanwhile.
         """
-        threads = threads or self._workers.threads
+        how = topics, threads or self._workers.threads or cores(None), progress
+        tiers = parameters.tiers
+        if tiers is None or not tiers.depth:
+            return merge_hits(self._find(parameters, hits, *how), hits)
+        alone, first = parameters.in_tiers(tiers._replace(depth=0)), max(hits, tiers.depth)
+        hot = merge_hits(self._find(alone, first, *how), first)
+        scored = merge_hits(self._find(parameters, tiers.depth, *how), tiers.depth * self.shards)
+        return merge_tiers(hot, scored, tiers.depth, hits)
+
+    def _find(
+        self, parameters: SearchParameters, hits: int, topics: Mapping[str, str], threads: int,
+        progress: Progress,
+    ) -> list[Hits]:  # fmt: skip
         tasks = {
             part: (
                 commit, parameters, self._field, self.analysed.analysis, topics,
@@ -96,8 +114,7 @@ class FarShards:
             )
             for part, commit in self._commits.items()
         }  # fmt: skip
-        found = self._workers.each(_search, tasks, "search shards", progress)
-        return merge_hits(found, hits)
+        return self._workers.each(_search, tasks, "search shards", progress)
 
 
 @contextlib.contextmanager
@@ -123,7 +140,10 @@ def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis
     with Index.open(folder) as shard:
         analysed = analysis_of(shard, field, analysis)
         topics = searchable_topics(topics, field, analysed.analysis)
-        statistics, fields = shard_statistics(shard, field, topics, analysed.analysis)
+        of_field, fields = shard_statistics(shard, field, topics, analysed.analysis)
+        statistics, tiers = {field: of_field}, shard.record(field).tiers
+        if tiers is not None:
+            statistics[tiers.hot], _ = shard_statistics(shard, tiers.hot, topics, analysed.analysis)
         weights = shard.holds_weights(field)
         why = shard.searcher.why_not_anserinis
         return _Look(shard.identity, shard.user_data, analysed, weights, why, statistics, fields)
@@ -131,7 +151,7 @@ def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis
 
 def _search(
     folder: str, commit: str, parameters: SearchParameters, field: str, analysis: Analysis,
-    topics: Mapping[str, str], statistics: Statistics, hits: int, threads: int | None,
+    topics: Mapping[str, str], statistics: Mapping[str, Statistics], hits: int, threads: int | None,
 ) -> Hits:  # fmt: skip
     """Return the best documents of one shard, in a worker."""
     with Index.open(folder) as shard:
@@ -139,7 +159,7 @@ def _search(
             raise TdvError(f"{folder} was changed while it was searched: run the command again")
         with open_searched(
             shard, make_similarity(parameters), field, analysis=analysis, threads=cores(threads),
-            statistics=statistics,
+            tiers=parameters.tiers, statistics=statistics,
         ) as find:  # fmt: skip
             return find(topics, hits)
 
@@ -186,3 +206,35 @@ def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:
     rank = np.arange(len(order)) - np.repeat(np.cumsum(found) - found, found)
     kept = order[rank < depth]
     return Hits(np.minimum(found, depth), scores[kept], documents[kept], ids, ties_by_id)
+
+
+def merge_tiers(hot: Hits, scored: Hits, depth: int, hits: int) -> Hits:
+    """Return the best hits of two tiers: the first ``depth`` of ``hot`` in the order of ``scored``,
+    which has them and others with the scores of the whole field, and then the other hot ones, whose
+    scores are lowered as ``tdvlucene.search.Tiers`` does."""
+    ids = ByteStrings.of([*hot.ids, *scored.ids])
+    counts, scores, documents = [], [], []
+    ends = np.cumsum(hot.counts), np.cumsum(scored.counts)
+    names = [*hot.ids], [*scored.ids]
+    for end, count, end_of_scored, count_of_scored in zip(
+        ends[0].tolist(), hot.counts.tolist(), ends[1].tolist(), scored.counts.tolist()
+    ):
+        of_hot = hot.documents[end - count : end].tolist()
+        first = {names[0][document] for document in of_hot[:depth]}
+        found = [
+            (scored.scores[i], len(names[0]) + scored.documents[i])
+            for i in range(end_of_scored - count_of_scored, end_of_scored)
+            if names[1][scored.documents[i]] in first
+        ]
+        rest = [*zip(hot.scores[end - count : end][depth:], of_hot[depth:])]
+        if rest and found:
+            less = rest[0][0] - found[-1][0]
+            rest = [(score - less, document) for score, document in rest]
+        best = [*found, *rest][:hits]
+        counts.append(len(best))
+        scores += [score for score, _ in best]
+        documents += [document for _, document in best]
+    return Hits(
+        np.array(counts, np.int64), np.array(scores, np.float32), np.array(documents, np.int32),
+        ids, hot.ties_by_id,
+    )  # fmt: skip

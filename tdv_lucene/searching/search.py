@@ -108,7 +108,12 @@ def search_index(
         queries = searchable_topics(queries, field, analysed.analysis)
         if isinstance(opened, Index):  # with its dictionary
             check_query_terms(opened, field, analysed, queries.values())
-        parameters = recorded_parameters(opened, config.model, field=field, **config.parameters)
+        parameters = recorded_parameters(
+            opened, config.model, field=field, tier=config.tier, depth=config.depth,
+            **config.parameters,
+        )  # fmt: skip
+        if config.feedback is not None or config.fills(parameters.tiers):
+            parameters = parameters.in_tiers(None)
         warn_of_another_search(opened, parameters, opened.record(field))
         asked: dict[str, float] = {}
         if config.query_terms is not None:
@@ -162,7 +167,8 @@ def search_with(
             shards = 1
             opened = open_searched(
                 index, make_similarity(parameters), field, analysis=analysed.analysis,
-                threads=cores(threads), feedback=feedback, progress=progress,
+                tiers=parameters.tiers, threads=cores(threads), feedback=feedback,
+                progress=progress,
             )  # fmt: skip
         else:
             shards = index.shards
@@ -224,6 +230,8 @@ def open_searcher(
     model: str | None = None,
     *,
     analysis: Analysis | None = None,
+    tier: str = "both",
+    depth: int | None = None,
     **parameters: Any,
 ) -> Any:
     """Return a Pyserini ``LuceneSearcher`` on ``index``, with the parameters it records.
@@ -231,6 +239,10 @@ def open_searcher(
     It ranks by the model that the TDVs were learned for (any other ``model`` causes a warning in
     the log) and analyses queries as the index was analysed, or by ``analysis``. Parameters given
     (``k1``, ``b``, ``mu``) take precedence.
+
+    An index in two tiers is searched in both, unless one ``tier`` (``"hot"``, ``"whole"``) or
+    another ``depth`` is asked for; queries that are no bag of words of the whole field ask that
+    field alone.
 
     Use it like any other; ``tfidf``, which Pyserini lacks, works too. The first call imports
     Pyserini's search package, which takes seconds. Calling ``set_bm25`` or ``set_qld`` on the
@@ -242,7 +254,8 @@ def open_searcher(
         As :func:`recorded_parameters`.
     """
     with Index.open(index) as opened:
-        chosen = recorded_parameters(opened, model, **parameters)
+        chosen = recorded_parameters(opened, model, tier=tier, depth=depth, **parameters)
         warn_of_another_search(opened, chosen, opened.record())
         analysed = analysis_of(opened, asked=analysis)
-        return open_pyserini(opened, make_similarity(chosen), analysed.analysis)
+        how = make_similarity(chosen), analysed.analysis, chosen.tiers
+        return open_pyserini(opened, *how)

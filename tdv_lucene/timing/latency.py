@@ -140,7 +140,10 @@ def measure_latency(
     RuntimeError when a timed search returns other hits than the run.
     """
     found = time_queries(
-        [(one.index, make_similarity(one.parameters), one.run) for one in indexes.values()],
+        [
+            (one.index, make_similarity(one.parameters), one.parameters.tiers, one.run)
+            for one in indexes.values()
+        ],
         topics, field=field, analysis=analysis, **asdict(plan), output=raw, progress=progress,
     )  # fmt: skip
     queries: Sequence[str] = found.pop("queries")

@@ -142,7 +142,7 @@ def test_a_pruning_ends_with_the_commit_it_began_with(tmp_path: Path) -> None:
     output.mkdir()
     with open_table(field_plan(vocabulary, 1, None)) as table:
         job = java_class("tdvlucene.prune.PruneJob")(java_index(crashes.source), str(output), 1)
-        job.addField("contents", table, rule)
+        job.addField("contents", "contents", table, rule)
         run_job(job)
     assert said == ["DONE\n"]
     assert len(dump_index(crashes.source)["documents"]) == len(before["documents"]) - 1

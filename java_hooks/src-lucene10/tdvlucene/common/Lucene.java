@@ -1,12 +1,17 @@
 package tdvlucene.common;
 
 import java.io.IOException;
+import java.util.HashMap;
 import org.apache.lucene.codecs.CompoundDirectory;
+import org.apache.lucene.index.DocValuesSkipIndexType;
+import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.CollectorManager;
 import org.apache.lucene.search.Query;
@@ -38,6 +43,18 @@ public final class Lucene {
         info.getVectorSimilarityFunction(), info.isSoftDeletesField(), info.isParentField());
   }
 
+  /** A field with postings and norms like those of another, and nothing else. */
+  public static FieldInfo indexed(FieldInfo of, String name, int number, IndexOptions options) {
+    return new FieldInfo(
+        name, number, false, of.omitsNorms(), of.hasPayloads() && hasPositions(options), options,
+        DocValuesType.NONE, DocValuesSkipIndexType.NONE, -1, new HashMap<>(), 0, 0, 0, 0,
+        VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, false, false);
+  }
+
+  private static boolean hasPositions(IndexOptions options) {
+    return options.compareTo(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS) >= 0;
+  }
+
   /** Lets a writer go on with the field that marks the last document of each block. */
   public static void keepParentField(IndexWriterConfig config, FieldInfo info) {
     if (info.isParentField()) {
@@ -59,6 +76,11 @@ public final class Lucene {
   /** Collects the best documents and counts all hits: such a search cannot skip any. */
   public static CollectorManager<TopScoreDocCollector, TopDocs> countingAll(int hits) {
     return new TopScoreDocCollectorManager(hits, null, Integer.MAX_VALUE);
+  }
+
+  /** Whether documents must match a clause, or must not. */
+  public static boolean isRequired(BooleanClause clause) {
+    return clause.occur() != BooleanClause.Occur.SHOULD;
   }
 
   /** The query in a clause. */

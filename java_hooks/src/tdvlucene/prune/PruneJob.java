@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
@@ -125,13 +127,16 @@ public class PruneJob extends FieldsJob {
     CodecReader[] readers =
         segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
     long toWrite = 0;
-    for (PlannedField target : targets) {
-      FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field);
-      boolean vectors = info != null && Lucene.hasTermVectors(info);
+    List<PlannedField> inner = new ArrayList<>(targets);
+    // New fields read the source's postings: they come before the field that replaces those.
+    inner.sort(Comparator.comparing(target -> !target.isNew()));
+    for (PlannedField target : inner) {
+      FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.source);
+      boolean vectors = info != null && !target.isNew() && Lucene.hasTermVectors(info);
       for (Segment segment : vectors ? segments : List.<Segment>of()) {
         target.requirePositions(segment.reader, segment.live);
       }
-      phase("computing document lengths", Segment.postings(segments, target.field));
+      phase("computing document lengths", Segment.postings(segments, target.source));
       Survey survey = new Survey(this, pool, target);
       List<Pruning> prunings = survey.read(segments);
       if (!isShard && !hasChanged) {
@@ -217,7 +222,10 @@ public class PruneJob extends FieldsJob {
     for (Segment segment : segments) {
       origins.add(Origin.of(segment, norms));
     }
-    IndexWriterConfig config = SourceSettings.of(source);
+    IndexWriterConfig config = SourceSettings.of(
+            source,
+            targets.stream().filter(PlannedField::isNew).map(target -> target.field)
+                .collect(Collectors.toSet()));
     config.setMergePolicy(new SourceSettings.Merges(origins, oneSegment));
     config.setMergeScheduler(new SourceSettings.Merges.Scheduler(pool));
     return config;

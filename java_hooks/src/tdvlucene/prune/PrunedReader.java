@@ -1,7 +1,11 @@
 package tdvlucene.prune;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.lucene.codecs.FieldsProducer;
 import org.apache.lucene.codecs.NormsProducer;
 import org.apache.lucene.codecs.TermVectorsReader;
@@ -15,6 +19,7 @@ import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import tdvlucene.common.Lucene;
+import tdvlucene.rules.PlannedField;
 
 /**
  * A segment with one field pruned, to be given to {@code IndexWriter.addIndexes}.
@@ -36,15 +41,19 @@ final class PrunedReader extends FilterCodecReader {
   }
 
   private static FieldInfos describe(FieldInfos before, Pruning pruning) {
-    FieldInfo[] described = new FieldInfo[before.size()];
-    int next = 0;
+    PlannedField target = pruning.target();
+    List<FieldInfo> described = new ArrayList<>();
+    int last = 0;
     for (FieldInfo info : before) {
-      boolean pruned =
-          info.name.equals(pruning.target().field) && !pruning.target().rule.keepsFrequencies();
+      boolean pruned = info.name.equals(target.field) && !target.rule.keepsFrequencies();
       // Lucene allows a frequency other than the number of positions only where there are none.
-      described[next++] = pruned ? Lucene.withoutPositions(info) : info;
+      described.add(pruned ? Lucene.withoutPositions(info) : info);
+      last = Math.max(last, info.number);
     }
-    return new FieldInfos(described);
+    if (target.isNew() && before.fieldInfo(target.source) != null) {
+      described.add(target.newField(before.fieldInfo(target.source), last + 1));
+    }
+    return new FieldInfos(described.toArray(FieldInfo[]::new));
   }
 
   @Override
@@ -61,14 +70,15 @@ final class PrunedReader extends FilterCodecReader {
   @Override
   public NormsProducer getNormsReader() {
     NormsProducer norms = in.getNormsReader();
-    return norms == null ? null : new PrunedNorms(norms, pruning);
+    FieldInfo source = in.getFieldInfos().fieldInfo(pruning.target().source);
+    return norms == null ? null : new PrunedNorms(norms, source, pruning);
   }
 
   @Override
   public TermVectorsReader getTermVectorsReader() {
     TermVectorsReader vectors = in.getTermVectorsReader();
-    FieldInfo info = in.getFieldInfos().fieldInfo(pruning.target().field);
-    if (vectors == null || info == null || !Lucene.hasTermVectors(info)) {
+    FieldInfo info = in.getFieldInfos().fieldInfo(pruning.target().source);
+    if (vectors == null || info == null || pruning.target().isNew() || !Lucene.hasTermVectors(info)) {
       return vectors;
     }
     return new PrunedVectors(vectors, pruning);
@@ -96,14 +106,22 @@ final class PrunedReader extends FilterCodecReader {
 
     @Override
     public Iterator<String> iterator() {
-      return in.iterator();
+      Set<String> fields = new TreeSet<>();
+      in.forEach(fields::add);
+      if (fields.contains(pruning.target().source)) {
+        fields.add(pruning.target().field);
+      }
+      return fields.iterator();
     }
 
     @Override
     public Terms terms(String field) throws IOException {
-      Terms terms = in.terms(field);
-      if (terms == null || !field.equals(pruning.target().field)) {
-        return terms;
+      if (!field.equals(pruning.target().field)) {
+        return in.terms(field);
+      }
+      Terms terms = in.terms(pruning.target().source);
+      if (terms == null) {
+        return null;
       }
       // The statistics are those of the source: a merge counts its own and reads none of them.
       return new PrunedTerms(terms, pruning) {
@@ -116,7 +134,7 @@ final class PrunedReader extends FilterCodecReader {
 
     @Override
     public int size() {
-      return in.size();
+      return -1; // unknown
     }
 
     @Override
@@ -168,20 +186,22 @@ final class PrunedReader extends FilterCodecReader {
    */
   private static final class PrunedNorms extends NormsProducer {
     private final NormsProducer in;
+    private final FieldInfo source;
     private final Pruning pruning;
 
-    PrunedNorms(NormsProducer in, Pruning pruning) {
+    /** @param source describes the source's field */
+    PrunedNorms(NormsProducer in, FieldInfo source, Pruning pruning) {
       this.in = in;
+      this.source = source;
       this.pruning = pruning;
     }
 
     @Override
     public NumericDocValues getNorms(FieldInfo info) throws IOException {
-      NumericDocValues old = in.getNorms(info);
       if (!info.name.equals(pruning.target().field)) {
-        return old;
+        return in.getNorms(info);
       }
-      return new FilterNumericDocValues(old) {
+      return new FilterNumericDocValues(in.getNorms(source)) {
         @Override
         public long longValue() {
           return pruning.target().norm(pruning.newLengths()[docID()]);
@@ -196,7 +216,7 @@ final class PrunedReader extends FilterCodecReader {
 
     @Override
     public NormsProducer getMergeInstance() {
-      return new PrunedNorms(in.getMergeInstance(), pruning);
+      return new PrunedNorms(in.getMergeInstance(), source, pruning);
     }
 
     @Override

@@ -67,13 +67,13 @@ public final class Segment {
     int[] lengths = new int[reader.maxDoc()];
     boolean isImpact = target.norms == NormKind.IMPACT;
     if (target.norms != NormKind.NONE && !isImpact) {
-      NumericDocValues each = reader.getNormValues(target.field);
+      NumericDocValues each = reader.getNormValues(target.source);
       while (each != null && each.nextDoc() != END) {
         lengths[each.docID()] = target.norms.decode(each.longValue());
       }
       return lengths;
     }
-    Terms terms = reader.terms(target.field);
+    Terms terms = reader.terms(target.source);
     TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
     PostingsEnum postings = null;
     while (each.next() != null) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.lucene90.Lucene90StoredFieldsFormat;
 import org.apache.lucene.index.CodecReader;
@@ -35,9 +36,14 @@ final class SourceSettings {
 
   private SourceSettings() {}
 
-  /** Index sort, special fields, created version and codec of the source. */
-  static IndexWriterConfig of(IndexReader source) {
+  /**
+   * Index sort, special fields, created version and codec of the source.
+   *
+   * @param apart new fields, written into files of their own
+   */
+  static IndexWriterConfig of(IndexReader source, Set<String> apart) {
     IndexWriterConfig config = new IndexWriterConfig();
+    config.setCodec(FilesApart.of(config.getCodec(), apart)); // of a source without segments
     config.setCommitOnClose(false); // what was not committed on purpose must not look whole
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(source)) {
       if (info.isSoftDeletesField()) {
@@ -50,7 +56,7 @@ final class SourceSettings {
       if (segment.getIndexSort() != null) {
         config.setIndexSort(segment.getIndexSort());
       }
-      config.setCodec(codec(segment));
+      config.setCodec(FilesApart.of(codec(segment), apart));
     }
     for (DirectoryReader shard : Indexes.shardsOf(source)) {
       SegmentInfos commit = Segments.commitOf(shard);

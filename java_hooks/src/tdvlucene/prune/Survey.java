@@ -59,7 +59,7 @@ final class Survey {
     this.job = job;
     this.pool = pool;
     this.target = target;
-    this.field = target.field;
+    this.field = target.source;
     this.table = target.table;
     this.rule = target.rule;
     this.seen = new FixedBitSet(table.size());

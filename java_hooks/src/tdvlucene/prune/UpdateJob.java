@@ -95,7 +95,7 @@ public final class UpdateJob extends PruneJob {
     try (DirectoryReader reader = DirectoryReader.open(held.folder)) {
       for (String field : fields()) {
         postings.put(field, reader.getSumDocFreq(field));
-        before.put(field, plan.postingsOfStayed(field));
+        before.put(field, plan.postingsOfStayed(target(field).source));
       }
     }
     report.put("postings_in_all", postings);

@@ -5,6 +5,7 @@ import org.apache.lucene.codecs.TermVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.Fields;
+import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
@@ -14,12 +15,16 @@ import tdvlucene.common.BakedNorms;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
 import tdvlucene.common.Indexes;
+import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
 
 /** A field and what decides on its postings and norms. */
 public final class PlannedField {
   public final String field;
+
+  /** The field of the source whose postings it is made of: the same, unless it is a new one. */
+  public final String source;
 
   /** Null where all terms stay. */
   public final TermTable table;
@@ -40,10 +45,23 @@ public final class PlannedField {
   /** Null unless norms hold k1 and b, for an average length that is known. */
   private BakedNorms baked;
 
-  public PlannedField(String field, TermTable table, PostingRule rule) {
+  public PlannedField(String field, String source, TermTable table, PostingRule rule) {
     this.field = field;
+    this.source = source;
     this.table = table;
     this.rule = rule;
+  }
+
+  /** Whether the source has no such field. */
+  public boolean isNew() {
+    return !field.equals(source);
+  }
+
+  /** Describes a new field that is made of a source's: it has postings and norms, and no more. */
+  public FieldInfo newField(FieldInfo of, int number) {
+    IndexOptions options =
+        rule.keepsFrequencies() ? of.getIndexOptions() : IndexOptions.DOCS_AND_FREQS;
+    return Lucene.indexed(of, field, number, options);
   }
 
   /** Has norms hold k1 and b for a searcher with others; see {@link BakedNorms}. */
@@ -79,7 +97,7 @@ public final class PlannedField {
   /** Refuses an index whose field no rule can be applied to, or whose documents have no names. */
   public static void require(Index index, String field) throws IOException {
     Indexes.read(index, reader -> {
-      new PlannedField(field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
+      new PlannedField(field, field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
       return null;
     });
@@ -91,12 +109,12 @@ public final class PlannedField {
    */
   public void readNorms(IndexReader reader, Index index, boolean isShard) throws IOException {
     norms = NormKind.NONE;
-    if (isShard && !Indexes.hasField(reader, field)) {
+    if (isShard && !Indexes.hasField(reader, source)) {
       return;
     }
-    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
-    norms = NormKind.of(reader, field);
-    String where = "field '" + field + "' of " + index;
+    FieldInfo info = Indexes.requireFrequencies(reader, index, source);
+    norms = NormKind.of(reader, source);
+    String where = "field '" + source + "' of " + index;
     if (!norms.whyNotPruned().isEmpty()) {
       throw new UserException(where + ": " + norms.whyNotPruned());
     }
@@ -127,7 +145,7 @@ public final class PlannedField {
     TermVectorsReader vectors = rule.readsPositions() ? segment.getTermVectorsReader() : null;
     for (int doc = 0; vectors != null && doc < segment.maxDoc(); doc++) {
       Fields fields = live == null || live.get(doc) ? vectors.get(doc) : null;
-      Terms terms = fields == null ? null : fields.terms(field);
+      Terms terms = fields == null ? null : fields.terms(source);
       if (terms != null && !terms.hasPositions()) {
         throw missing();
       }

@@ -20,19 +20,11 @@ import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToLongFunction;
-import org.apache.lucene.index.FilterLeafReader;
-import org.apache.lucene.index.Impacts;
-import org.apache.lucene.index.ImpactsEnum;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.LeafReader;
-import org.apache.lucene.index.MultiReader;
-import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
-import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
@@ -101,9 +93,13 @@ public final class LatencyJob extends Job {
     this.output = Paths.get(output);
   }
 
-  /** Adds an index, and the run that the same similarity gave on it. */
-  public void addIndex(Index path, Similarity similarity, String run) {
-    indexes.add(new TimedIndex(path, similarity, run));
+  /**
+   * Adds an index, and the run that the same similarity gave on it.
+   *
+   * @param tiers null for a search of one field
+   */
+  public void addIndex(Index path, Similarity similarity, Tiers tiers, String run) {
+    indexes.add(new TimedIndex(path, similarity, tiers, run));
   }
 
   /** A JSON object: the queries timed in the order of the output, and how the warm-up went. */
@@ -273,6 +269,7 @@ public final class LatencyJob extends Job {
     private final Index path;
     private final String run;
     private final Similarity similarity;
+    private final Tiers tiers;
     private Map<String, String> expected;
     IndexReader reader;
     Ranking ranking;
@@ -280,16 +277,17 @@ public final class LatencyJob extends Job {
     private IndexSearcher counting;
 
     /** @param run what the same similarity gave on this index, 1000 hits deep */
-    TimedIndex(Index path, Similarity similarity, String run) {
+    TimedIndex(Index path, Similarity similarity, Tiers tiers, String run) {
       this.path = path;
       this.similarity = similarity;
+      this.tiers = tiers;
       this.run = run;
     }
 
     /** Opens the index, and reads what the run has of some topics. */
     void open(Job job, List<Queries.Topic> topics) throws IOException {
       reader = job.open(path);
-      ranking = new Ranking(reader, path, similarity);
+      ranking = new Ranking(reader, path, similarity, tiers);
       Map<String, StringJoiner> found = new HashMap<>();
       topics.forEach(topic -> found.put(topic.id(), new StringJoiner(" ")));
       try (BufferedReader lines = Files.newBufferedReader(Paths.get(run))) {
@@ -315,9 +313,7 @@ public final class LatencyJob extends Job {
      */
     long countPostings(Queries.Topic topic, Mode mode) throws IOException {
       if (counting == null) {
-        IndexReader counted = CountingReader.of(reader, visited);
-        Similarity ranks = ranking.searcher.getSimilarity();
-        counting = Ranking.ready(ImpactSimilarity.searcher(counted, ranks), ranks);
+        counting = CountingReader.like(ranking.searcher, visited);
       }
       search(counting, topic, mode);
       return visited.getAndSet(0);
@@ -325,11 +321,20 @@ public final class LatencyJob extends Job {
 
     private ScoreDoc[] search(IndexSearcher searcher, Queries.Topic topic, Mode mode)
         throws IOException {
-      if (!mode.exhaustive) {
-        return searcher.search(topic.query(), mode.hits).scoreDocs;
+      return tiers == null || !tiers.answer(topic.query())
+          ? search(searcher, topic.query(), mode.hits, mode.exhaustive)
+          : tiers.search(
+              searcher, topic.query(), mode.hits,
+              (hot, most) -> search(searcher, hot, most, mode.exhaustive));
+    }
+
+    private ScoreDoc[] search(IndexSearcher searcher, Query query, int hits, boolean exhaustive)
+        throws IOException {
+      if (!exhaustive) {
+        return searcher.search(query, hits).scoreDocs;
       }
-      int limit = Math.max(1, Math.min(mode.hits, reader.maxDoc()));
-      return searcher.search(topic.query(), Lucene.countingAll(limit)).scoreDocs;
+      int limit = Math.max(1, Math.min(hits, reader.maxDoc()));
+      return searcher.search(query, Lucene.countingAll(limit)).scoreDocs;
     }
 
     /** Throws when a timed search finds other documents than the run holds. */
@@ -337,8 +342,14 @@ public final class LatencyJob extends Job {
       ScoreDoc[] ranked = ranking.top(topic.query(), RUN_DEPTH);
       String ids = String.join(" ", ranking.ids(ranked));
       require(ids.equals(expected.get(topic.id())), topic, "search");
+      Query query = topic.query();
+      if (tiers != null && tiers.answer(query)) { // what differs in a rounding may be found or not: the first tier agrees
+        query = tiers.hotQuery(ranking.searcher, query);
+        ranked = ranking.searcher.search(query, RUN_DEPTH).scoreDocs;
+      }
       for (Mode mode : Mode.values()) {
-        require(sameButForTies(ranked, search(topic, mode), mode.hits), topic, mode.toString());
+        ScoreDoc[] timed = search(ranking.searcher, query, mode.hits, mode.exhaustive);
+        require(sameButForTies(ranked, timed, mode.hits), topic, mode.toString());
       }
     }
 
@@ -377,144 +388,6 @@ public final class LatencyJob extends Job {
     @Override
     public void close() throws IOException {
       IOUtils.close(reader); // null before open
-    }
-  }
-
-  /**
-   * A segment that counts the postings at which its searches stop; for one thread.
-   *
-   * <p>Impacts and scores, on which skipping depends, pass unchanged, so a search stops where it
-   * would stop without the counting. A posting that is decoded with its block but skipped does not
-   * count.
-   */
-  private static final class CountingReader extends FilterLeafReader {
-    private final AtomicLong counter;
-
-    private CountingReader(LeafReader in, AtomicLong counter) {
-      super(in);
-      this.counter = counter;
-    }
-
-    /** An index whose searches add to {@code counter}; it is open for as long as {@code index}. */
-    static IndexReader of(IndexReader index, AtomicLong counter) throws IOException {
-      IndexReader[] segments =
-          index.leaves().stream()
-              .map(leaf -> new CountingReader(leaf.reader(), counter))
-              .toArray(IndexReader[]::new);
-      return new MultiReader(segments, false);
-    }
-
-    @Override
-    public Terms terms(String field) throws IOException {
-      Terms terms = in.terms(field);
-      return terms == null
-          ? null
-          : new FilterTerms(terms) {
-            @Override
-            public TermsEnum iterator() throws IOException {
-              return counted(in.iterator());
-            }
-          };
-    }
-
-    private TermsEnum counted(TermsEnum terms) {
-      return new FilterTermsEnum(terms) {
-        @Override
-        public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
-          return new Counted(in.postings(null, flags), counter);
-        }
-
-        @Override
-        public ImpactsEnum impacts(int flags) throws IOException {
-          return new Counted(in.impacts(flags), counter);
-        }
-      };
-    }
-
-    @Override
-    public CacheHelper getCoreCacheHelper() {
-      return null;
-    }
-
-    @Override
-    public CacheHelper getReaderCacheHelper() {
-      return null;
-    }
-
-    /**
-     * Passes on only what is abstract: Lucene 10's bulk methods, which Lucene 9 has not, then go
-     * through {@link #nextDoc}, and are counted.
-     */
-    private static final class Counted extends ImpactsEnum {
-      private final PostingsEnum in; // an ImpactsEnum where impacts are asked for
-      private final AtomicLong counter;
-
-      Counted(PostingsEnum in, AtomicLong counter) {
-        this.in = in;
-        this.counter = counter;
-      }
-
-      private int stopAt(int doc) {
-        if (doc != NO_MORE_DOCS) {
-          counter.incrementAndGet();
-        }
-        return doc;
-      }
-
-      @Override
-      public int nextDoc() throws IOException {
-        return stopAt(in.nextDoc());
-      }
-
-      @Override
-      public int advance(int target) throws IOException {
-        return stopAt(in.advance(target));
-      }
-
-      @Override
-      public void advanceShallow(int target) throws IOException {
-        ((ImpactsEnum) in).advanceShallow(target);
-      }
-
-      @Override
-      public Impacts getImpacts() throws IOException {
-        return ((ImpactsEnum) in).getImpacts();
-      }
-
-      @Override
-      public int docID() {
-        return in.docID();
-      }
-
-      @Override
-      public long cost() {
-        return in.cost();
-      }
-
-      @Override
-      public int freq() throws IOException {
-        return in.freq();
-      }
-
-      @Override
-      public int nextPosition() throws IOException {
-        return in.nextPosition();
-      }
-
-      @Override
-      public int startOffset() throws IOException {
-        return in.startOffset();
-      }
-
-      @Override
-      public int endOffset() throws IOException {
-        return in.endOffset();
-      }
-
-      @Override
-      public BytesRef getPayload() throws IOException {
-        return in.getPayload();
-      }
     }
   }
 }

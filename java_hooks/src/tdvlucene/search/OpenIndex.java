@@ -36,7 +36,9 @@ public final class OpenIndex implements Closeable {
   private final Analyzer analyzer;
   private final String field;
 
-  public OpenIndex(Index index, Similarity similarity, String field, Analyzer analyzer)
+  /** @param tiers null to search the field alone */
+  public OpenIndex(
+      Index index, Similarity similarity, Tiers tiers, String field, Analyzer analyzer)
       throws IOException {
     this.index = index;
     this.field = field;
@@ -45,7 +47,7 @@ public final class OpenIndex implements Closeable {
     try {
       ranking = Indexes.read(index, reader, opened -> {
         Searchable.require(opened, index, field);
-        return new Ranking(opened, index, similarity);
+        return new Ranking(opened, index, similarity, tiers);
       });
     } catch (Throwable t) {
       reader.close();

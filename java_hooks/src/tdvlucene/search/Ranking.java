@@ -15,6 +15,9 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopFieldDocs;
+import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.ExternalIds;
@@ -39,19 +42,24 @@ final class Ranking {
 
   final IndexSearcher searcher;
   private final Index index;
+  private final Tiers tiers; // null for one
   private IdField names; // found when first needed; by whatever thread, it is the same
 
   /** Whether equal scores are ordered by document id. */
   final boolean tiesById;
 
-  Ranking(IndexReader reader, Index index, Similarity similarity) throws IOException {
-    this(ImpactSimilarity.searcher(reader, similarity), index, similarity);
+  /** @param tiers null to search the field of the query alone */
+  Ranking(IndexReader reader, Index index, Similarity similarity, Tiers tiers)
+      throws IOException {
+    this(ImpactSimilarity.searcher(reader, similarity), index, similarity, tiers);
   }
 
-  Ranking(IndexSearcher searcher, Index index, Similarity similarity) throws IOException {
+  Ranking(IndexSearcher searcher, Index index, Similarity similarity, Tiers tiers)
+      throws IOException {
     this.searcher =
         ready(searcher, NormReading.of(searcher.getIndexReader(), index, similarity));
     this.index = index;
+    this.tiers = tiers;
     tiesById = ordersTiesById(searcher.getIndexReader());
   }
 
@@ -71,6 +79,9 @@ final class Ranking {
 
   /** The best {@code hits} documents; low scores are skipped by block maxima. */
   ScoreDoc[] top(Query query, int hits) throws IOException {
+    if (isTiered(query)) {
+      return topOfTiers(query, hits);
+    }
     if (!tiesById) {
       return searcher.search(query, hits).scoreDocs;
     }
@@ -86,7 +97,7 @@ final class Ranking {
    * equal to a hit, others like it may have been left out, and ids are compared throughout.
    */
   ScoreDoc[] topOfOneSearch(Query query, int hits) throws IOException {
-    if (!tiesById) {
+    if (!tiesById || isTiered(query)) {
       return top(query, hits);
     }
     int more = (int) Math.min(Integer.MAX_VALUE - 1, (long) hits + SPARE + hits / SPARE_SHARE);
@@ -94,6 +105,56 @@ final class Ranking {
     if (found.length == more && found[more - 1].score == found[hits - 1].score) {
       return topByIds(query, hits);
     }
+    return ordered(found, hits);
+  }
+
+  private boolean isTiered(Query query) {
+    return tiers != null && tiers.answer(query);
+  }
+
+  /**
+   * A searcher that finds bags of words by a ranking: for Anserini's searcher, which asks for hits by
+   * score and then id, with their scores.
+   */
+  static IndexSearcher asking(Ranking ranking) {
+    return new IndexSearcher(ranking.searcher.getIndexReader()) {
+      @Override
+      public TopFieldDocs search(Query query, int hits, Sort sort, boolean doDocScores)
+          throws IOException {
+        if (!ranking.isTiered(query)) {
+          return super.search(query, hits, sort, doDocScores);
+        }
+        ScoreDoc[] found = ranking.withIds(ranking.topOfTiers(query, hits));
+        TotalHits atLeast =
+            new TotalHits(found.length, TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO);
+        return new TopFieldDocs(atLeast, found, sort.getSort());
+      }
+
+      @Override
+      public TopDocs search(Query query, int hits) throws IOException {
+        if (!ranking.isTiered(query)) {
+          return super.search(query, hits);
+        }
+        ScoreDoc[] found = ranking.topOfTiers(query, hits);
+        TotalHits atLeast =
+            new TotalHits(found.length, TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO);
+        return new TopDocs(atLeast, found);
+      }
+    };
+  }
+
+  private ScoreDoc[] topOfTiers(Query query, int hits) throws IOException {
+    ScoreDoc[] found =
+        tiers.search(searcher, query, hits, (hot, most) -> searcher.search(hot, most).scoreDocs);
+    return tiesById ? ordered(found, hits) : first(found, hits);
+  }
+
+  private static ScoreDoc[] first(ScoreDoc[] found, int hits) {
+    return found.length <= hits ? found : Arrays.copyOf(found, hits);
+  }
+
+  /** The first of these hits, once ids order those that are equal. */
+  private ScoreDoc[] ordered(ScoreDoc[] found, int hits) throws IOException {
     ScoreDoc[] identified = withIds(found);
     for (int from = 0, to; from < identified.length; from = to) {
       for (to = from + 1; to < identified.length && found[to].score == found[from].score; to++) {}
@@ -101,7 +162,7 @@ final class Ranking {
         Arrays.sort(identified, from, to, BY_ID);
       }
     }
-    return identified.length <= hits ? identified : Arrays.copyOf(identified, hits);
+    return first(identified, hits);
   }
 
   private ScoreDoc[] topByIds(Query query, int hits) throws IOException {

@@ -62,11 +62,17 @@ public final class Searchable {
   /**
    * Does what {@code set_bm25} of Anserini's {@code SimpleSearcher} does, with any similarity: it
    * has no setter, and the fields it sets are protected.
+   *
+   * @param tiers null to search one field
    */
-  public static void setSimilarity(Index index, Object simpleSearcher, Similarity similarity)
-      throws ReflectiveOperationException {
+  public static void setSimilarity(
+      Index index, Object simpleSearcher, Similarity similarity, Tiers tiers)
+      throws IOException, ReflectiveOperationException {
     IndexReader reader = (IndexReader) field(simpleSearcher, "reader").get(simpleSearcher);
-    IndexSearcher searcher = ImpactSimilarity.searcher(reader, similarity);
+    IndexSearcher searcher =
+        tiers == null
+            ? ImpactSimilarity.searcher(reader, similarity)
+            : Ranking.asking(new Ranking(reader, index, similarity, tiers));
     Similarity reading = NormReading.of(reader, index, similarity);
     searcher.setSimilarity(reading);
     field(simpleSearcher, "similarity").set(simpleSearcher, reading);

@@ -29,6 +29,7 @@ public final class SearchedIndex extends Job implements Closeable {
   private final Queries queries;
   private Statistics statistics; // null for the index's own
   private String feedback; // null for none
+  private Tiers tiers; // null for one
   IndexReader reader;
   private Feedback expanding; // null for none
   private Ranking ranking;
@@ -45,15 +46,21 @@ public final class SearchedIndex extends Job implements Closeable {
     feedback = method;
   }
 
+  /** Find in a hot field, and rank by that of the queries. */
+  public void findIn(Tiers tiers) {
+    this.tiers = tiers;
+  }
+
   /**
    * The index is a shard that {@link Statistics#ofShard} looked at, scored with those of the whole;
-   * it may lack the field.
+   * it may lack the field. To be called for each field that is searched.
    *
-   * @param counts as {@link Statistics} takes them
+   * @param counts as {@link Statistics#add} takes them
    * @param terms likewise
    */
-  public void useStatistics(String counts, String terms) {
-    statistics = new Statistics(queries.field(), counts, terms);
+  public void useStatistics(String field, String counts, String terms) {
+    statistics = statistics == null ? new Statistics() : statistics;
+    statistics.add(field, counts, terms);
   }
 
   /** JSON: whether equal scores are ordered by id, and are printed as those. */
@@ -72,7 +79,7 @@ public final class SearchedIndex extends Job implements Closeable {
         statistics == null
             ? ImpactSimilarity.searcher(reader, similarity)
             : statistics.searcher(reader, similarity);
-    ranking = new Ranking(searcher, index, similarity);
+    ranking = new Ranking(searcher, index, similarity, tiers);
     return expanding == null && ranking.tiesById;
   }
 
@@ -81,6 +88,19 @@ public final class SearchedIndex extends Job implements Closeable {
     return expanding == null
         ? ranking.topOfOneSearch(topic.query(), hits)
         : expanding.search(topic.text(), hits);
+  }
+
+  IndexSearcher searcher() {
+    return ranking.searcher;
+  }
+
+  /** The same search by another searcher of the index, without feedback. */
+  void search(IndexSearcher searcher, Queries.Topic topic, int hits) throws IOException {
+    if (tiers == null || !tiers.answer(topic.query())) {
+      searcher.search(topic.query(), hits);
+    } else {
+      tiers.search(searcher, topic.query(), hits, (hot, most) -> searcher.search(hot, most).scoreDocs);
+    }
   }
 
   @Override
@@ -108,7 +128,7 @@ public final class SearchedIndex extends Job implements Closeable {
       requireVectors(index, reader, method);
       refuseSoftDeleted(index, reader, method);
       SimpleSearcher searcher = new SimpleSearcher(index.folders().get(0));
-      Searchable.setSimilarity(index, searcher, similarity);
+      Searchable.setSimilarity(index, searcher, similarity, null);
       searcher.set_analyzer(queries.analyzer());
       String collection = null; // to parse documents with, where no vectors are
       if (method.equals("rm3")) {

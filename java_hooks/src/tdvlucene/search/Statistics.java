@@ -29,32 +29,36 @@ import tdvlucene.common.Json;
  * searched. Deleted documents count, as in a {@code MultiReader}.
  */
 public final class Statistics {
-  private final String field;
-  private final long documents;
-  private final CollectionStatistics collection; // null where no document has the field
-  private final Map<BytesRef, TermStatistics> terms = new HashMap<>();
+  /** What is counted of a field; no collection where no document has it. */
+  private record Counted(
+      long documents, CollectionStatistics collection, Map<BytesRef, TermStatistics> terms) {
+    long docFreq(Term term) {
+      TermStatistics found = terms.get(term.bytes());
+      return found == null ? 0 : found.docFreq();
+    }
+  }
+
+  private final Map<String, Counted> fields = new HashMap<>();
 
   /**
+   * Adds those of a field.
+   *
    * @param counts a JSON array: documents, those with the field, its tokens, its postings
    * @param terms a JSON array of [term, documents, occurrences]
    */
-  Statistics(String field, String counts, String terms) {
-    this.field = field;
-    List<String> of = Json.parseStrings(counts);
-    this.documents = Long.parseLong(of.get(0));
-    long withField = Long.parseLong(of.get(1));
-    this.collection =
-        withField == 0
+  void add(String field, String counts, String terms) {
+    List<Long> of = Json.parseStrings(counts).stream().map(Long::parseLong).toList();
+    CollectionStatistics collection =
+        of.get(1) == 0
             ? null
-            : new CollectionStatistics(
-                field, documents, withField, Long.parseLong(of.get(2)),
-                Long.parseLong(of.get(3)));
+            : new CollectionStatistics(field, of.get(0), of.get(1), of.get(2), of.get(3));
+    Map<BytesRef, TermStatistics> each = new HashMap<>();
     for (List<String> row : Json.parseRows(terms)) {
       BytesRef term = new BytesRef(row.get(0));
-      this.terms.put(
-          term,
-          new TermStatistics(term, Long.parseLong(row.get(1)), Long.parseLong(row.get(2))));
+      each.put(
+          term, new TermStatistics(term, Long.parseLong(row.get(1)), Long.parseLong(row.get(2))));
     }
+    fields.put(field, new Counted(of.get(0), collection, each));
   }
 
   /** A searcher of a shard that scores with these. */
@@ -62,20 +66,20 @@ public final class Statistics {
     return new IndexSearcher(shard) {
       @Override
       public Query rewrite(Query query) throws IOException {
+        long documents = fields.values().iterator().next().documents;
         return super.rewrite(
-            ImpactSimilarity.askedFor(query, similarity, documents, term -> docFreq(term)));
+            ImpactSimilarity.askedFor(
+                query, similarity, documents, term -> of(term.field()).docFreq(term)));
       }
 
       @Override
       public CollectionStatistics collectionStatistics(String name) {
-        requireField(name);
-        return collection;
+        return of(name).collection;
       }
 
       @Override
       public TermStatistics termStatistics(Term term, int docFreq, long totalTermFreq) {
-        requireField(term.field());
-        TermStatistics found = terms.get(term.bytes());
+        TermStatistics found = of(term.field()).terms.get(term.bytes());
         if (found == null) { // never with the shard's own: scores would be wrong and look right
           throw new IllegalStateException("no statistics of the whole for the term " + term);
         }
@@ -84,15 +88,13 @@ public final class Statistics {
     };
   }
 
-  private long docFreq(Term term) {
-    TermStatistics found = terms.get(term.bytes());
-    return found == null ? 0 : found.docFreq();
-  }
-
-  private void requireField(String name) {
-    if (!name.equals(field)) {
-      throw new IllegalStateException("statistics of the whole are of " + field + ", not " + name);
+  private Counted of(String field) {
+    Counted found = fields.get(field);
+    if (found == null) {
+      throw new IllegalStateException(
+          "statistics of the whole are of " + fields.keySet() + ", not " + field);
     }
+    return found;
   }
 
   /**

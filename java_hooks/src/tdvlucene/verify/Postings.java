@@ -20,6 +20,7 @@ final class Postings {
   private static final int END = IndexPostings.END;
 
   private final Job job;
+  private final String of;
   private final String field;
   private final Side source;
   private final Side pruned;
@@ -35,11 +36,12 @@ final class Postings {
 
   Postings(Job job, Side source, Side pruned, ComparedField target) throws IOException {
     this.job = job;
+    this.of = target.plan().source;
     this.field = target.plan().field;
     this.source = source;
     this.pruned = pruned;
     this.target = target;
-    this.before = MultiTerms.getTerms(source.reader, field);
+    this.before = MultiTerms.getTerms(source.reader, of);
     this.after = MultiTerms.getTerms(pruned.reader, field);
     boolean whole = target.rule().keepsFrequencies();
     this.occurrences = whole && before != null && before.hasPositions() && after != null;
@@ -108,7 +110,7 @@ final class Postings {
     private final TermsEnum found = after == null ? TermsEnum.EMPTY : after.iterator();
     private final TermTable.Cursor cursor =
         target.plan().table == null ? null : target.plan().table.cursor();
-    private final IndexPostings oldPostings = new IndexPostings(source.reader, field);
+    private final IndexPostings oldPostings = new IndexPostings(source.reader, of);
     private final IndexPostings newPostings = new IndexPostings(pruned.reader, field);
     private final boolean positions = target.rule().readsPositions();
     private final int flags = occurrences ? PostingsEnum.ALL : PostingsEnum.FREQS;
@@ -170,7 +172,7 @@ final class Postings {
         if (source.live.of(doc) >= 0) {
           throw UserException.unlessDamaged(
               "TDVs of another vocabulary: " + source.index + " has the term "
-                  + TermText.show(term) + " in field '" + field + "', for which they have none");
+                  + TermText.show(term) + " in field '" + of + "', for which they have none");
         }
       }
     }

@@ -10,8 +10,12 @@ import org.apache.lucene.index.PointValues;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.rules.PlannedField;
 
-/** Compares a field's norms and points. */
-record Values(Side source, Side pruned, String field) {
+/**
+ * Compares a field's norms and points.
+ *
+ * @param of the field of the source that it was made of
+ */
+record Values(Side source, Side pruned, String of, String field) {
   /**
    * Compares the norms of all documents with the source's, or with those of the new lengths.
    *
@@ -20,7 +24,7 @@ record Values(Side source, Side pruned, String field) {
   void compareNorms(PlannedField target, int[] lengths) throws IOException {
     BakedNorms baked =
         target != null && target.isBaked() ? target.bakeFor(target.average) : null;
-    NumericDocValues old = MultiDocValues.getNormValues(source.reader, field);
+    NumericDocValues old = MultiDocValues.getNormValues(source.reader, of);
     NumericDocValues found = MultiDocValues.getNormValues(pruned.reader, field);
     for (int number = 0; number < source.live.size(); number++) {
       Long expected = norm(old, source.live.doc(number));

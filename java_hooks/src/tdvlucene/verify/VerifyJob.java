@@ -144,15 +144,28 @@ public final class VerifyJob extends FieldsJob {
     }
     FieldInfos before = source.liveFields();
     FieldInfos after = FieldInfos.getMergedFieldInfos(pruned.reader);
-    Difference.require("fields", names(before), names(after));
+    Set<String> expected = names(before);
+    for (PlannedField target : targets) {
+      FieldInfo info = before.fieldInfo(target.source);
+      if (target.isNew() && info != null) {
+        expected.add(target.field);
+        requireDescription(target.newField(info, info.number), after);
+      }
+    }
+    Difference.require("fields", expected, names(after));
     for (FieldInfo info : before) {
       PlannedField target = target(info.name);
       boolean scaled = target != null && !target.rule.keepsFrequencies();
       FieldInfo described = scaled ? Lucene.withoutPositions(info) : info;
-      Difference.require(
-          "description of field '" + info.name + "'",
-          describe(described), describe(after.fieldInfo(info.name)));
+      requireDescription(described, after);
     }
+  }
+
+  private static void requireDescription(FieldInfo expected, FieldInfos after) {
+    FieldInfo found = after.fieldInfo(expected.name);
+    Difference.require(
+        "description of field '" + expected.name + "'",
+        describe(expected), found == null ? "no such field" : describe(found));
   }
 
   private static Set<String> names(FieldInfos infos) {
@@ -222,7 +235,7 @@ public final class VerifyJob extends FieldsJob {
     long[] found = new long[1];
     Difference.in("field", plan.field, () -> {
       Postings comparison = new Postings(this, source, pruned, target);
-      phase("comparing postings", source.reader.getSumDocFreq(plan.field));
+      phase("comparing postings", source.reader.getSumDocFreq(plan.source));
       int[] lengths = overTerms(comparison);
       long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
       comparison.compareStatistics(documents);
@@ -230,7 +243,7 @@ public final class VerifyJob extends FieldsJob {
         double average = (double) comparison.tokens.sum() / documents;
         Difference.require("average length recorded", average, plan.average);
       }
-      new Values(source, pruned, plan.field).compareNorms(plan, lengths);
+      new Values(source, pruned, plan.source, plan.field).compareNorms(plan, lengths);
       found[0] = comparison.postings.sum();
     });
     return found[0];
@@ -238,10 +251,10 @@ public final class VerifyJob extends FieldsJob {
 
   /** Compares what pruning leaves as it is of a field. */
   private void compareOther(FieldInfo info) throws IOException {
-    Values values = new Values(source, pruned, info.name);
+    Values values = new Values(source, pruned, info.name, info.name);
     boolean isPruned = target(info.name) != null;
     if (!isPruned && info.getIndexOptions() != IndexOptions.NONE) {
-      PlannedField unchanged = new PlannedField(info.name, null, PostingRule.KEEP_ALL);
+      PlannedField unchanged = new PlannedField(info.name, info.name, null, PostingRule.KEEP_ALL);
       Postings comparison =
           new Postings(this, source, pruned, new ComparedField(unchanged, null));
       phase("comparing field " + info.name, source.reader.getSumDocFreq(info.name));
@@ -288,7 +301,7 @@ public final class VerifyJob extends FieldsJob {
 
   /** By number, the lengths the rule was told when the index was pruned. */
   private int[] originalLengths(PlannedField target) throws IOException {
-    phase("computing document lengths", source.reader.getSumDocFreq(target.field));
+    phase("computing document lengths", source.reader.getSumDocFreq(target.source));
     int[] lengths = new int[source.live.size()];
     for (Segment segment : Segment.of(source.reader)) {
       int[] ofSegment = segment.lengths(target, this);

@@ -1,0 +1,300 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.index.TermState;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.BooleanClause;
+import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.BoostQuery;
+import org.apache.lucene.search.CollectionStatistics;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.MatchNoDocsQuery;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TermQuery;
+import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.search.similarities.Similarity.SimScorer;
+import tdvlucene.common.Lucene;
+
+/**
+ * A search in two tiers: a field with few postings finds documents, and the field that a query asks
+ * for scores the first of them.
+ *
+ * <p>Scores are those that a search of the whole field gives the same documents. It does what {@code
+ * QueryRescorer} does at less cost: a posting list is entered once for all candidates, in the order
+ * of documents, and once no score that a candidate can still reach brings it among the hits wanted,
+ * it is left out.
+ *
+ * @param whole the field that ranks, and that queries ask for
+ * @param hot the field that finds
+ * @param depth how many of the documents found are scored by the whole
+ */
+public record Tiers(String whole, String hot, int depth) {
+  /** A list with fewer documents costs less to enter than candidates to sort out. */
+  private static final int SHORT_LIST = 512;
+
+  /** Finds documents for a query on the hot field. */
+  interface FirstTier {
+    ScoreDoc[] search(Query query, int hits) throws IOException;
+  }
+
+  /** Whether a query is a bag of the whole field's words: others ask that field alone. */
+  boolean answer(Query query) {
+    if (query instanceof BooleanQuery words) {
+      return words.clauses().stream()
+          .allMatch(clause -> !Lucene.isRequired(clause) && answer(Lucene.query(clause)));
+    }
+    Query bare = query instanceof BoostQuery boosted ? boosted.getQuery() : query;
+    return bare instanceof TermQuery one && one.getTerm().field().equals(whole);
+  }
+
+  /**
+   * The best documents, by score; at least as many as wanted where so many are found.
+   *
+   * <p>Where more are wanted than the depth, the others follow in the hot field's order. Their
+   * scores are the hot field's, less what makes the first of them no better than the last before.
+   *
+   * @param query one that these tiers {@link #answer}
+   */
+  ScoreDoc[] search(IndexSearcher searcher, Query query, int hits, FirstTier first)
+      throws IOException {
+    List<Asked> asked = Asked.of(searcher.rewrite(query));
+    ScoreDoc[] found = first.search(hotQuery(asked), Math.max(hits, depth));
+    int scored = Math.min(depth, found.length);
+    ScoreDoc[] ranked = new Candidates(found, scored).rank(searcher, asked, hits);
+    if (scored == found.length || hits <= scored) {
+      return ranked;
+    }
+    ScoreDoc[] all = Arrays.copyOf(ranked, found.length);
+    float less = scored == 0 ? 0 : found[scored].score - ranked[scored - 1].score;
+    for (int i = scored; i < found.length; i++) {
+      all[i] = new ScoreDoc(found[i].doc, found[i].score - less);
+    }
+    return all;
+  }
+
+  /** What the hot field is asked for a query. */
+  Query hotQuery(IndexSearcher searcher, Query query) throws IOException {
+    return hotQuery(Asked.of(searcher.rewrite(query)));
+  }
+
+  private Query hotQuery(List<Asked> asked) {
+    BooleanQuery.Builder any = new BooleanQuery.Builder();
+    for (Asked each : asked) {
+      Query term = new TermQuery(new Term(hot, each.term.bytes()));
+      any.add(
+          each.boost == 1 ? term : new BoostQuery(term, each.boost), BooleanClause.Occur.SHOULD);
+    }
+    return any.build();
+  }
+
+  /** A term of a query, and its weight there. */
+  private record Asked(Term term, float boost) {
+    static List<Asked> of(Query query) {
+      List<Asked> asked = new ArrayList<>();
+      if (query instanceof BooleanQuery words) {
+        for (BooleanClause clause : words) {
+          asked.addAll(of(Lucene.query(clause)));
+        }
+      } else if (query instanceof BoostQuery boosted) {
+        of(boosted.getQuery()).forEach(
+            each -> asked.add(new Asked(each.term, each.boost * boosted.getBoost())));
+      } else if (query instanceof TermQuery one) {
+        asked.add(new Asked(one.getTerm(), 1));
+      } else if (!(query instanceof MatchNoDocsQuery)) {
+        throw new IllegalStateException("no bag of words: " + query);
+      }
+      return asked;
+    }
+  }
+
+  /** A term that some document has, how it scores, and where each segment has it. */
+  private record Scored(SimScorer scorer, double most, long docFreq, Term term, TermState[] at) {}
+
+  /** Documents to be scored, in their order; one thread's. */
+  private static final class Candidates {
+    private final int[] docs;
+    private final double[] scores;
+    private final double[] sorted;
+
+    /** Whether a document may be among the hits wanted. */
+    private final boolean[] left;
+
+    private int count;
+
+    Candidates(ScoreDoc[] found, int count) {
+      this.count = count;
+      docs = new int[count];
+      for (int i = 0; i < count; i++) {
+        docs[i] = found[i].doc;
+      }
+      Arrays.sort(docs);
+      scores = new double[count];
+      sorted = new double[count];
+      left = new boolean[count];
+      Arrays.fill(left, true);
+    }
+
+    /** Those that are left, by score; equal ones in the order of documents. */
+    ScoreDoc[] rank(IndexSearcher searcher, List<Asked> asked, int hits) throws IOException {
+      List<LeafReaderContext> leaves = searcher.getIndexReader().leaves();
+      TermsEnum[] dictionaries = new TermsEnum[leaves.size()];
+      List<Scored> terms = lookUp(searcher, asked, dictionaries);
+      terms.sort(Comparator.comparingDouble(Scored::most).reversed());
+      double rest = terms.stream().mapToDouble(Scored::most).sum();
+      Segments segments = new Segments(leaves, dictionaries);
+      for (Scored term : terms) {
+        if (term.docFreq >= SHORT_LIST) {
+          leaveOut(hits, rest);
+        }
+        segments.add(term);
+        rest -= term.most;
+      }
+      ScoreDoc[] ranked = new ScoreDoc[count];
+      for (int i = 0, next = 0; i < docs.length; i++) {
+        if (left[i]) {
+          ranked[next++] = new ScoreDoc(docs[i], (float) scores[i]);
+        }
+      }
+      Arrays.sort(ranked, Comparator.comparingDouble(hit -> -hit.score)); // stable
+      return ranked;
+    }
+
+    private List<Scored> lookUp(
+        IndexSearcher searcher, List<Asked> asked, TermsEnum[] dictionaries) throws IOException {
+      List<LeafReaderContext> leaves = searcher.getIndexReader().leaves();
+      Similarity similarity = searcher.getSimilarity();
+      CollectionStatistics collection = null;
+      List<Scored> terms = new ArrayList<>(asked.size());
+      for (Asked each : asked) {
+        long docFreq = 0;
+        long totalTermFreq = 0;
+        TermState[] at = new TermState[dictionaries.length];
+        for (int leaf = 0; leaf < at.length; leaf++) {
+          if (dictionaries[leaf] == null) {
+            Terms all = leaves.get(leaf).reader().terms(each.term.field());
+            dictionaries[leaf] = all == null ? TermsEnum.EMPTY : all.iterator();
+          }
+          if (dictionaries[leaf].seekExact(each.term.bytes())) {
+            docFreq += dictionaries[leaf].docFreq();
+            totalTermFreq += dictionaries[leaf].totalTermFreq();
+            at[leaf] = dictionaries[leaf].termState();
+          }
+        }
+        if (docFreq > 0) {
+          collection =
+              collection == null ? searcher.collectionStatistics(each.term.field()) : collection;
+          SimScorer scorer =
+              similarity.scorer(
+                  each.boost, collection,
+                  searcher.termStatistics(each.term, (int) docFreq, totalTermFreq));
+          // Scores grow with frequencies, and fall with norms: no posting has a higher one.
+          double most = scorer.score(Float.MAX_VALUE, 1);
+          terms.add(new Scored(scorer, most, docFreq, each.term, at));
+        }
+      }
+      return terms;
+    }
+
+    /** Leaves out documents that so much more cannot bring among the best. */
+    private void leaveOut(int hits, double rest) {
+      if (hits >= count || Double.isInfinite(rest) || Double.isNaN(rest)) {
+        return;
+      }
+      int next = 0;
+      for (int i = 0; i < docs.length; i++) {
+        if (left[i]) {
+          sorted[next++] = scores[i];
+        }
+      }
+      Arrays.sort(sorted, 0, next);
+      double least = sorted[next - hits] * (1 - 1e-6) - rest; // as exact as float scores are
+      for (int i = 0; i < docs.length; i++) {
+        if (left[i] && scores[i] < least) {
+          left[i] = false;
+          count--;
+        }
+      }
+    }
+
+    /** The candidates by the segments that have them. */
+    private final class Segments {
+      private final List<LeafReaderContext> leaves;
+      private final TermsEnum[] dictionaries;
+      private final PostingsEnum[] used;
+      private final long[] norms = new long[docs.length];
+      private final int[] ends;
+
+      Segments(List<LeafReaderContext> leaves, TermsEnum[] dictionaries) {
+        this.leaves = leaves;
+        this.dictionaries = dictionaries;
+        this.used = new PostingsEnum[dictionaries.length];
+        this.ends = new int[dictionaries.length];
+        int next = 0;
+        for (int leaf = 0; leaf < ends.length; leaf++) {
+          int end = leaves.get(leaf).docBase + leaves.get(leaf).reader().maxDoc();
+          while (next < docs.length && docs[next] < end) {
+            next++;
+          }
+          ends[leaf] = next;
+        }
+      }
+
+      private boolean hasNorms;
+
+      void add(Scored term) throws IOException {
+        if (!hasNorms) {
+          readNorms(term.term.field());
+          hasNorms = true;
+        }
+        for (int leaf = 0; leaf < ends.length; leaf++) {
+          int from = leaf == 0 ? 0 : ends[leaf - 1];
+          if (from < ends[leaf] && term.at[leaf] != null) {
+            dictionaries[leaf].seekExact(term.term.bytes(), term.at[leaf]);
+            PostingsEnum postings = dictionaries[leaf].postings(used[leaf], PostingsEnum.FREQS);
+            used[leaf] = postings;
+            add(term.scorer, postings, leaves.get(leaf).docBase, from, ends[leaf]);
+          }
+        }
+      }
+
+      private void add(SimScorer scorer, PostingsEnum postings, int base, int from, int end)
+          throws IOException {
+        int at = -1;
+        for (int i = from; i < end; i++) {
+          int doc = docs[i] - base;
+          if (left[i]) {
+            at = at < doc ? postings.advance(doc) : at;
+            if (at == doc) {
+              scores[i] += scorer.score(postings.freq(), norms[i]);
+            }
+          }
+        }
+      }
+
+      private void readNorms(String field) throws IOException {
+        Arrays.fill(norms, 1); // as Lucene scores where there are none
+        for (int leaf = 0; leaf < ends.length; leaf++) {
+          int from = leaf == 0 ? 0 : ends[leaf - 1];
+          NumericDocValues each =
+              from < ends[leaf] ? leaves.get(leaf).reader().getNormValues(field) : null;
+          for (int i = from; each != null && i < ends[leaf]; i++) {
+            if (each.advanceExact(docs[i] - leaves.get(leaf).docBase)) {
+              norms[i] = each.longValue();
+            }
+          }
+        }
+      }
+    }
+  }
+}
