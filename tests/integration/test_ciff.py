@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -60,19 +59,6 @@ def test_a_full_index(tiny_index, tmp_path):
     assert header.description == told["description"]
     assert told["bytes"] == (tmp_path / "tiny.ciff").stat().st_size
     assert (told["terms"], told["documents"], told["tokens"]) == (len(lists), 10, tokens)
-
-
-def test_deleted_and_empty_documents_and_long_postings(make_index, tmp_path):
-    many = [Doc(f"é{i}", ["often"] * (1 + i * 97 % 300) + [f"t{i}"]) for i in range(300)]
-    many[3] = replace(many[3], deleted=True)
-    many[7] = replace(many[7], tokens=[])
-    index = make_index([many[:200], many[200:]])
-    export_ciff(index, tmp_path / "out")
-    _, lists, documents = read_ciff(tmp_path / "out")
-    living = [doc for doc in many if not doc.deleted]
-    assert [message.collection_docid for message in documents] == [doc.id for doc in living]
-    assert [message.doclength for message in documents] == [len(doc.tokens) for doc in living]
-    assert postings_of(lists, documents) == expected(living)
 
 
 def test_a_pruned_index_has_its_quantised_frequencies(tiny_index, tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import json_of, write_judged
+from command_line import write_judged
 from index_facts import identity_of
 from lucene_indexes import Doc, change
 
@@ -106,12 +106,6 @@ def test_refusals_leave_nothing(tiny_index: Path, make_index, tmp_path: Path) ->
         with pytest.raises(TdvError, match=message):
             extract_matrix(index, tmp_path / "matrix", field=field)
         assert os.listdir(tmp_path) == ["without-id"]
-
-
-def test_command(tiny_index: Path, tmp_path: Path) -> None:
-    summary = json_of("extract", "--index", tiny_index, "--output", tmp_path / "matrix")
-    assert (summary["documents"], summary["doc_count"]) == (10, 10)
-    assert summary["tokens"] == sum(load_matrix(tmp_path / "matrix").doc_len)
 
 
 def test_a_field_without_a_posting_is_told(make_index, tmp_path: Path, caplog) -> None:

@@ -71,11 +71,6 @@ def test_kind_of_norms_is_told(norms: str, make_index) -> None:
     assert found["can_be_pruned"]
 
 
-def test_default_norms_among_deleted_and_empty_documents(make_index) -> None:
-    docs = [Doc(f"d{n}", ["a"] * n, deleted=n % 2 == 0) for n in range(0, 200, 7)]
-    assert _field(inspect_index(make_index([docs, [Doc("x", None)]])))["norms"] == "default"
-
-
 def test_compound_files_count_by_what_is_in_them(make_index) -> None:
     plain = index_bytes(make_index(tiny_segments(), name="plain"))
     compound_index = make_index(tiny_segments(), name="compound", compound=True)

@@ -35,13 +35,6 @@ def test_defects_keep_their_java_stack(tiny_index, tmp_path) -> None:
         run_job(job)
 
 
-def test_errors_of_the_user_are_told_plainly(tmp_path) -> None:
-    extract = java_class("tdvlucene.extract.ExtractJob")
-    job = extract(java_index(tmp_path / "x"), "contents", str(tmp_path), 1)
-    with pytest.raises(TdvError, match="^no such index: .* is not a folder$"):
-        run_job(job)
-
-
 def test_interrupt_ends_the_job_before_it_is_raised(tiny_index, tmp_path) -> None:
     job = java_class("tdvlucene.inspect.InspectJob")(java_index(tiny_index))
 

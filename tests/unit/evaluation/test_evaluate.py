@@ -76,14 +76,6 @@ def test_ties_in_single_precision_are_ties():
     assert evaluation.values["MAP"] == 0.5
 
 
-def test_gain_is_the_grade():
-    """Linear, not exponential: trec_eval's default."""
-    run = frame({"q": {"low": 2.0, "high": 1.0}})
-    evaluation = evaluate_run(run, {"q": "text"}, {"q": {"low": 1, "high": 3}})
-    expected = (1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3))
-    assert evaluation.values["nDCG@5"] == pytest.approx(expected)
-
-
 def test_the_mean_is_over_all_judged_queries():
     """A query without an answer counts 0; topics not asked or without relevant documents do not."""
     topics = {"hit": "", "missed": "", "empty": "", "hopeless": "", "unjudged": ""}
