@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from tdv_lucene import TdvError, TermValues, embed_terms, learn_from_index, prun
 from tdv_lucene.cli import learn as learn_command
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.values.losses import BEST, recommend
 
 pytestmark = pytest.mark.jvm
 
@@ -51,6 +53,23 @@ def learn(case, output, **options) -> TermValues:
 def learned(case, tmp_path_factory) -> TermValues:
     """As nobody asks otherwise."""
     return learn(case, tmp_path_factory.mktemp("learned") / "V")
+
+
+def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(learned, capsys):
+    unsure, worse = ({"mean": m, "ci95": [m - 0.1, m + 0.1]} for m in (0.0, -0.2))
+    for difference, said in ((unsure, "drop nothing, which ranks best"), (worse, "R@1000")):
+        points = [
+            {**p, "difference": dict.fromkeys(p["difference"], difference)} for p in learned.points
+        ]
+        reduction, because = recommend(points)
+        told = {"recommended_reduction": reduction, "recommended_because": because}
+        rest = {"points": points, **told}
+        learn_command.print_points(replace(learned, manifest={**learned.manifest, **rest}))
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "0% *" in shown and said in shown.split("recommended: ")[1]
+        beyond = "drop more than the prior's 0%, and may lose over 2% of nDCG@5"
+        assert (beyond in shown) is (because == BEST)
+        assert "Learned without positions. Index with -storePositions" in shown
 
 
 def test_topics_go_through_the_analyzer_and_the_result_prunes(case, tmp_path):

@@ -69,6 +69,12 @@ def test_the_command_alone_prunes_and_the_result_is_proved(
     assert json_of("verify", "--index", source, "--pruned", pruned)["equal"]
 
 
+def test_no_gain_is_promised_without_queries(source: Path, tmp_path: Path) -> None:
+    words = ["--index", source, "--output", tmp_path / "P", "--reduction", 0.4]
+    shown = run_command("prune", *words).output
+    assert "what your users ask" in shown and "(--queries)" in shown and "nDCG" not in shown
+
+
 def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> None:
     """By the oracle, which knows no positions; with them, the proof below has its own reading."""
     source = make_index([_docs()[:35], _docs()[35:]])
@@ -121,10 +127,12 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_a_query_log_chooses_the_reduction(source: Path, log: Path, tmp_path: Path) -> None:
-    values = learn_from_index(source, log, None, tmp_path / "V")
+    words = ["--index", source, "--topics", log, "--output", tmp_path / "V"]
+    shown = " ".join(run_command("learn", *words).output.split())
+    assert "for 20 queries without judgements" in shown and "* recommended: the largest" in shown
+    values = TermValues.load(tmp_path / "V")
     words = ["--index", source, "--queries", log, "--output", tmp_path / "P"]
-    done = run_command("prune", *words)
-    shown = " ".join(done.output.split())
+    shown = " ".join(run_command("prune", *words).output.split())
     assert "By 20 queries, against the re-weighted index with nothing dropped: loses" in shown
     report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text(encoding="utf-8"))
     assert report["chosen"]["reduction"] == values.recommended_reduction

@@ -185,3 +185,12 @@ def test_an_array_larger_than_its_file_is_not_believed(tmp_path):
                 np.lib.format.write_array_header_1_0(file, header)
     with pytest.raises(TdvError, match="damaged or truncated"):
         read_word_vectors(tmp_path / "v.npz")
+
+
+@pytest.mark.parametrize("name", ["a.vec", "a.bin"])
+def test_what_is_no_vectors_file_is_refused(name, tmp_path):
+    (tmp_path / name).write_text("{not vectors}\n")
+    with pytest.raises(TdvError, match="is not a vectors file gensim can read"):
+        read_word_vectors(tmp_path / name)
+    with pytest.raises(TdvError, match="no such vectors file"):
+        read_word_vectors(tmp_path / "absent.vec")

@@ -230,6 +230,14 @@ def test_a_prior_that_drops_nothing_says_so(collection, monkeypatch, caplog) -> 
     assert "-storePositions" not in caplog.messages[-1], "it would change nothing"
 
 
+def test_of_an_index_without_positions_it_says_that_they_would_help(collection, caplog) -> None:
+    prior_values(collection[0], reductions=(None,))
+    assert "for BM25 without positions the prior drops nothing" in caplog.messages[-1]
+    assert "Index with -storePositions" in caplog.messages[-1]
+    prior_values(collection[0], lead=False, reductions=(None,))
+    assert "-storePositions" not in caplog.messages[-1]
+
+
 def test_training_starts_at_the_priors_tdvs(collection) -> None:
     matrix, prior = collection[0], Prior.load()
     features = term_features(matrix, latent_semantic_vectors(matrix, dimensions=2))

@@ -13,7 +13,7 @@ from rich.console import Console
 from tdv_lucene.evaluation.measures import MEASURES, Evaluation
 from tdv_lucene.report.page import _encoded, for_script
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
-from tdv_lucene.report.tables import extreme_queries
+from tdv_lucene.report.tables import extreme_queries, size_tables
 from tdv_lucene.report.wording import counted, shortened, visible, whole_characters
 from tdv_lucene.timing.latency import QueryTerms
 
@@ -170,3 +170,17 @@ def test_values_are_thousandths_in_two_digits_each() -> None:
     assert read == pytest.approx(values, abs=5.0001e-4)
     assert _encoded(np.array([0.5, 12.34567])) == [0.5, 12.346]
     assert _encoded(np.array([])) == ""
+
+
+def test_sizes_of_more_than_three_indexes_stand_below_each_other() -> None:
+    sizes = dict.fromkeys(("documents", "terms", "postings", "bytes"), 8)
+    indexes = {
+        name: {**sizes, "postings": 8 // n, "bytes_by_kind": {"postings": 5 - n, "terms": n}}
+        for n, name in enumerate("abcd", start=1)
+    }
+    for names, rows in (("abc", 6), ("abcd", 4)):
+        size, *kinds = size_tables({"indexes": {name: indexes[name] for name in names}})
+        assert len(size.rows) == rows and [len(table.rows) for table in kinds] == [2] * (rows == 4)
+    assert [row[0] for row in size.rows] == list("abcd")
+    assert size.rows[1][size.columns.index("postings") :][:2] == ("4", "-50.0 %")
+    assert kinds[0].rows[0] == ("postings", "4", "3", "2", "1")
