@@ -58,7 +58,7 @@ class Crashes:
         """A source that has changed since it was pruned, and the states before and after."""
         changed, described = self.folder / "changed", _described(documents)
         shutil.copytree(self.source, changed)
-        prune_index(changed, self.values, self.folder / "behind", reduction=0.3)
+        prune_index(changed, self.values, self.folder / "behind", reduction=0.3, tiers=True)
         self.behind = dump_index(self.folder / "behind")
         new = [{**doc, "id": f"n{doc['id']}"} for doc in described["segments"][0]]
         gone = [{"id": f"d{number}", "deleted": "hard"} for number in range(0, documents, 7)]

@@ -135,6 +135,7 @@ def _options(rng: random.Random) -> dict[str, Any]:
     tf = rng.choice(["scaled", "scaled", "original"])
     return {
         "reduction": rng.choice([0.0, 0.2, 0.5]),
+        "tiers": rng.random() < 0.4,
         "tf": tf,
         **({"scale": rng.choice([1.0, 2.0, 3.7])} if tf == "scaled" else {}),
         "search_as": rng.choice(["recorded", None, "lucene"]),

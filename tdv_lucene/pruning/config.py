@@ -84,7 +84,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     fidelity: float | None = option(
         None,
         "With --tiers, choose the fastest reduction and depth that return at least this share of "
-        "the ten best documents of the whole field, over --queries.  [default: 0.95]",
+        "the ten best documents of the whole field, over --queries.  [default: 0.97]",
         metavar="SHARE", check=checked_share, group="Two tiers",
     )  # fmt: skip
     max_bytes: int | str | None = option(

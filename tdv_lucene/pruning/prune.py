@@ -119,7 +119,10 @@ def write_pruned(
         fields = _fields(given, config)
 
         def decided(searcher: Searcher) -> tuple[Plan, Task]:
-            plan, told = decide(fields, config, searcher, None)
+            if config.tiers:
+                plan, told = decide_tiers(None, fields, config, searcher, task, progress)
+            else:
+                plan, told = decide(fields, config, searcher, None)
             return plan, _told_to(task, None, fields, searcher, told)
 
         return prune_shards(source, fields[0].vocabulary.field, decided, task, progress)
@@ -132,7 +135,10 @@ def write_pruned(
         at = partial(decide, fields, config, searcher, opened)
         if config.max_bytes is None:
             task = _told_to(task, opened, fields, searcher, {})
-            plan, told = decide_tiers(opened, fields, task, progress) if config.tiers else at()
+            if config.tiers:
+                plan, told = decide_tiers(opened, fields, config, searcher, task, progress)
+            else:
+                plan, told = at()
             task = _told_to(task, opened, fields, searcher, told)
             with place as folder:
                 report = write_index(opened, plan, task, folder, progress)

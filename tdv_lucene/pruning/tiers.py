@@ -24,7 +24,7 @@ from ..errors import TdvError
 from ..evaluation.topics import read_topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
-from ..index.parameters import recorded_parameters
+from ..index.parameters import Searcher, recorded_parameters
 from ..index.queries import searchable_topics
 from ..jvm.hits import Hits, OpenSearch, open_searched
 from ..jvm.searcher import make_similarity
@@ -40,11 +40,11 @@ from .planning import plan_field
 from .targets import SearchTarget, target_of
 from .writing import Task, write_index
 
-REDUCTIONS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
+REDUCTIONS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 DEPTHS = (20, 50, 100, 200)
 DEPTH = 100
 """Where a reduction is given, and nothing measured."""
-FIDELITY = 0.95
+FIDELITY = 0.97
 """The least that is allowed by default."""
 TEN = 10
 FEWEST_QUERIES = 17
@@ -113,26 +113,40 @@ class Measured:
 
 
 def decide_tiers(
-    index: Index, fields: Sequence[TermValues], task: Task, progress: Progress = silent
+    index: Index | None,
+    fields: Sequence[TermValues],
+    config: PruneConfig,
+    searcher: Searcher,
+    task: Task,
+    progress: Progress = silent,
 ) -> tuple[Plan, dict[str, Any]]:
     """Return the plan of an index in two tiers, and what its report tells.
+
+    Parameters
+    ----------
+    index
+        None for shards, where nothing is measured.
+    searcher
+        Whose defaults it is searched with.
+    task
+        A temporary index is written beside its output.
 
     Raises :class:`TdvError` when the index has a field of the hot one's name, there is nothing to
     choose by, or no candidate has the fidelity asked for.
     """
-    config, (values, *others) = task.config, fields
+    values, *others = fields
     field = values.vocabulary.field
     if others:
         raise TdvError(
             f"tiers are of one field, got TDVs of several: give those of '{field}' alone"
         )
-    if hot_field(field) in index.fields:
+    if index is not None and hot_field(field) in index.fields:
         raise TdvError(
             f"{index} has a field '{hot_field(field)}' already, the name of the hot one: prune the "
             "index that it was made of, or leave out tiers"
         )
-    target = target_of(task.searcher, config.target)
-    known = index.fields.get(field)
+    target = target_of(searcher, config.target)
+    known = None if index is None else index.fields.get(field)
     plan_at = partial(
         plan_tiers, values, config=config, target=target, what=f"{index}",
         has_norms=known is None or known.has_norms,
@@ -140,7 +154,12 @@ def decide_tiers(
     told: dict[str, Any] = {
         "validated": {}, "fidelity": None, "chosen": None, "defaults": "", "tiers": None
     }  # fmt: skip
-    if config.queries is None:
+    if index is None and config.queries is not None:
+        raise TdvError(
+            "tiers of shards are not chosen by queries: choose them on one shard, and pass its "
+            "reduction and depth for all"
+        )
+    if index is None or config.queries is None:
         if config.reduction is None:
             raise TdvError(
                 "tiers are chosen by queries: pass a log of what people ask (queries), or a "

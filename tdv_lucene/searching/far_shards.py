@@ -228,8 +228,9 @@ def merge_tiers(hot: Hits, scored: Hits, depth: int, hits: int) -> Hits:
         ]
         rest = [*zip(hot.scores[end - count : end][depth:], of_hot[depth:])]
         if rest and found:
-            less = rest[0][0] - found[-1][0]
-            rest = [(score - less, document) for score, document in rest]
+            most = np.nextafter(found[-1][0], np.float32(-np.inf))
+            less = rest[0][0] - most
+            rest = [(min(most, score - less), document) for score, document in rest]
         best = [*found, *rest][:hits]
         counts.append(len(best))
         scores += [score for score, _ in best]

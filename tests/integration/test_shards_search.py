@@ -61,6 +61,7 @@ def base(tmp_path_factory: pytest.TempPathFactory, cluster: distributed.LocalClu
     prior_values(tdv.extract_matrix(folder / "one", folder / "matrix")).save(folder / "values")
     shards = tdv.find_shards(f"{folder}/S/*", scheduler=cluster.scheduler_address)
     tdv.prune_index(shards, folder / "values", folder / "P", reduction=0.4)
+    tdv.prune_index(shards, folder / "values", folder / "T", tiers=True, reduction=0.6, depth=30)
     return folder
 
 
@@ -78,6 +79,8 @@ def far(base: Path, cluster: distributed.LocalCluster) -> Callable[[str], tdv.So
         ("P", "bm25", 7),
         ("P", "qld", 1000),
         ("P", "tfidf", 7),
+        ("T", "bm25", 7),
+        ("T", "qld", 1000),
     ],
 )
 def test_the_run_of_workers_is_that_of_one_reader(

@@ -62,7 +62,7 @@ public record Tiers(String whole, String hot, int depth) {
    * The best documents, by score; at least as many as wanted where so many are found.
    *
    * <p>Where more are wanted than the depth, the others follow in the hot field's order. Their
-   * scores are the hot field's, less what makes the first of them no better than the last before.
+   * scores are the hot field's, less what puts the first of them below the last before.
    *
    * @param query one that these tiers {@link #answer}
    */
@@ -76,9 +76,10 @@ public record Tiers(String whole, String hot, int depth) {
       return ranked;
     }
     ScoreDoc[] all = Arrays.copyOf(ranked, found.length);
-    float less = scored == 0 ? 0 : found[scored].score - ranked[scored - 1].score;
+    float most = scored == 0 ? Float.MAX_VALUE : Math.nextDown(ranked[scored - 1].score);
+    float less = scored == 0 ? 0 : found[scored].score - most;
     for (int i = scored; i < found.length; i++) {
-      all[i] = new ScoreDoc(found[i].doc, found[i].score - less);
+      all[i] = new ScoreDoc(found[i].doc, Math.min(most, found[i].score - less));
     }
     return all;
   }

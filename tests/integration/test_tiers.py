@@ -1,0 +1,282 @@
+"""Two tiers in one index: the hot field finds, and the whole one ranks the first it finds."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc, Layout, change, write_index
+from lucene_reading import open_reader
+
+import tdv_lucene as tdv
+from tdv_lucene.analysis import DEFAULT, Analysis
+from tdv_lucene.cli import _group
+from tdv_lucene.errors import TdvError
+from tdv_lucene.jvm import java_class
+from tdv_lucene.jvm.analysis import make_analyzer
+from tdv_lucene.jvm.searcher import field_bytes, make_similarity
+from tdv_lucene.peers.peers import make_peer_values
+from tdv_lucene.pruning.tiers import Measured, choose
+from tdv_lucene.ranking import SearchParameters
+
+pytestmark = pytest.mark.jvm
+
+LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS")
+WEIGHTS = Layout(norms="impact", raw=False, analysis=Analysis(pretokenized=True))
+TOPICS = {
+    **{f"q{i}": f"t{i} t{i + 1} t{2 * i + 9} t2" for i in range(1, 25)},
+    "one": "t3", "long": " ".join(f"t{i}" for i in range(1, 50)), "twice": "t5 t5 t9",
+}  # fmt: skip
+DEPTH = 12
+
+
+def _documents(seed: int = 5) -> list[Doc]:
+    rng = np.random.default_rng(seed)
+    return [
+        Doc(f"d{number}", [f"t{i}" for i in np.minimum(rng.zipf(1.4, rng.integers(2, 60)), 90)])
+        for number in rng.permutation(300)
+    ]
+
+
+def _write(path: Path, layout: Layout = LAYOUT) -> Path:
+    docs = _documents()
+    docs[17] = Doc("gone", ["t1", "t2"], deleted=True)
+    return write_index(path, [docs[:90], docs[90:260], docs[260:]], layout)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``source``, and ``made`` of it in tiers; ``weights``, and ``made-weights``."""
+    place = tmp_path_factory.mktemp("tiers")
+    for name, layout in (("source", LAYOUT), ("weights", WEIGHTS)):
+        _write(place / name, layout)
+    how: dict[str, Any] = {"tiers": True, "reduction": 0.6, "depth": DEPTH}
+    tdv.prune_index(place / "source", None, place / "made", **how)
+    tdv.prune_index(place / "weights", None, place / "made-weights", **how)
+    return place
+
+
+Answers = dict[str, list[tuple[str, float]]]
+
+
+def _search(index: Any, output: Path, topics: Any = TOPICS, **options: Any) -> Answers:
+    tdv.search_index(index, topics, output, overwrite=True, **options)
+    found = defaultdict(list)
+    for line in output.read_text().splitlines():
+        query, _, document, _, score, _ = line.split()
+        found[query].append((document, float(score)))
+    return found
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf", "impact"])
+@pytest.mark.parametrize("hits", [3, 10, 40])
+def test_the_whole_ranks_what_the_hot_field_finds(
+    home: Path, tmp_path: Path, model: str, hits: int
+) -> None:
+    index = home / ("made-weights" if model == "impact" else "made")
+    both = _search(index, tmp_path / "run", model=model, hits=hits)
+    hot = _search(index, tmp_path / "run", model=model, hits=400, tier="hot")
+    whole = _search(index, tmp_path / "run", model=model, hits=400, tier="whole")
+    assert both.keys() == hot.keys() and len(hot) >= len(TOPICS) - 1
+    for query, found in both.items():
+        ranked, rest, scored = found[:DEPTH], found[DEPTH:], dict(whole[query])
+        assert dict(ranked) == pytest.approx({d: scored[d] for d, _ in ranked}, abs=1e-4)
+        # Equal scores at the depth's end may be cut otherwise: by documents, not by ids.
+        last = hot[query][:DEPTH][-1][1]
+        sure = {document for document, score in hot[query] if score > last + 1e-3}
+        assert {d for d, _ in ranked} <= {d for d, score in hot[query] if score > last - 1e-3}
+        left = [scored[document] for document in sure - {d for d, _ in ranked}]
+        assert all(score <= ranked[-1][1] + 1e-4 for score in left)
+        assert len(found) == min(hits, len(hot[query]))
+        of_hot = [d for d, _ in hot[query] if d not in {d for d, _ in ranked}]
+        assert {d for d, _ in rest} <= {*of_hot} and (hits > DEPTH or not rest)
+        scores = [s for _, s in found]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_scores_are_those_of_lucenes_own_rescorer(home: Path, tmp_path: Path) -> None:
+    """``rescore`` and ``rerank`` of other programs do the same: score the first hits again."""
+    with open_reader(home / "made") as reader:
+        lucene = "org.apache.lucene.search."
+        searcher = java_class(lucene + "IndexSearcher")(reader.getContext())
+        searcher.setSimilarity(make_similarity(SearchParameters("bm25", k1=0.9, b=0.4)))
+        generator = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        both = _search(home / "made", tmp_path / "run", hits=DEPTH)
+        stored = reader.storedFields()
+        for qid, text in TOPICS.items():
+            hot, whole = (
+                generator.buildQuery(field, make_analyzer(DEFAULT), text)
+                for field in ("contents_hot", "contents")
+            )
+            first = searcher.search(hot, DEPTH)
+            before = {hit.doc: hit.score for hit in first.scoreDocs}
+            rescored = java_class(lucene + "QueryRescorer").rescore(
+                searcher, first, whole, 1.0, DEPTH
+            )
+            expected = {
+                stored.document(hit.doc).get("id"): hit.score - before[hit.doc]
+                for hit in rescored.scoreDocs
+            }
+            assert dict(both[qid]) == pytest.approx(expected, abs=2e-4)
+
+
+def test_where_more_is_asked_for_the_whole_can_answer(home: Path, tmp_path: Path) -> None:
+    filled = _search(home / "made", tmp_path / "run", hits=40, fill=True)
+    assert filled == _search(home / "made", tmp_path / "run", hits=40, tier="whole")
+    few = _search(home / "made", tmp_path / "run", hits=5, fill=True)
+    assert few == _search(home / "made", tmp_path / "run", hits=5)
+
+
+def test_both_fields_are_proved_and_the_hot_one_has_its_own_files(home: Path) -> None:
+    for source, made in (("source", "made"), ("weights", "made-weights")):
+        assert tdv.verify_pruned(home / source, home / made)["equal"]
+    hot = field_bytes(home / "made", "contents_hot")
+    whole = field_bytes(home / "made", "contents")
+    assert 0 < hot < sum(file.stat().st_size for file in (home / "source").glob("*.*"))
+    assert whole == -1  # the ids are there, too
+    report = json.loads((home / "made" / "tdv-manifest.json").read_text())
+    before, after = report["postings"], report["fields"]["contents_hot"]["postings"]
+    assert after == pytest.approx(0.4 * before, rel=0.05)
+    assert report["postings"] == report["postings_before"]
+
+
+def test_another_posting_of_the_hot_field_is_found(home: Path, tmp_path: Path) -> None:
+    tdv.prune_index(home / "source", None, tmp_path / "other", tiers=True, reduction=0.5)
+    plan = (home / "made" / "tdv-plan").iterdir()
+    for file in plan:
+        (tmp_path / "other" / "tdv-plan" / file.name).write_bytes(file.read_bytes())
+    with pytest.raises(TdvError, match="plan"):
+        tdv.verify_pruned(home / "source", tmp_path / "other")
+
+
+@pytest.mark.parametrize("tf", ["scaled", "original"])
+def test_an_update_brings_both_fields_up_to_date(tmp_path: Path, tf: str) -> None:
+    _write(tmp_path / "source")
+    tdv.prune_index(tmp_path / "source", None, tmp_path / "made", tiers=True, reduction=0.5, tf=tf)
+    new = [Doc(f"n{i}", [f"t{i}", "t2", "brandnew"]) for i in range(5)]
+    change(tmp_path / "source", new, deleted=["d1", "d2"], layout=LAYOUT)
+    assert tdv.update_index(tmp_path / "made")["updated"]
+    assert tdv.verify_pruned(tmp_path / "source", tmp_path / "made")["equal"]
+    found = _search(tmp_path / "made", tmp_path / "run", {"new": "brandnew"}, tier="hot")
+    assert {document for document, _ in found["new"]} == {f"n{i}" for i in range(5)}
+
+
+def test_kept_frequencies_keep_positions_of_the_whole(home: Path, tmp_path: Path) -> None:
+    tdv.prune_index(
+        home / "source", None, tmp_path / "made", tiers=True, reduction=0.5, tf="original"
+    )
+    tdv.prune_index(home / "source", None, tmp_path / "kept", reduction=0, tf="original")
+    whole = _search(tmp_path / "made", tmp_path / "run", tier="whole")
+    assert whole == _search(tmp_path / "kept", tmp_path / "run")
+    with open_reader(tmp_path / "made") as reader:
+        infos = java_class("org.apache.lucene.index.FieldInfos").getMergedFieldInfos(reader)
+        assert "POSITIONS" in infos.fieldInfo("contents").getIndexOptions().toString()
+
+
+def test_a_log_chooses_and_the_report_tells_what_it_returns(home: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.tsv"
+    log.write_text("".join(f"{q}\t{text}\n" for q, text in TOPICS.items()))
+    report = tdv.prune_index(
+        home / "source", None, tmp_path / "made", tiers=True, queries=log, fidelity=0.6
+    )
+    tiers = report["tiers"]
+    assert tiers is not None and tiers["queries"] == len(TOPICS)
+    low, high = tiers["fidelity_ci95"]
+    assert 0.6 <= tiers["fidelity"] and low <= tiers["fidelity"] <= high
+    both = _search(tmp_path / "made", tmp_path / "run", hits=10)
+    whole = _search(tmp_path / "made", tmp_path / "run", hits=10, tier="whole")
+    shares = [
+        len({d for d, _ in whole[q]} & {d for d, _ in both[q]}) / len(whole[q]) for q in whole
+    ]
+    assert tiers["fidelity"] == pytest.approx(np.mean(shares))
+    with tdv.Index.open(tmp_path / "made") as index:
+        assert index.record().tiers == ("contents", "contents_hot", tiers["depth"])
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def _measured(reduction: float, depth: int, fidelity: float, cost: float) -> Measured:
+    return Measured(reduction, depth, fidelity, (0.0, 1.0), 0.1, 10.0, 20.0, 30, cost)
+
+
+def test_the_fastest_that_is_faithful_enough_is_chosen() -> None:
+    tried = [_measured(0.5, 50, 0.99, 9), _measured(0.8, 50, 0.96, 5), _measured(0.9, 50, 0.9, 2)]
+    assert choose(tried, None, "").reduction == 0.8
+    assert choose(tried, 0.98, "").reduction == 0.5
+    assert choose(tried, 0.2, "").reduction == 0.9
+    with pytest.raises(TdvError, match=r"0\.990.*reduction 0\.5, depth 50"):
+        choose(tried, 0.995, "")
+
+
+def _with_log(place: Path, queries: int) -> Path:
+    log = place / "log.tsv"
+    log.write_text("".join(f"q{i}\tt{i + 1}\n" for i in range(queries)))
+    return log
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({}, "queries"),
+        ({"depth": 5}, "queries"),
+        ({"fidelity": 0.9, "reduction": 0.5}, "fidelity"),
+        ({"reduction": 0.5, "max_bytes": "1MB"}, "max_bytes"),
+        ({"queries": 3}, "too few"),
+        ({"queries": 30, "fidelity": 0.999999}, "fidelity"),
+        ({"reduction": 0.5, "depth": 0}, "depth"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused_and_nothing_written(
+    home: Path, tmp_path: Path, options: dict[str, Any], named: str
+) -> None:
+    if "queries" in options:
+        options = {**options, "queries": _with_log(tmp_path, options["queries"])}
+    with pytest.raises(TdvError, match=named):
+        tdv.prune_index(home / "source", None, tmp_path / "made", tiers=True, **options)
+    assert {path.name for path in tmp_path.iterdir()} <= {"log.tsv"}
+
+
+def test_other_indexes_have_one_tier(home: Path, tmp_path: Path) -> None:
+    for options in ({"tier": "hot"}, {"depth": 5}):
+        with pytest.raises(TdvError, match="no hot field"):
+            tdv.search_index(home / "source", TOPICS, tmp_path / "run", **options)
+    with pytest.raises(TdvError, match="depth"):
+        tdv.search_index(home / "made", TOPICS, tmp_path / "run", tier="whole", depth=5)
+    how: dict[str, Any] = {"tiers": True, "reduction": 0.5, "search_as": "recorded"}
+    tdv.prune_index(home / "source", None, tmp_path / "recorded", **how)
+    with pytest.raises(TdvError, match="contents_hot"):
+        tdv.prune_index(tmp_path / "recorded", None, tmp_path / "again", **how)
+    values = make_peer_values(home / "source", tmp_path / "ridf", name="ridf")
+    with pytest.raises(TdvError, match="tiers"):
+        tdv.prune_index(home / "source", values, tmp_path / "x", queries=_with_log(tmp_path, 30))
+
+
+def test_commands_tell_of_two_tiers(home: Path, tmp_path: Path) -> None:
+    log, out = _with_log(tmp_path, 40), tmp_path / "made"
+    qrels = tmp_path / "qrels"
+    qrels.write_text("".join(f"q{i} 0 d{3 * i} 1\n" for i in range(40)))
+
+    def run(*arguments: object) -> str:
+        found = CliRunner().invoke(_group, [*map(str, arguments)], catch_exceptions=False)
+        assert found.exit_code == 0, found.output
+        return found.output
+
+    told = run("prune", "--index", home / "source", "--tiers", "--queries", log, "--output", out,
+               "--fidelity", 0.5)  # fmt: skip
+    assert "contents_hot" in told and "ten best" in told and "recommended" not in told
+    told = run("search", "--index", out, "--topics", log, "--output", tmp_path / "run")
+    assert "contents_hot" in told
+    told = run("compare", "--index", home / "source", "--pruned", out, "--topics", log, "--qrels",
+               qrels, "--output", tmp_path / "compared", "--latency-budget", 1)  # fmt: skip
+    assert "Two tiers" in told and "pruned-whole" in told and "pruned-hot" in told
+    report = json.loads((tmp_path / "compared" / "report.json").read_text())
+    assert 0.5 <= report["tiers"]["pruned"]["fidelity"] <= 1
+    assert report["tiers"]["pruned"]["hot_bytes"] == field_bytes(out, "contents_hot")
+    told = run(
+        "explain", "--index", home / "source", "--pruned", out, "--tier", "hot", "--query", "t2 t3"
+    )
+    assert "t3" in told
