@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..jvm.hits import Hits
+from ..jvm.searcher import Hits
 from ..vocabulary import ByteStrings
 
 PASSAGE = b"#"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tdv_lucene.jvm.hits import Hits
 
+from tdv_lucene.jvm.searcher import Hits
 from tdv_lucene.searching.listing import Listing
 from tdv_lucene.vocabulary import ByteStrings
 
