@@ -1,8 +1,11 @@
-"""Commands as a user types them, in this process; and the files that they read and write."""
+"""Commands as a user types them, in this process or their own; and the files that they use."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,17 +14,29 @@ from click.testing import CliRunner, Result
 
 from tdv_lucene.cli import _group
 
+ROOT = Path(__file__).parents[1]
 
-def run_command(*words: object) -> Result:
-    """What a command made of its words; its errors are raised."""
-    return CliRunner().invoke(_group, [*map(str, words)], catch_exceptions=False)
+
+def run_command(*words: object, status: int = 0) -> Result:
+    """What a command that ends with this status made of its words; its errors are raised."""
+    done = CliRunner().invoke(_group, [*map(str, words)], catch_exceptions=False)
+    assert done.exit_code == status, done.output
+    return done
+
+
+def run_apart(
+    *words: object, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run Python with these words in a process of its own."""
+    return subprocess.run(
+        [sys.executable, *map(str, words)], capture_output=True, text=True, encoding="utf-8",
+        cwd=cwd, timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )  # fmt: skip
 
 
 def json_of(*words: object) -> Any:
     """What a command that goes well prints with ``--json``."""
-    done = run_command(*words, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+    return json.loads(run_command(*words, "--json").stdout)
 
 
 def write_judged(

@@ -1,6 +1,6 @@
 """Stages to be killed at, each in a process of its own: says READY, waits for a line, does one.
 
-Usage: python tests/crash_child.py prune|overwrite|extract|values|update SOURCE VALUES OUTPUT
+Usage: python tests/crash_child.py prune|overwrite|update SOURCE VALUES OUTPUT
        python tests/crash_child.py lock|commit SOURCE
 """
 
@@ -9,12 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tdv_lucene.index.inspection import inspect_index
-from tdv_lucene.jvm import java_class
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
-from tdv_lucene.values.term_values import TermValues
+from tdv_lucene import inspect_index, prune_index, update_index
 
 
 def _prune(source: str, values: str, output: str) -> None:
@@ -23,15 +18,6 @@ def _prune(source: str, values: str, output: str) -> None:
 
 def _overwrite(source: str, values: str, output: str) -> None:
     prune_index(source, values, output, reduction=0.3, overwrite=True)
-
-
-def _extract(source: str, _: str, output: str) -> None:
-    extract_matrix(source, output)
-
-
-def _values(_: str, values: str, output: str) -> None:
-    """What ``learn`` does at its end."""
-    TermValues.load(values).save(output)
 
 
 def _update(_: str, values: str, output: str) -> None:
@@ -50,18 +36,13 @@ def _lock(source: str) -> None:
 
 def _commit(source: str) -> None:
     """Delete a document and commit, as another program would."""
-    from lucene_indexes import open_writer
+    from lucene_indexes import change
 
-    writer = open_writer(Path(source))
-    term = java_class("org.apache.lucene.index.Term")("id", "d1")
-    writer.deleteDocuments(java_class("org.apache.lucene.search.TermQuery")(term))
-    writer.commit()
-    writer.close()
+    change(Path(source), deleted=["d1"])
 
 
 STAGES = {
-    "prune": _prune, "overwrite": _overwrite, "extract": _extract, "values": _values,
-    "update": _update,
+    "prune": _prune, "overwrite": _overwrite, "update": _update,
     "lock": _lock, "commit": _commit,
 }  # fmt: skip
 

@@ -1,18 +1,25 @@
 """Random small indexes with random values: every kind the rewriter must serve, from a seed.
 
-A case is plain data: the index as :mod:`testing_jar` writes it, and for each field to be pruned a
-value for every term of a live document. Terms are Latin-1 strings that stand for bytes.
+A case is the index as :mod:`testing_jar` writes it, in which terms are Latin-1 strings that stand
+for bytes, and for each field to be pruned a plan of every term of a live document.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from lucene_indexes import Doc, Layout, described_doc
+from pruning_inputs import field_plan
+
+from tdv_lucene.plan import FieldPlan
+from tdv_lucene.ranking import Baking
+from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut, WeightPower
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _OPTIONS = (
     "DOCS_AND_FREQS",
@@ -30,46 +37,12 @@ _LONGEST = 32_766
 
 
 @dataclass(frozen=True)
-class FieldRule:
-    """How one field is pruned.
-
-    Attributes
-    ----------
-    tf : "scaled" or "original"
-    scale : float
-        For "scaled" only.
-    tdv : a value for each term of a live document
-    least : the saturation from which each term's postings stay, or None for all
-    length_norm : (fixed, per token): the K of a document in its saturation, by the length
-    lead : (boost, span) of what a posting's place counts, or None for nothing
-    least_lead : the same, in the saturation
-    power : (power, unit) of weights, or None for as they are
-    baked : BM25's (k1, b) that norms hold, and a searcher's; None where norms are lengths
-    """
-
-    tf: str
-    scale: float
-    tdv: dict[bytes, np.float32]
-    least: dict[bytes, np.float32] | None
-    length_norm: tuple[float, float]
-    lead: tuple[float, float] | None
-    least_lead: tuple[float, float] | None
-    power: tuple[float, float] | None
-    baked: tuple[tuple[float, float], tuple[float, float]] | None
-
-    @property
-    def keeps(self) -> bool:
-        """Whether frequencies stay, and with them positions."""
-        return self.tf != "scaled"
-
-
-@dataclass(frozen=True)
 class Case:
     """What to write, what to prune, and how."""
 
     seed: int
     index: dict[str, Any]
-    rules: dict[str, FieldRule]
+    plans: dict[str, FieldPlan]
     threads: int
     one_segment: bool
 
@@ -144,14 +117,23 @@ def random_case(seed: int) -> Case:
     pruned = ["contents"] + [n for n in with_freqs if n != "contents" and rng.random() < 0.5]
     rng.shuffle(pruned)
     written = Case(seed, index, {}, 1, False)
-    rules = {name: _rule(rng, written, name) for name in pruned}
-    return Case(
-        seed,
-        index,
-        rules,
-        threads=rng.randint(1, 3),
-        one_segment=rng.random() < 0.2,
-    )
+    plans = {name: _plan(rng, written, name) for name in pruned}
+    return Case(seed, index, plans, threads=rng.randint(1, 3), one_segment=rng.random() < 0.2)
+
+
+def case_of(
+    segments: list[list[Doc]], tdv: Callable[[int], Sequence[float]], scale: float | None = 1.0,
+    vectors: str = "",
+) -> Case:  # fmt: skip
+    """A case made by hand; ``tdv`` gives as many numbers as there are terms, in their order."""
+    layout = Layout(vectors=vectors)
+    described = [[described_doc(doc, 0, layout) for doc in segment] for segment in segments]
+    index = {"layout": layout.described(), "segments": described}
+    written = Case(0, index, {}, threads=2, one_segment=False)
+    terms = sorted({term for term, _ in written.frequencies("contents")})
+    vocabulary = Vocabulary("contents", ByteStrings.of(terms))
+    plan = field_plan(vocabulary, np.array(tdv(len(terms)), np.float32), scale)
+    return replace(written, plans={"contents": plan})
 
 
 def _layout(rng: random.Random, names: list[str]) -> dict[str, Any]:
@@ -276,25 +258,33 @@ def _extras(rng: random.Random, number: int) -> dict[str, Any]:
     return extras
 
 
-def _rule(rng: random.Random, written: Case, field: str) -> FieldRule:
+def _plan(rng: random.Random, written: Case, field: str) -> FieldPlan:
     terms = sorted({term for term, _ in written.frequencies(field)})
-    tf = rng.choice(["scaled"] * 4 + ["original"] * 2)
-    tdv = {term: np.float32(value) for term, value in zip(terms, _values(rng, len(terms)))}
+    keeps = rng.choice(["scaled"] * 4 + ["original"] * 2) == "original"
+    tdv = np.array(_values(rng, len(terms)), np.float32)
     least = None
     if rng.random() < 0.3:
-        least = {term: np.float32(rng.choice([0, 0.2, 0.4, 0.5, 0.7, 0.99])) for term in terms}
-    length_norm = rng.choice([(0.54, 0.012), (1.0, 0.0), (0.0, 0.1), (3.6, 0.5)])
+        least = np.array([rng.choice([0, 0.2, 0.4, 0.5, 0.7, 0.99]) for _ in terms], np.float32)
+    length_norm = LengthNorm(*rng.choice([(0.54, 0.012), (1.0, 0.0), (0.0, 0.1), (3.6, 0.5)]))
     lead = rng.choice([None, None, (2.0, 4.0), (8.0, 1.0), (0.3, 200.0)])
     kind = written.index["layout"]["fields"][field]
     if "POSITIONS" not in kind["options"]:
         lead = None
     # Without a draw, so that a seed is the case it always was.
-    least_lead = lead and (lead, None, (2 * lead[0], 2 * lead[1]))[len(terms) % 3]
+    of_cut = lead and (lead, None, (2 * lead[0], 2 * lead[1]))[len(terms) % 3]
     scale = rng.choice(_SCALES)
     baked = None if kind["norms"] in ("none", "impact") else _BAKED[written.seed % len(_BAKED)]
-    weighs = kind["norms"] == "impact" and lead is None
-    power = (None, (2.0, 3.0), (0.5, 7.0))[written.seed % 3] if weighs else None
-    return FieldRule(tf, scale, tdv, least, length_norm, lead, least_lead, power, baked)
+    boost = lead and FirstPositionBoost(*lead)
+    if kind["norms"] == "impact" and lead is None:
+        boost = (None, WeightPower(2.0, 3.0), WeightPower(0.5, 7.0))[written.seed % 3]
+    cut = None
+    if least is not None:
+        cut = PostingCut(least, length_norm, of_cut and FirstPositionBoost(*of_cut))
+    vocabulary = Vocabulary(field, ByteStrings.of(terms))
+    return field_plan(
+        vocabulary, tdv, None if keeps else scale, cut=cut, boost=boost,
+        norms=baked and Baking(*baked),
+    )  # fmt: skip
 
 
 def _values(rng: random.Random, terms: int) -> list[float]:

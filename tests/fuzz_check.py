@@ -13,108 +13,45 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz_cases import Case, FieldRule, places_of, random_case, terms_of
+from fuzz_cases import Case, places_of, random_case, terms_of
 from lucene_reading import check_index
-from oracle import assert_baked, byte4_to_int, int_to_byte4, read_norms
-from pruning_inputs import field_plan
+from oracle import Postings, assert_baked, byte4_to_int, int_to_byte4
 from testing_jar import dump_index, write_described
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, extract_matrix
 from tdv_lucene.jvm import rewriter
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.plan import FieldPlan
-from tdv_lucene.ranking import Baking
-from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut, WeightPower
+from tdv_lucene.ranking.postings import FirstPositionBoost
 from tdv_lucene.simulation.collection import apply_values
-from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1
 _EXACT = 40
 """Lengths up to this one are the same number as a norm of either kind."""
 
 
-class Postings:
-    """A field's postings in NumPy arrays, before and after: terms by bytes, then documents."""
-
-    def __init__(self, case: Case, field: str) -> None:
-        self.case, self.field = case, field
-        rule = case.rules[field]
-        found = sorted(case.frequencies(field).items())
-        self.terms = sorted(rule.tdv)
-        place = {term: i for i, term in enumerate(self.terms)}
-        self.rows = np.array([place[term] for (term, _), _ in found], np.int64)
-        self.docs = np.array([doc for (_, doc), _ in found], np.int64)
-        self.before = np.array([tf for _, tf in found], np.int64)
-        self.tdv = np.array([rule.tdv[term] for term in self.terms], np.float32)
-        self.documents = sum(number >= 0 for number, _ in case.documents())
-        of_posting = self.tdv[self.rows].astype(np.float64)
-        firsts = case.first_positions(field)
-        self.first_positions = np.array([firsts[key] for key, _ in found], np.int64)
-        if rule.keeps:
-            self.after = np.where(of_posting > 0, self.before, 0).astype(np.float64)
-        else:
-            with np.errstate(over="ignore"):
-                self.after = np.rint(rule.scale * self._stored(rule) * of_posting)
-            self.after = np.where(of_posting > 0, np.maximum(self.after, 1), 0)
-        if rule.least is not None:
-            self.after[self._below(rule, _norms(case, field))] = 0
-        self.lengths = np.bincount(self.docs, self.after, self.documents)
-
-    @property
-    def places(self) -> np.ndarray:
-        """int64[D]: positions with a token."""
-        of = [places_of(doc, self.field) for number, doc in self.case.documents() if number >= 0]
-        return np.array(of, np.int64)
-
-    def _stored(self, rule: FieldRule) -> np.ndarray:
-        """float64[postings]: what frequencies count for where they are written."""
-        if rule.power is None:
-            return self._counted(rule.lead)
-        power, unit = rule.power
-        factor = ((np.minimum(self.before, 1023) / unit) ** (power - 1)).astype(np.float32)
-        return (self.before.astype(np.float32) * factor).astype(np.float64)
-
-    def _counted(self, lead: tuple[float, float] | None) -> np.ndarray:
-        """float64[postings]: what frequencies count for, a product of float32; from the 1,024th
-        place on as at that."""
-        if lead is None:
-            return self.before.astype(np.float64)
-        boost, span = lead
-        place = np.minimum(self.first_positions, 1023)
-        factor = (1 + boost / (1 + place / span) ** 2).astype(np.float32)
-        return (self.before.astype(np.float32) * factor).astype(np.float64)
-
-    def _below(self, rule: FieldRule, norms: str) -> np.ndarray:
-        """bool[postings]: saturation below the term's least, by the length the norm tells."""
-        lengths = np.bincount(self.docs, self.before, self.documents).astype(np.int64)
-        if norms == "impact":  # the largest weight
-            lengths[:] = 0
-            np.maximum.at(lengths, self.docs, self.before)
-        if norms in ("default", "overlaps"):
-            lengths = read_norms(list(map(int_to_byte4, self.places.tolist())))
-        least = np.array([rule.least[term] for term in self.terms], np.float32)[self.rows]
-        fixed, per_token = rule.length_norm
-        length_norm = fixed + per_token * lengths[self.docs].astype(np.float64)
-        counted = self._counted(rule.least_lead)
-        return counted < least.astype(np.float64) * (counted + length_norm)
-
-    def kept(self) -> dict[tuple[bytes, int], int]:
-        """(Term, document) -> new frequency."""
-        return {
-            (self.terms[self.rows[i]], int(self.docs[i])): int(self.after[i])
-            for i in np.flatnonzero(self.after)
-        }
+def postings_of(case: Case, field: str) -> Postings:
+    """What the field's plan makes of the documents as they were given."""
+    plan, found = case.plans[field], sorted(case.frequencies(field).items())
+    place, firsts = {t: i for i, t in enumerate(plan.vocabulary.terms)}, case.first_positions(field)
+    rows, docs, before, first = (
+        np.array(column, np.int64)
+        for column in (
+            [place[term] for (term, _), _ in found], [doc for (_, doc), _ in found],
+            [tf for _, tf in found], [firsts[key] for key, _ in found],
+        )
+    )  # fmt: skip
+    live = [doc for number, doc in case.documents() if number >= 0]
+    places = np.array([places_of(doc, field) for doc in live], np.int64)
+    return Postings(plan, rows, docs, before, len(live), _norms(case, field), first, places)
 
 
 def run_case(seed: int, scratch: Path) -> str:
-    """Check one case; return what became of it: the kinds of tf, or why it was refused.
+    """Check the case of a seed."""
+    return check_case(random_case(seed), scratch)
 
-    Raises
-    ------
-    AssertionError
-        When anything differs from what it should be.
-    """
-    case = random_case(seed)
+
+def check_case(case: Case, scratch: Path) -> str:
+    """Check one case; return what became of it: the kinds of tf, or why it was refused."""
     source, pruned = scratch / "source", scratch / "pruned"
     for folder in (source, pruned, scratch / "matrix"):
         shutil.rmtree(folder, ignore_errors=True)
@@ -123,13 +60,16 @@ def run_case(seed: int, scratch: Path) -> str:
     _check_source(case, before)
     refusals = _why_refused(case)
     if not any(part.startswith("no field") for part in refusals):
-        for field in case.rules:
+        for field in case.plans:
             matrix = extract_matrix(source, scratch / "matrix", field=field, overwrite=True)
             _check_extraction(case, field, matrix)
             _check_simulation(case, field, matrix)
     pruned.mkdir()
     try:
-        counts = _rewrite(case, source, pruned)
+        counts = rewriter.rewrite_index(
+            source, pruned, [*case.plans.values()], threads=case.threads,
+            user_data={"tdv.seed": str(case.seed)}, one_segment=case.one_segment,
+        )  # fmt: skip
     except TdvError as error:
         assert _digest(source) == digest, "the source was changed"
         told = [part for part in refusals if part in str(error)]
@@ -138,26 +78,19 @@ def run_case(seed: int, scratch: Path) -> str:
     assert not refusals, f"not refused: {refusals}"
     assert _digest(source) == digest, "the source was changed"
     after = _in_order_of_source(case, dump_index(pruned))
-    for field in case.rules:
+    for field in case.plans:
         _check_field(case, field, before, after)
     _check_counts(case, counts, after)
     _check_rest(case, before, after)
     check_index(pruned)
     _check_verification(case, source, pruned, after)
-    return " and ".join(sorted({rule.tf for rule in case.rules.values()}))
-
-
-def _rewrite(case: Case, source: Path, pruned: Path) -> dict[str, Any]:
-    fields = [_plan(field, rule) for field, rule in case.rules.items()]
-    return rewriter.rewrite_index(
-        source, pruned, fields, threads=case.threads, user_data={"tdv.seed": str(case.seed)},
-        one_segment=case.one_segment,
-    )  # fmt: skip
+    kinds = {"original" if plan.scale is None else "scaled" for plan in case.plans.values()}
+    return " and ".join(sorted(kinds))
 
 
 def _check_verification(case: Case, source: Path, pruned: Path, after: dict[str, Any]) -> None:
     """The package's own verification agrees, and notices where a value has changed."""
-    fields = [_with_average(case, _plan(f, rule)) for f, rule in case.rules.items()]
+    fields = [_with_average(case, plan) for plan in case.plans.values()]
 
     def compare(fields: list[FieldPlan]) -> dict[str, Any]:
         return rewriter.prove_pruned(source, pruned, fields, threads=case.threads)
@@ -167,7 +100,7 @@ def _check_verification(case: Case, source: Path, pruned: Path, after: dict[str,
     except TdvError as error:
         assert case.one_segment and "is sorted and" in str(error), error
         return
-    kept = [sum(map(len, after["postings"].get(field, {}).values())) for field in case.rules]
+    kept = [sum(map(len, after["postings"].get(field, {}).values())) for field in case.plans]
     assert found["postings"] == sum(kept)
     for place, plan in enumerate(fields):
         if kept[place]:
@@ -187,29 +120,9 @@ def _with_average(case: Case, plan: FieldPlan) -> FieldPlan:
     """What verification is told beside: the average length that an index records."""
     if plan.norms is None:
         return plan
-    lengths = Postings(case, plan.field).lengths
+    lengths = postings_of(case, plan.field).lengths
     average = lengths.sum() / max(1, np.count_nonzero(lengths)) or 1.0
     return replace(plan, norms=replace(plan.norms, average_length=float(average)))
-
-
-def _plan(field: str, rule: FieldRule) -> FieldPlan:
-    def array(by_term: dict[bytes, np.float32]) -> np.ndarray:
-        return np.array([by_term[term] for term in sorted(by_term)], np.float32)
-
-    cut, boost = None, rule.lead and FirstPositionBoost(*rule.lead)
-    if rule.least is not None:
-        counted = rule.least_lead and FirstPositionBoost(*rule.least_lead)
-        cut = PostingCut(array(rule.least), LengthNorm(*rule.length_norm), counted)
-    if rule.power is not None:
-        boost = WeightPower(*rule.power)
-    return field_plan(
-        Vocabulary(field, ByteStrings.of(sorted(rule.tdv))),
-        array(rule.tdv),
-        None if rule.keeps else rule.scale,
-        cut=cut,
-        boost=boost,
-        norms=rule.baked and Baking(*rule.baked),
-    )
 
 
 def _digest(folder: Path) -> dict[str, str]:
@@ -224,18 +137,19 @@ def _why_refused(case: Case) -> list[str]:
     postings and vectors are written beside each other.
     """
     present = {name for doc in case.read() for name in doc["fields"]}
-    found = [f"no field '{field}'" for field in case.rules if field not in present]
+    found = [f"no field '{field}'" for field in case.plans if field not in present]
     if found:  # before anything is written
         return found
-    for field, rule in case.rules.items():
+    for field, plan in case.plans.items():
         vectors = case.index["layout"]["fields"][field]["vectors"]
         held = any(terms_of(doc, field) for number, doc in case.documents() if number >= 0)
-        of_saturation = rule.least is not None and rule.least_lead is not None
-        reads = of_saturation or (rule.lead is not None and not rule.keeps)
+        of_saturation = plan.cut is not None and plan.cut.position_boost is not None
+        is_lead = isinstance(plan.boost, FirstPositionBoost)
+        reads = of_saturation or (is_lead and plan.scale is not None)
         if reads and vectors and "p" not in vectors and held:
             found.append("hold no positions")
-    for field in case.rules:
-        postings = Postings(case, field)
+    for field in case.plans:
+        postings = postings_of(case, field)
         if np.any(postings.after > _LARGEST) or np.any(postings.lengths > _LARGEST):
             found.append("use a smaller scale")
     return found
@@ -278,15 +192,19 @@ def _frequencies(dump: dict[str, Any], field: str) -> dict[tuple[bytes, int], in
 
 
 def _check_extraction(case: Case, field: str, matrix: Any) -> None:
-    expected = Postings(case, field)
+    expected = postings_of(case, field)
     assert list(matrix.vocabulary.terms) == expected.terms
     np.testing.assert_array_equal(matrix.indices, expected.docs)
     np.testing.assert_array_equal(matrix.data, expected.before)
     np.testing.assert_array_equal(
         np.diff(matrix.indptr), np.bincount(expected.rows, minlength=len(expected.terms))
     )
-    lengths = np.bincount(expected.docs, expected.before, expected.documents)
-    np.testing.assert_array_equal(matrix.doc_len, lengths)
+    np.testing.assert_array_equal(matrix.doc_len, expected.tokens)
+    kind = case.norms_of(field)
+    norms = [0 if kind == "none" else _norm(int(places), kind) for places in expected.places]
+    np.testing.assert_array_equal(matrix.norms, norms)
+    ids = [doc["id"] for number, doc in case.documents() if number >= 0]
+    assert [name.decode() for name in matrix.doc_ids] == ids
     has_positions = "POSITIONS" in case.index["layout"]["fields"][field]["options"]
     assert (matrix.first_positions is not None) == has_positions
     if has_positions:
@@ -295,15 +213,15 @@ def _check_extraction(case: Case, field: str, matrix: Any) -> None:
 
 def _check_simulation(case: Case, field: str, matrix: Any) -> None:
     """What learning foresees of the pruned index is what it must become."""
-    rule, expected = case.rules[field], Postings(case, field)
-    if rule.lead or rule.power or expected.after.max(initial=0) > _LARGEST:
+    plan, expected = case.plans[field], postings_of(case, field)
+    if plan.boost or expected.after.max(initial=0) > _LARGEST:
         return
     if _norms(case, field) == "overlaps" and expected.places.max(initial=0) == 1:
         return  # arrays cannot tell one place a document from weights
-    tdv, scale = expected.tdv, rule.scale
-    if rule.keeps:
+    tdv, scale = plan.tdv, plan.scale
+    if scale is None:
         tdv, scale = (tdv > 0).astype(np.float32), 1.0
-    foreseen = apply_values(matrix, tdv, scale, _plan(field, rule).cut)
+    foreseen = apply_values(matrix, tdv, scale, plan.cut)
     assert foreseen.postings == np.count_nonzero(expected.after)
     totals = np.bincount(expected.rows, expected.after, len(expected.terms))
     np.testing.assert_array_equal(foreseen.statistics.total_term_freq, totals)
@@ -312,26 +230,25 @@ def _check_simulation(case: Case, field: str, matrix: Any) -> None:
 
 
 def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str, Any]) -> None:
-    postings = Postings(case, field)
-    keeps = case.rules[field].keeps
+    postings = postings_of(case, field)
+    keeps = case.plans[field].scale is None
     kept = postings.kept()
     assert _frequencies(after, field) == kept, f"postings of {field}"
-    _check_occurrences(field, before, after, keeps)
+    check_occurrences(field, before, after, keeps)
     kind, found = _norms(case, field), after["norms"].get(field, {})
     assert found.keys() == before["norms"].get(field, {}).keys(), f"norms of {field}"
-    baked = case.rules[field].baked
+    baked = case.plans[field].norms
     if baked is not None:
         docs = np.array(list(map(int, found)), np.int64)
         norms = np.zeros(len(postings.lengths), np.int64)
         norms[docs] = list(found.values())
         assert_baked(norms, postings.lengths, kind, baked)
-    tokens = np.bincount(postings.docs, postings.before, postings.documents).astype(int)
     for doc, norm in found.items() if baked is None else ():
         number, old = int(doc), before["norms"][field][doc]
         expected = _norm(int(postings.lengths[number]), kind)
         if kind in ("default", "overlaps"):
-            places = int(postings.places[number])
-            expected = _share(old, places, int(tokens[number]), int(postings.lengths[number]))
+            places, tokens = int(postings.places[number]), int(postings.tokens[number])
+            expected = _share(old, places, tokens, int(postings.lengths[number]))
         assert norm == expected, f"norm {norm} of {field} in {doc}, expected {expected}"
     documents = len({doc for _, doc in kept})
     sums = [documents, len(kept), sum(kept.values())]
@@ -376,7 +293,7 @@ def _in_order_of_source(case: Case, dump: dict[str, Any]) -> dict[str, Any]:
     return dump
 
 
-def _check_occurrences(
+def check_occurrences(
     field: str, before: dict[str, Any], after: dict[str, Any], keeps: bool
 ) -> None:
     """Positions, offsets and payloads stay with original frequencies, else they go."""
@@ -402,9 +319,9 @@ def _vectors(
 
 
 def _check_counts(case: Case, counts: dict[str, Any], after: dict[str, Any]) -> None:
-    for place, field in enumerate(case.rules):
+    for place, field in enumerate(case.plans):
         said = counts if place == 0 else counts["fields"][field]
-        postings = Postings(case, field)
+        postings = postings_of(case, field)
         assert said["postings_before"] == len(postings.before)
         assert said["terms_before"] == len(postings.terms)
         assert said["postings"] == np.count_nonzero(postings.after)
@@ -420,7 +337,7 @@ def _check_rest(case: Case, before: dict[str, Any], after: dict[str, Any]) -> No
     for old, new in zip(before["documents"], after["documents"]):
         assert new == old
     for kind in ("postings", "norms", "vectors"):
-        names = {*before[kind], *after[kind]} - {*case.rules}
+        names = {*before[kind], *after[kind]} - {*case.plans}
         for name in names:
             assert after[kind].get(name, {}) == before[kind].get(name, {}), f"{kind} of {name}"
     data = {k: v for k, v in after["user_data"].items() if not k.startswith("tdv.")}
@@ -429,6 +346,9 @@ def _check_rest(case: Case, before: dict[str, Any], after: dict[str, Any]) -> No
     sizes = [segment["documents"] for segment in old]
     if case.one_segment:
         sizes = [sum(sizes)] if sizes else []
+    else:
+        compound = [[each["compound"] for each in some] for some in (old, after["segments"])]
+        assert compound[0] == compound[1]
     assert [segment["documents"] for segment in after["segments"]] == sizes
     assert {segment["sort"] for segment in after["segments"]} <= {s["sort"] for s in old}
     assert not any(segment["deleted"] for segment in after["segments"])

@@ -19,12 +19,8 @@ from fuzz_cases import _document, _extras, _layout, _segments, _vocabulary
 from lucene_reading import check_index
 from testing_jar import change_described, dump_index, write_described
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene import TdvError, TermDocumentMatrix, extract_matrix, prune_index, update_index
 from tdv_lucene.pruning import drift
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking.postings import FirstPositionBoost, describe_boost
 from tdv_lucene.values.posting_rule import make_posting_rule

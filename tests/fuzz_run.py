@@ -1,4 +1,4 @@
-"""Many fuzzing cases: ``scripts/fuzz --cases N --seed S [--jobs N]``.
+"""Many fuzzing cases: ``scripts/fuzz --cases N --seed S``.
 
 With ``--histories`` a case is an index that changes and one that follows it. Case i has seed S + i.
 What fails is printed with its seed, and ``--seed THAT --cases 1`` runs it again. A case that takes
@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
-import itertools
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import traceback
@@ -57,30 +55,14 @@ def main() -> None:
     )
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--histories", action="store_true", help="of indexes that change")
     parser.add_argument("--limit", type=float, default=600, help="seconds for one case")
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # Each index is tiny: the time goes to compiling, not to what was compiled.
     os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    if asked.jobs == 1:
-        seeds = range(asked.seed, asked.seed + asked.cases)
-        sys.exit(not run_cases(seeds, asked.histories, asked.limit))
-    options = ["--limit", str(asked.limit), *["--histories"] * asked.histories]
-    ends = [asked.seed + asked.cases * job // asked.jobs for job in range(asked.jobs + 1)]
-    jobs = [
-        subprocess.Popen(
-            [sys.executable, __file__, "--seed", str(begin), "--cases", str(end - begin), *options]
-        )
-        for begin, end in itertools.pairwise(ends)
-        if end > begin
-    ]
-    try:
-        sys.exit(any([job.wait() for job in jobs]))
-    finally:
-        for job in jobs:
-            job.terminate()
+    seeds = range(asked.seed, asked.seed + asked.cases)
+    sys.exit(not run_cases(seeds, asked.histories, asked.limit))
 
 
 if __name__ == "__main__":

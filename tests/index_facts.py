@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tdv_lucene.analysis import Analysis
+from tdv_lucene import Analysis, Index, Source
 from tdv_lucene.index import analysis
 from tdv_lucene.index.field_analysis import FieldAnalysis
-from tdv_lucene.index.index import Index
 from tdv_lucene.index.parameters import recorded_parameters as parameters_of
 from tdv_lucene.ranking import SearchParameters
-from tdv_lucene.source import Source
 
 
 def identity_of(index: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Small Lucene indexes written through Lucene itself, of every kind the package must serve.
+"""Small Lucene indexes of every kind the package must serve, written by the testing jar.
 
 The default is what Anserini writes: ``id`` (stored, indexed, and in doc values), the field
 (DOCS_AND_FREQS with norms), ``raw`` stored. A document's tokens are given one by one, so that any
@@ -7,10 +7,14 @@ bytes can be a term.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from testing_jar import change_described, write_described
 
 from tdv_lucene.analysis import DEFAULT, Analysis
 from tdv_lucene.index.analysis import as_user_data
@@ -18,16 +22,6 @@ from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
 
 _LUCENE = "org.apache.lucene."
-_SIMILARITIES = {
-    "default": _LUCENE + "search.similarities.BM25Similarity",
-    "accurate": "io.anserini.search.similarity.AccurateBM25Similarity",
-    "impact": "io.anserini.search.similarity.ImpactSimilarity",
-}
-# pyjnius takes the first constructor whose arguments are objects, whatever their class.
-_STREAM_FIELD = (
-    "(Ljava/lang/String;Lorg/apache/lucene/analysis/TokenStream;"
-    "Lorg/apache/lucene/index/IndexableFieldType;)V"
-)
 
 
 @dataclass(frozen=True)
@@ -47,77 +41,79 @@ class Layout:
     field: str = "contents"
     options: str = "DOCS_AND_FREQS"
     vectors: str = ""  # any of "v" (vectors), "p" (their positions), "o" (offsets)
-    norms: str = "default"  # a key of _SIMILARITIES, or "none"
+    norms: str = "default"  # or "accurate", "impact", "none"
     raw: bool = True
     extras: bool = False  # doc values, points, a k-NN vector
     title: str = "DOCS_AND_FREQS_AND_POSITIONS"  # index options of the second field
     title_vectors: str = ""
     compound: bool = False
-    sort: str = ""  # a numeric doc-values field to sort the index by
-    soft_deletes: str = ""  # the soft-deletes field
+    sort: bool = False  # by a numeric doc-values field
+    soft_deletes: bool = False
     parent: str = ""  # Lucene 10's field of nested documents: a segment's are one block
     id_doc_values: bool = True
     analysis: Analysis | None = DEFAULT  # that it says queries are to have; None if it is silent
 
-    @property
-    def offsets(self) -> bool:
-        """Whether tokens have offsets, in postings or vectors."""
-        return "OFFSETS" in self.options or "o" in self.vectors
+    def described(self) -> dict[str, Any]:
+        """As the testing jar has it."""
+        of_title = "default" if self.norms == "none" else self.norms
+        fields = {
+            self.field: {"options": self.options, "vectors": self.vectors, "norms": self.norms},
+            "title": {"options": self.title, "vectors": self.title_vectors, "norms": of_title},
+        }
+        return {
+            "fields": fields, "compound": self.compound, "sorted": self.sort,
+            "softDeletes": self.soft_deletes, "idDocValues": self.id_doc_values,
+            "userData": {} if self.analysis is None else as_user_data(self.analysis),
+            **({"parent": self.parent} if self.parent else {}),
+        }  # fmt: skip
 
 
-def without_raw_bytes(segments: Iterable[Iterable[Doc]]) -> list[list[Doc]]:
-    """The same documents without tokens that are no text: Lucene 10 gives those no offsets."""
-    return [
-        [
-            replace(doc, tokens=[token for token in doc.tokens if isinstance(token, str)])
-            if doc.tokens
-            else doc
-            for doc in segment
-        ]
-        for segment in segments
-    ]
+def _tokens(tokens: Iterable[str | bytes]) -> list[list[Any]]:
+    """Tokens one after the other, a blank between them, as the testing jar has them."""
+    found, at = [], 0
+    for token in tokens:
+        term = token.encode() if isinstance(token, str) else token
+        length = len(token)
+        found.append([term.decode("latin-1"), 1, at, at + length, None])
+        at += length + 1
+    return found
+
+
+def described_doc(doc: Doc, number: int, layout: Layout) -> dict[str, Any]:
+    fields = {} if doc.tokens is None else {layout.field: [_tokens(doc.tokens)]}
+    if doc.title:
+        fields["title"] = [_tokens(doc.title)]
+    dead = "soft" if layout.soft_deletes else "hard"
+    found: dict[str, Any] = {"id": doc.id, "fields": fields, "deleted": dead * doc.deleted}
+    if layout.raw:
+        found["raw"] = " ".join(map(str, doc.tokens or ()))
+    if layout.extras or layout.sort:
+        vector = [1.0 + number, 2.0, 3.0]
+        found |= {"rank": number * 7 % 11, "year": 1900 + number, "embedding": vector}
+    return found
 
 
 def write_index(path: Path, segments: Iterable[Iterable[Doc]], layout: Layout = Layout()) -> Path:
     """Write one Lucene segment for each inner iterable, then apply the deletions."""
-    writer = open_writer(path, layout)
-    try:
-        deleted = []
-        number = 0
-        for segment in segments:
-            documents = []
-            for doc in segment:
-                documents.append(_document(doc, number, layout))
-                number += 1
-                deleted += [doc.id] if doc.deleted else []
-            _add(writer, documents, layout)
-            writer.flush()
-        for doc_id in deleted:
-            delete_document(writer, doc_id, layout)
-        if layout.analysis is not None:
-            say(writer, as_user_data(layout.analysis))
-        writer.commit()
-    finally:
-        writer.close()
+    numbers = itertools.count()
+    described = [[described_doc(doc, next(numbers), layout) for doc in part] for part in segments]
+    write_described(path, {"layout": layout.described(), "segments": described})
     return path
 
 
 def change(
-    path: Path, added: Sequence[Doc] = (), deleted: Sequence[str] = (), merge: int = 0,
-    policy: str = "Tiered", layout: Layout = Layout(),
+    path: Path, added: Sequence[Doc] = (), deleted: Iterable[str] = (), merge: int = 0,
+    policy: str = "by size", layout: Layout = Layout(),
 ) -> None:  # fmt: skip
     """Go on with an index in one commit."""
-    writer = open_writer(path)
-    for number, doc in enumerate(added):
-        writer.addDocument(_document(doc, 100 + number, layout))
-    for name in deleted:
-        delete_document(writer, name, layout)
-    if merge:
-        merging = java_class(f"{_LUCENE}index.{policy}MergePolicy")()
-        writer.getConfig().setMergePolicy(merging)
-        writer.forceMerge(merge)
-    writer.commit()
-    writer.close()
+    kind = "soft" if layout.soft_deletes else "hard"
+    step: dict[str, Any] = {
+        "add": [described_doc(doc, 100 + number, layout) for number, doc in enumerate(added)],
+        "change": [{"id": name, "deleted": kind} for name in deleted],
+        **({"merge": merge} if merge else {}),
+    }
+    policy = policy if merge else "none"
+    change_described(path, {"layout": layout.described(), "steps": [step], "policy": policy})
 
 
 def write_texts(path: Path, texts: Sequence[str], analysis: Analysis, *, raw: bool = True) -> Path:
@@ -167,10 +163,20 @@ def bytes_that_are_no_text(number: int):
     stored = java_class(_LUCENE + "document.StoredField")
     document.add(stored("_source", value, signature="(Ljava/lang/String;[B)V"))
     document.add(_binary_doc_values("_id", value))
-    _add_tokens(
-        document, "contents", ["quick", f"w{number}", "index"], _field_type("DOCS_AND_FREQS", "")
-    )
+    document.add(text_field("contents", f"quick w{number} index", "DOCS_AND_FREQS"))
     return document
+
+
+def text_field(name: str, text: str, options: str):
+    """A field of what the writer's analyzer makes of a text, with these index options."""
+    kind = java_class(_LUCENE + "document.FieldType")()
+    kind.setIndexOptions(getattr(java_class(_LUCENE + "index.IndexOptions"), options))
+    # pyjnius takes the first constructor whose arguments are objects, whatever their class.
+    return java_class(_LUCENE + "document.Field")(
+        name, text, kind,
+        signature="(Ljava/lang/String;Ljava/lang/CharSequence;"
+        "Lorg/apache/lucene/index/IndexableFieldType;)V",
+    )  # fmt: skip
 
 
 def say(writer, user_data: Mapping[str, str]) -> None:
@@ -181,101 +187,16 @@ def say(writer, user_data: Mapping[str, str]) -> None:
     writer.setLiveCommitData(entries.entrySet())
 
 
-def open_writer(path: Path, layout: Layout = Layout()):
+def open_writer(path: Path):
     """A Lucene ``IndexWriter`` on ``path``: it holds the write lock until closed."""
     config = java_class(_LUCENE + "index.IndexWriterConfig")()
     config.setMergePolicy(java_class(_LUCENE + "index.NoMergePolicy").INSTANCE)
-    config.setUseCompoundFile(layout.compound)
-    if layout.norms != "none":
-        config.setSimilarity(java_class(_SIMILARITIES[layout.norms])())
-    if layout.sort:
-        numbers = java_class(_LUCENE + "search.SortField$Type").LONG
-        by = java_class(_LUCENE + "search.SortField")(layout.sort, numbers, True)
-        config.setIndexSort(java_class(_LUCENE + "search.Sort")(by))
-    if layout.soft_deletes:
-        config.setSoftDeletesField(layout.soft_deletes)
-    if layout.parent:
-        config.setParentField(layout.parent)
     return java_class(_LUCENE + "index.IndexWriter")(_directory(path), config)
-
-
-def _add(writer, documents: list, layout: Layout) -> None:
-    if not layout.parent:
-        for document in documents:
-            writer.addDocument(document)
-        return
-    block = java_class("java.util.ArrayList")()
-    for document in documents:
-        block.add(document)
-    writer.addDocuments(block)
 
 
 def _directory(path: Path):
     paths = java_class("java.nio.file.Paths")
     return java_class(_LUCENE + "store.FSDirectory").open(paths.get(str(path)))
-
-
-def delete_document(writer, doc_id: str, layout: Layout) -> None:
-    term = java_class(_LUCENE + "index.Term")("id", doc_id)
-    if layout.soft_deletes:
-        mark = java_class(_LUCENE + "document.NumericDocValuesField")(layout.soft_deletes, 1)
-        writer.updateDocValues(term, mark)
-    else:
-        writer.deleteDocuments(java_class(_LUCENE + "search.TermQuery")(term))
-
-
-def _document(doc: Doc, number: int, layout: Layout):
-    document = java_class(_LUCENE + "document.Document")()
-    stored = java_class(_LUCENE + "document.Field$Store").YES
-    if doc.id:
-        document.add(java_class(_LUCENE + "document.StringField")("id", doc.id, stored))
-    if doc.id and layout.id_doc_values:
-        document.add(_binary_doc_values("id", doc.id.encode()))
-    if layout.raw:
-        raw = " ".join(map(str, doc.tokens or ()))
-        document.add(java_class(_LUCENE + "document.StoredField")("raw", raw))
-    if doc.tokens is not None:
-        kind = _field_type(layout.options, layout.vectors, omit_norms=layout.norms == "none")
-        _add_tokens(document, layout.field, doc.tokens, kind)
-    if doc.title:
-        kind = _field_type(layout.title, layout.title_vectors)
-        _add_tokens(document, "title", doc.title, kind)
-    if layout.extras or layout.sort:
-        _add_extras(document, number, layout)
-    return document
-
-
-def _add_tokens(document, name: str, tokens: Sequence[str | bytes], kind) -> None:
-    """Text as one analysed value, so that it has offsets; raw bytes as one value a token."""
-    new_field = java_class(_LUCENE + "document.Field")
-    text = " ".join(token for token in tokens if isinstance(token, str))
-    if text or not tokens:  # an empty text: the field is present and has length 0
-        words = java_class(_LUCENE + "analysis.core.WhitespaceTokenizer")()
-        words.setReader(java_class("java.io.StringReader")(text))
-        document.add(new_field(name, words, kind, signature=_STREAM_FIELD))
-    raw_kind = java_class(_LUCENE + "document.FieldType")(kind)
-    raw_kind.setTokenized(False)
-    for token in tokens:
-        if isinstance(token, bytes):
-            document.add(new_field(name, _bytes_ref(token), raw_kind))
-
-
-def _field_type(options: str, vectors: str, omit_norms: bool = False):
-    kind = java_class(_LUCENE + "document.FieldType")()
-    kind.setIndexOptions(getattr(java_class(_LUCENE + "index.IndexOptions"), options))
-    kind.setOmitNorms(omit_norms)
-    kind.setStoreTermVectors(bool(vectors))
-    kind.setStoreTermVectorPositions("p" in vectors)
-    kind.setStoreTermVectorOffsets("o" in vectors)
-    return kind
-
-
-def _add_extras(document, number: int, layout: Layout) -> None:
-    rank = layout.sort or "rank"
-    document.add(java_class(_LUCENE + "document.NumericDocValuesField")(rank, number * 7 % 11))
-    document.add(java_class(_LUCENE + "document.LongPoint")("year", 1900 + number))
-    vector = [1.0 + number, 2.0, 3.0]
-    document.add(java_class(_LUCENE + "document.KnnFloatVectorField")("embedding", vector))
 
 
 def _binary_doc_values(name: str, value: bytes):

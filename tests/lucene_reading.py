@@ -1,4 +1,4 @@
-"""Read small indexes document by document through Lucene, to compare what was not pruned."""
+"""Read small indexes through Lucene itself."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from tdv_lucene.jvm.analysis import make_analyzer
 from tdv_lucene.jvm.searcher import open_searched
 
 _LUCENE = "org.apache.lucene."
-_NO_MORE = 2**31 - 1
-_ALL = 120  # PostingsEnum.ALL
 
 
 def default_codec() -> str:
@@ -37,6 +35,32 @@ def open_reader(path: Path) -> Iterator[Any]:
     finally:
         reader.close()
         directory.close()
+
+
+def search_lucene(
+    path: Path, topics: Mapping[str, str], similarity: Any = None, *, field: str = "contents",
+    name: str = "id",
+) -> dict[str, list[tuple[str, float]]]:  # fmt: skip
+    """Query id -> (what the stored field ``name`` calls a document, score) of all hits of its words
+    by Lucene's own searcher, with all its defaults or another similarity."""
+    term_query, new_term = (
+        java_class(_LUCENE + "search.TermQuery"),
+        java_class(_LUCENE + "index.Term"),
+    )
+    should = java_class(_LUCENE + "search.BooleanClause$Occur").SHOULD
+    found = {}
+    with open_reader(path) as reader:
+        searcher = java_class(_LUCENE + "search.IndexSearcher")(reader.getContext())
+        if similarity is not None:
+            searcher.setSimilarity(similarity)
+        stored = reader.storedFields()
+        for qid, text in topics.items():
+            builder = java_class(_LUCENE + "search.BooleanQuery$Builder")()
+            for word in text.split():
+                builder.add(term_query(new_term(field, word)), should)
+            hits = searcher.search(builder.build(), 1000).scoreDocs
+            found[qid] = [(stored.document(hit.doc).get(name), hit.score) for hit in hits]
+    return found
 
 
 def explain_scores(
@@ -85,66 +109,17 @@ def check_index(path: Path) -> None:
     assert clean, f"{path} is damaged; CheckIndex says:\n{printed.toString()}"
 
 
-def read_positions(path: Path, field: str) -> dict[tuple[bytes, int], list[tuple]]:
-    """(term, live document) -> its occurrences: position, start and end offset."""
-    found = {}
-    with open_reader(path) as reader:
-        for leaf, numbers in _leaves(reader):
-            terms = leaf.terms(field)
-            for term, each in _terms(terms):
-                postings = each.postings(None, _ALL)
-                while (doc := postings.nextDoc()) != _NO_MORE:
-                    if doc in numbers:
-                        found[term, numbers[doc]] = _occurrences(postings, terms.hasPositions())
-    return found
-
-
-def read_vectors(path: Path, field: str) -> dict[int, dict[bytes, tuple]]:
-    """Live document -> the vector's terms, each with its frequency and occurrences."""
-    found = {}
-    with open_reader(path) as reader:
-        for leaf, numbers in _leaves(reader):
-            vectors = leaf.termVectors()
-            for doc, number in numbers.items():
-                fields = vectors.get(doc)
-                terms = fields.terms(field) if fields is not None else None
-                if terms is not None:
-                    found[number] = {
-                        term: (each.totalTermFreq(), *_vector_occurrences(terms, each))
-                        for term, each in _terms(terms)
-                    }
-    return found
-
-
-def read_rest(path: Path) -> list[dict[str, Any]]:
-    """What pruning must not touch, for each live document in order."""
-    found = []
-    with open_reader(path) as reader:
-        for leaf, numbers in _leaves(reader):
-            for doc in numbers:
-                found.append({"stored": _stored(leaf, doc), **_columns(leaf, doc)})
-    return found
-
-
 def read_embeddings(path: Path) -> list[list[float] | None]:
     """The k-NN vector of each live document in order."""
     with open_reader(path) as reader:
         return [
             _embedding(leaf.getFloatVectorValues("embedding"), doc)
-            for leaf, numbers in _leaves(reader)
+            for leaf, numbers in leaves(reader)
             for doc in numbers
         ]
 
 
-def count_years(path: Path, years: range) -> list[int]:
-    """Live documents whose point ``year`` has each of the values."""
-    query = java_class(_LUCENE + "document.LongPoint").newExactQuery
-    with open_reader(path) as reader:
-        searcher = java_class(_LUCENE + "search.IndexSearcher")(reader.getContext())
-        return [searcher.count(query("year", year)) for year in years]
-
-
-def _leaves(reader: Any) -> Iterator[tuple[Any, dict[int, int]]]:
+def leaves(reader: Any) -> Iterator[tuple[Any, dict[int, int]]]:
     """Each segment's reader with the numbers of its live documents in the whole index."""
     next_number = 0
     for context in reader.leaves().toArray():
@@ -153,42 +128,6 @@ def _leaves(reader: Any) -> Iterator[tuple[Any, dict[int, int]]]:
         docs = [doc for doc in range(leaf.maxDoc()) if live is None or live.get(doc)]
         yield leaf, {doc: next_number + i for i, doc in enumerate(docs)}
         next_number += len(docs)
-
-
-def _terms(terms: Any) -> Iterator[tuple[bytes, Any]]:
-    each = terms.iterator() if terms is not None else None
-    while each is not None and (term := each.next()) is not None:
-        raw = bytes(b & 255 for b in term.bytes)
-        yield raw[term.offset : term.offset + term.length], each
-
-
-def _vector_occurrences(terms: Any, each: Any) -> tuple:
-    postings = each.postings(None, _ALL)
-    postings.nextDoc()
-    has_occurrences = terms.hasPositions() or terms.hasOffsets()
-    return tuple(_occurrences(postings, has_occurrences))
-
-
-def _occurrences(postings: Any, present: bool) -> list[tuple]:
-    return [
-        (postings.nextPosition(), postings.startOffset(), postings.endOffset())
-        for _ in range(postings.freq() if present else 0)
-    ]
-
-
-def _stored(leaf: Any, doc: int) -> list[tuple[str, str]]:
-    fields = leaf.storedFields().document(doc).getFields().toArray()
-    return [(field.name(), field.stringValue()) for field in fields]
-
-
-def _columns(leaf: Any, doc: int) -> dict[str, Any]:
-    columns: dict[str, Any] = {}
-    for name in ("rank", "gone"):
-        numbers = leaf.getNumericDocValues(name)
-        present = numbers is not None and numbers.advanceExact(doc)
-        columns[name] = numbers.longValue() if present else None
-    columns["embedding"] = _embedding(leaf.getFloatVectorValues("embedding"), doc)
-    return columns
 
 
 def _embedding(vectors: Any, doc: int) -> list[float] | None:

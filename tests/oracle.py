@@ -1,16 +1,16 @@
-"""What a pruned index must hold, computed with NumPy from the source's extracted matrix."""
+"""What a pruned index must hold, computed with NumPy: nothing of the package judges itself."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+from pruning_inputs import field_plan
 
-from tdv_lucene.index.inspection import inspect_index
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.ranking.postings import PostingCut
-from tdv_lucene.simulation.collection import apply_values
+from tdv_lucene import OperatingPoint, TermDocumentMatrix, extract_matrix
+from tdv_lucene.plan import FieldPlan
+from tdv_lucene.ranking import Baking
+from tdv_lucene.ranking.postings import Boost, FirstPositionBoost, PostingCut, WeightPower
 
 
 def int_to_byte4(length: int) -> int:
@@ -38,8 +38,6 @@ def byte4_to_int(norm: int) -> int:
 _DECODED = np.array(list(map(byte4_to_int, range(256))))
 """The length that each byte stands for, ``SmallFloat.byte4ToInt``."""
 
-Baked = tuple[tuple[float, float], tuple[float, float]]
-"""(k1, b) that norms hold, and those of the searcher they are written for."""
 ANSERINI = 0.9, 0.4
 
 
@@ -48,70 +46,106 @@ def read_norms(norms: np.ndarray) -> np.ndarray:
     return _DECODED[np.asarray(norms, np.int64) % 256]
 
 
-def expected_frequencies(
-    matrix: TermDocumentMatrix,
-    tdv: np.ndarray,
-    scale: float | None,
-    cut: PostingCut | None = None,
-    norms: str = "default",
-):
-    """int64[nnz]: new frequency of each posting, 0 where it goes."""
-    of_posting = np.repeat(tdv.astype(np.float32), np.diff(matrix.indptr))
-    tf = matrix.data.astype(np.float64)
-    if scale is None:
-        freqs = np.where(of_posting > 0, tf, 0)
-    else:
-        freqs = np.rint(scale * tf * of_posting.astype(np.float64))
-        freqs = np.where(of_posting > 0, np.maximum(freqs, 1), 0)
-    if cut is not None:
-        lengths = np.asarray(matrix.doc_len)
-        if norms == "default":
-            lengths = read_norms(list(map(int_to_byte4, lengths.tolist())))
-        length_norm = cut.length_norm.fixed + cut.length_norm.per_token * lengths[matrix.indices]
-        least = np.repeat(cut.least.astype(np.float64), np.diff(matrix.indptr))
-        freqs[tf < least * (tf + length_norm)] = 0
-    return freqs.astype(np.int64)
+class Postings:
+    """A field's postings before and after in NumPy arrays: terms by bytes, then documents."""
+
+    def __init__(
+        self, plan: FieldPlan, rows: np.ndarray, docs: np.ndarray, before: np.ndarray,
+        documents: int, norms: str = "default", first_positions: np.ndarray | None = None,
+        places: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        self.terms, self.rows, self.docs, self.before = [*plan.vocabulary.terms], rows, docs, before
+        self.documents, self.first_positions = documents, first_positions
+        self.tokens = np.bincount(docs, before, documents).astype(np.int64)
+        self.places = self.tokens if places is None else places
+        """int64[D]: positions with a token, which Lucene's norms count."""
+        of_posting = plan.tdv[rows].astype(np.float64)
+        after = before.astype(np.float64)
+        if plan.scale is not None:
+            with np.errstate(over="ignore"):
+                after = np.maximum(np.rint(plan.scale * self._stored(plan.boost) * of_posting), 1)
+        self.after = np.where(of_posting > 0, after, 0)
+        if plan.cut is not None:
+            self.after[self._below(plan.cut, norms)] = 0
+        self.lengths = np.bincount(docs, self.after, documents)
+
+    @classmethod
+    def of_matrix(cls, plan: FieldPlan, matrix: TermDocumentMatrix) -> Postings:
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        docs, before = np.asarray(matrix.indices), np.asarray(matrix.data)
+        return cls(
+            plan, rows, docs, before, matrix.shape[1], first_positions=matrix.first_positions
+        )
+
+    def _stored(self, boost: Boost | None) -> np.ndarray:
+        """float64[postings]: what frequencies count for where they are written."""
+        if not isinstance(boost, WeightPower):
+            return self._counted(boost)
+        weights = np.minimum(self.before, 1023) / boost.unit
+        factor = (weights ** (boost.power - 1)).astype(np.float32)
+        return (self.before.astype(np.float32) * factor).astype(np.float64)
+
+    def _counted(self, boost: FirstPositionBoost | None) -> np.ndarray:
+        """float64[postings]: what frequencies count for, a product of float32; from the 1,024th
+        place on as at that."""
+        if boost is None:
+            return self.before.astype(np.float64)
+        place = np.minimum(self.first_positions, 1023)
+        factor = (1 + boost.boost / (1 + place / boost.span) ** 2).astype(np.float32)
+        return (self.before.astype(np.float32) * factor).astype(np.float64)
+
+    def _below(self, cut: PostingCut, norms: str) -> np.ndarray:
+        """bool[postings]: saturation below the term's least, by the length the norm tells."""
+        lengths = self.tokens
+        if norms == "impact":  # the largest weight
+            lengths = np.zeros(self.documents, np.int64)
+            np.maximum.at(lengths, self.docs, self.before)
+        if norms in ("default", "overlaps"):
+            lengths = read_norms(list(map(int_to_byte4, self.places.tolist())))
+        fixed, per_token = cut.length_norm
+        length_norm = fixed + per_token * lengths[self.docs].astype(np.float64)
+        counted = self._counted(cut.position_boost)
+        return counted < cut.least[self.rows].astype(np.float64) * (counted + length_norm)
+
+    def kept(self) -> dict[tuple[bytes, int], int]:
+        """(Term, document) -> new frequency."""
+        return {
+            (self.terms[self.rows[i]], int(self.docs[i])): int(self.after[i])
+            for i in np.flatnonzero(self.after)
+        }
 
 
 def assert_pruned(
-    source: TermDocumentMatrix,
-    pruned: Path,
-    tdv: np.ndarray,
-    scale: float | None,
-    scratch: Path,
-    norms: str = "default",
-    cut: PostingCut | None = None,
-    baked: Baked | None = None,
-) -> TermDocumentMatrix:
-    """Compare a pruned index with the oracle: postings, statistics, lengths, norms."""
-    found = extract_matrix(pruned, scratch, field=source.vocabulary.field, overwrite=True)
-    freqs = expected_frequencies(source, tdv, scale, cut, norms)
-    rows = np.repeat(np.arange(len(source.vocabulary)), np.diff(source.indptr))
-    kept = freqs > 0
-    terms = np.unique(rows[kept])
-    assert list(found.vocabulary.terms) == [source.vocabulary.terms[t] for t in terms]
+    source: TermDocumentMatrix, pruned: Path, point: OperatingPoint, scale: float | None,
+    scratch: Path, k1: float = 0.9, b: float = 0.4,
+) -> TermDocumentMatrix:  # fmt: skip
+    """Compare an index that was pruned at a point of TDVs learned with these k1 and b, for
+    Anserini's searcher, with the oracle: postings, lengths, norms."""
+    vocabulary = source.vocabulary
+    found = extract_matrix(pruned, scratch, field=vocabulary.field, overwrite=True)
+    baked = Baking((k1 * (scale or 1), b), ANSERINI)
+    expected = Postings.of_matrix(
+        field_plan(vocabulary, point.tdv, scale, cut=point.cut, norms=baked), source
+    )
+    kept = expected.after > 0
+    rows, freqs = expected.rows[kept], expected.after[kept]
+    terms = np.unique(rows)
+    assert list(found.vocabulary.terms) == [expected.terms[t] for t in terms]
     assert list(found.doc_ids) == list(source.doc_ids)
-    np.testing.assert_array_equal(found.indices, source.indices[kept])
-    np.testing.assert_array_equal(found.data, freqs[kept])
-    np.testing.assert_array_equal(found.doc_freq, np.bincount(rows[kept])[terms])
-    totals = np.bincount(rows, freqs, len(source.vocabulary)).astype(np.int64)
-    np.testing.assert_array_equal(found.total_term_freq, totals[terms])
-    lengths = np.bincount(source.indices, freqs, len(source.doc_len)).astype(np.int64)
-    np.testing.assert_array_equal(found.doc_len, lengths)
-    if baked is None or norms == "none":
-        np.testing.assert_array_equal(found.norms, [_norm(n, norms) for n in lengths.tolist()])
-    else:
-        assert_baked(np.asarray(found.norms), lengths, norms, baked)
-    _assert_lucene_counts(pruned, found)
-    _assert_simulated(source, tdv, scale, cut, freqs)
+    np.testing.assert_array_equal(found.indices, expected.docs[kept])
+    np.testing.assert_array_equal(found.data, freqs)
+    np.testing.assert_array_equal(found.doc_freq, np.bincount(rows)[terms])
+    np.testing.assert_array_equal(found.total_term_freq, np.bincount(rows, freqs)[terms])
+    np.testing.assert_array_equal(found.doc_len, expected.lengths)
+    assert_baked(np.asarray(found.norms), expected.lengths, "default", baked)
     return found
 
 
-def assert_baked(norms: np.ndarray, lengths: np.ndarray, kind: str, baked: Baked) -> None:
+def assert_baked(norms: np.ndarray, lengths: np.ndarray, kind: str, baked: Baking) -> None:
     """No norm is off by more than half a step: the K that the searcher computes of it is as near as
     any to the K that is to be held, of the exact length.
     """
-    (k1, b), (other_k1, other_b) = baked
+    (k1, b), (other_k1, other_b) = baked.held, baked.searched
     average = lengths.sum() / max(1, np.count_nonzero(lengths))
     np.testing.assert_array_equal(norms == 0, lengths == 0)
     norms, lengths = norms[lengths > 0], lengths[lengths > 0]
@@ -127,30 +161,3 @@ def assert_baked(norms: np.ndarray, lengths: np.ndarray, kind: str, baked: Baked
     rounding = 8 * np.spacing(wanted)  # of K: exact lengths of a billion make steps as small
     for neighbour in (np.maximum(codes - 1, 1), np.minimum(codes + 1, last)):
         assert np.all(off <= np.abs(seen(neighbour) - wanted) * (1 + 1e-9) + rounding)
-
-
-def _assert_simulated(source, tdv, scale, cut, freqs) -> None:
-    """What learning foresees of the pruned index is what it became."""
-    rows = np.repeat(np.arange(len(source.vocabulary)), np.diff(source.indptr))
-    if scale is None:
-        tdv, scale = (tdv > 0).astype(np.float32), 1
-    foreseen = apply_values(source, tdv, scale, cut)
-    assert foreseen.postings == np.count_nonzero(freqs)
-    totals = np.bincount(rows, freqs, len(source.vocabulary))
-    np.testing.assert_array_equal(foreseen.statistics.total_term_freq, totals)
-    doc_freq = np.bincount(rows, freqs > 0, len(source.vocabulary))
-    np.testing.assert_array_equal(foreseen.statistics.doc_freq, np.maximum(doc_freq, 1))
-
-
-def _norm(length: int, kind: str) -> int:
-    return {"default": int_to_byte4(length), "accurate": length, "none": 0}[kind]
-
-
-def _assert_lucene_counts(pruned: Path, found: TermDocumentMatrix) -> None:
-    """The statistics Lucene keeps (and scores with) equal those counted from its postings."""
-    fields = {field["name"]: field for field in inspect_index(pruned)["fields"]}
-    kept = fields[found.vocabulary.field]
-    assert kept["documents"] == found.doc_count
-    assert kept["terms"] == len(found.vocabulary)
-    assert kept["postings"] == found.postings
-    assert kept["tokens"] == int(found.doc_len.sum())

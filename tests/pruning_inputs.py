@@ -6,13 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tdv_lucene.index.index import Index
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene import Index, TermDocumentMatrix, TermValues, Vocabulary
 from tdv_lucene.plan import LONGEST, FieldPlan
 from tdv_lucene.ranking import Baking
 from tdv_lucene.ranking.postings import Boost, PostingCut
-from tdv_lucene.values.term_values import TermValues
-from tdv_lucene.vocabulary import Vocabulary
 
 
 def values_of(

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from tdv_lucene import TdvError, read_qrels, read_topics
 from tdv_lucene.arguments import parse_bytes
-from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.matrix.term_document_matrix import lucene_length, norm_bytes
 from tdv_lucene.ranking.postings import POSITIONS, FirstPositionBoost, LengthNorm, stays
 from tdv_lucene.simulation.collection import stored_frequency

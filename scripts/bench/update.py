@@ -29,7 +29,7 @@ from commands import Commands, folder_parser
 from results import machine, markdown_table, write_run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-from lucene_indexes import _directory, delete_document  # noqa: E402 - beside the tests
+from lucene_indexes import _directory  # noqa: E402 - beside the tests
 
 import tdv_lucene as tdv  # noqa: E402
 from tdv_lucene.analysis import DEFAULT  # noqa: E402
@@ -75,14 +75,11 @@ def change(source: Path, piece: Path, gone: list[str]) -> None:
     config = java_class(LUCENE + "index.IndexWriterConfig")()
     writer = java_class(LUCENE + "index.IndexWriter")(_directory(source), config)
     writer.addIndexes(_directory(piece), signature="([Lorg/apache/lucene/store/Directory;)J")
+    term_query, term = (java_class(LUCENE + name) for name in ("search.TermQuery", "index.Term"))
     for name in gone:
-        delete_document(writer, name, _Plain)
+        writer.deleteDocuments(term_query(term("id", name)))
     writer.commit()
     writer.close()
-
-
-class _Plain:
-    soft_deletes = ""
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:

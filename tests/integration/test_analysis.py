@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import write_judged
 from index_facts import analysis_of
 from lucene_indexes import change, write_texts
 from pruning_inputs import read_user_data
 
+from tdv_lucene import TdvError, explain_query, inspect_index, prune_index, tune_index, update_index
 from tdv_lucene.analysis import DEFAULT, LANGUAGES, Analysis, read_stop_words
 from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.errors import TdvError
 from tdv_lucene.index import analysis as indexes_analysis
 from tdv_lucene.index.analysis import as_user_data
 from tdv_lucene.index.build import analysis_of_flags, build_index
 from tdv_lucene.index.field_analysis import FieldAnalysis
-from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm.analysis import (
     analyze,
     anserini_analyses,
     as_record,
-    find_places,
     from_record,
     identity_of,
     make_analyzer,
@@ -33,10 +30,7 @@ from tdv_lucene.jvm.analysis import (
 from tdv_lucene.jvm.index import add_user_data
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.prior.prior import prior_values_of_index
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
 from tdv_lucene.searching.search import search_index
-from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -109,7 +103,7 @@ def test_what_stored_text_does_not_tell_is_told(tmp_path: Path, caplog, monkeypa
     monkeypatch.setattr(indexes_analysis, "detect", lambda *_: either)
     search_index(index, {"q": "ihmiset"}, tmp_path / "other")
     assert "--stemmer" not in caplog.text
-    topics, qrels = _write(tmp_path, {"q": " ".join(_texts("fi"))})
+    topics, qrels = write_judged(tmp_path, {"q": " ".join(_texts("fi"))}, {"q": "d1"})
     for run in (
         lambda: search_index(index, topics, tmp_path / "run"),
         lambda: tune_index(index, topics, qrels, tmp_path / "tuned"),
@@ -169,7 +163,7 @@ def test_queries_that_the_index_lacks_stop_it(german_terms: Path, tmp_path: Path
     match = "English.*100%.*German.*--language de"
     with pytest.raises(TdvError, match=match):
         search_index(german_terms, topics, tmp_path / "run")
-    pair = _write(tmp_path, topics)
+    pair = write_judged(tmp_path, topics, dict.fromkeys(topics, "d1"))
     with pytest.raises(TdvError, match=match):
         learn_from_index(german_terms, *pair, tmp_path / "values")
     with pytest.raises(TdvError, match=match):
@@ -180,14 +174,6 @@ def test_queries_that_the_index_lacks_stop_it(german_terms: Path, tmp_path: Path
     add_user_data(recorded, as_user_data(DEFAULT))
     assert search_index(recorded, topics, tmp_path / "run", overwrite=True)["hits"] > 0
     assert "give --language" not in caplog.text
-
-
-def _write(folder: Path, queries: Mapping[str, str]) -> tuple[Path, Path]:
-    """Topics and qrels."""
-    topics, qrels = folder / "topics.tsv", folder / "qrels"
-    topics.write_text("".join(f"{qid}\t{text}\n" for qid, text in queries.items()))
-    qrels.write_text("".join(f"{qid} 0 d1 1\n" for qid in queries))
-    return topics, qrels
 
 
 def test_a_word_that_is_not_there_is_told_with_the_flag(
@@ -336,23 +322,6 @@ def _same_as_pyserini(made: Analysis, language: str, folder: Path, prepare) -> N
         for rank, hit in enumerate(searcher.search(text, 200), 1)
     ]
     assert (folder / "run").read_text().splitlines() == expected and found["hits"] > 2_000
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "query", "found"),
-    [
-        ("ar", "قرأت الكتاب في المكتبة", "كتاب", ["الكتاب"]),
-        ("hi", "लड़कों ने किताबें पढ़ीं", "किताब", ["किताबें"]),
-        ("ja", "東京で本を読みました", "読む", ["読み"]),
-        ("zh", "我在東京都", "東京都", ["東京", "京都"]),
-        ("de", "Die Freiheiten der Häuser", "Haus", ["Häuser"]),
-    ],
-)
-def test_words_are_found_as_the_analyzer_sees_them(language, text, query, found) -> None:
-    analysis = Analysis(language)
-    (terms,) = analyze([query], analysis=analysis)
-    (places,) = find_places([text], terms, "contents", analysis)
-    assert [text[start:end] for start, end, _ in places] == found
 
 
 def test_tdvs_say_how_an_index_was_analysed_where_nothing_else_does(

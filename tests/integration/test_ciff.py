@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,12 +15,9 @@ from hypothesis import strategies as st
 from lucene_indexes import Doc
 from tiny_collection import TINY_TEXTS
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, extract_matrix, make_peer_values, prune_index
 from tdv_lucene.matrix import ciff
 from tdv_lucene.matrix.ciff import export_ciff, write_ciff
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 pytestmark = pytest.mark.jvm
@@ -65,19 +61,6 @@ def test_a_full_index(tiny_index, tmp_path):
     assert (told["terms"], told["documents"], told["tokens"]) == (len(lists), 10, tokens)
 
 
-def test_deleted_and_empty_documents_and_long_postings(make_index, tmp_path):
-    many = [Doc(f"é{i}", ["often"] * (1 + i * 97 % 300) + [f"t{i}"]) for i in range(300)]
-    many[3] = replace(many[3], deleted=True)
-    many[7] = replace(many[7], tokens=[])
-    index = make_index([many[:200], many[200:]])
-    export_ciff(index, tmp_path / "out")
-    _, lists, documents = read_ciff(tmp_path / "out")
-    living = [doc for doc in many if not doc.deleted]
-    assert [message.collection_docid for message in documents] == [doc.id for doc in living]
-    assert [message.doclength for message in documents] == [len(doc.tokens) for doc in living]
-    assert postings_of(lists, documents) == expected(living)
-
-
 def test_a_pruned_index_has_its_quantised_frequencies(tiny_index, tmp_path):
     make_peer_values(tiny_index, tmp_path / "values", "ridf")
     prune_index(tiny_index, tmp_path / "values", tmp_path / "pruned", reduction=0.3, scale=3.0)
@@ -91,13 +74,6 @@ def test_a_pruned_index_has_its_quantised_frequencies(tiny_index, tmp_path):
     assert told["postings"] == len(frequencies) < extract_matrix(
         tiny_index, tmp_path / "full").postings  # fmt: skip
     assert "rank by bm25, k1 " in header.description and told["format"] == "ciff"
-
-
-def test_a_matrix_at_hand_gives_the_same_bytes(tiny_index, tmp_path):
-    extract_matrix(tiny_index, tmp_path / "matrix")
-    export_ciff(tiny_index, tmp_path / "a")
-    export_ciff(tiny_index, tmp_path / "b", matrix=tmp_path / "matrix")
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 @pytest.mark.parametrize(

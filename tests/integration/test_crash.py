@@ -12,20 +12,16 @@ from pathlib import Path
 
 import pytest
 from crash_check import Crashes, digest, same_content
-from lucene_reading import check_index, open_reader
+from lucene_reading import check_index
 from pruning_inputs import field_plan
 from python_rules import make_rule
 from testing_jar import dump_index
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, TermValues, extract_matrix, prune_index, update_index
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.jvm.rewriter import open_table
 from tdv_lucene.jvm.searcher import every_pair
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
-from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 
@@ -110,17 +106,6 @@ def test_a_full_disk_of_temporary_files_is_no_defect(
             every_pair(crashes.source, crashes.source, "contents"),
         ):
             pass
-
-
-def test_readers_of_the_source_are_unharmed(crashes: Crashes, tmp_path: Path) -> None:
-    before = dump_index(crashes.source)
-    with open_reader(crashes.source) as reader:
-        leaf = reader.leaves().toArray()[0].reader()
-        first = leaf.storedFields().document(0).get("raw")
-        prune_index(crashes.source, crashes.values, tmp_path / "pruned")
-        assert leaf.storedFields().document(0).get("raw") == first
-        assert reader.isCurrent()
-    assert dump_index(crashes.source) == before
 
 
 @pytest.mark.slow

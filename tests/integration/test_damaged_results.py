@@ -18,14 +18,9 @@ from manifest_changes import changes_of
 from neural_rankers import save_untrained
 from tiny_collection import tiny_segments
 
+from tdv_lucene import TdvError, extract_matrix, load_matrix, make_peer_values, search_index
 from tdv_lucene.embedding.embed import embed_terms, load_term_vectors
-from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.term_document_matrix import load_matrix
 from tdv_lucene.paper.neural.training import StoredRanker
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.searching.search import search_index
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
@@ -103,19 +98,6 @@ def _use(values: TermValues) -> None:
     values.summary()
     values.at_reduction(0.3)
     values.at_reduction(0.2, unit="posting")
-
-
-def test_values_with_one_entry_missing_are_pruned_or_refused(home: Path, tmp_path: Path) -> None:
-    shutil.copytree(home / "values", tmp_path / "values")
-    path = tmp_path / "values" / "manifest.json"
-    manifest = json.loads(path.read_text())
-    for name in manifest:
-        path.write_text(json.dumps({key: other for key, other in manifest.items() if key != name}))
-        try:
-            prune_index(home / "index", tmp_path / "values", tmp_path / name)
-        except TdvError as error:
-            assert str(error)
-            assert not (tmp_path / name).exists()
 
 
 def test_what_is_not_there_is_told(home: Path, tmp_path: Path) -> None:

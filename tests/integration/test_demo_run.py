@@ -70,10 +70,3 @@ def test_the_readme_shows_what_is_printed(finished: tuple[Path, str, str]) -> No
     shown = readme_output.shown_blocks()
     assert shown.keys() == printed.keys()
     assert readme_output.differences(shown, printed) == []
-
-
-def test_demo_does_not_overwrite_unasked(finished: tuple[Path, str, str]) -> None:
-    again = _demo(finished[0])
-    assert again.returncode == 2
-    assert "exists: choose another output, or pass overwrite" in again.stderr
-    assert "Traceback" not in again.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 from dataclasses import replace
@@ -10,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import hits_of, json_of, run_command, write_judged
 from lucene_indexes import Doc, write_index
+from lucene_reading import search_lucene
 from oracle import ANSERINI, assert_baked, read_norms
 
 from tdv_lucene import TdvError
-from tdv_lucene.cli.prune import command as prune_command
-from tdv_lucene.cli.tune import command as tune_command
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.index.parameters import recorded_parameters
@@ -34,7 +32,6 @@ from tdv_lucene.simulation.collection import apply_values
 
 pytestmark = pytest.mark.jvm
 
-LUCENE = "org.apache.lucene."
 WORDS = [f"w{i}" for i in range(60)]
 QUERIES = {f"q{i}": f"w{i} w{3 * i + 1} w{50 - i}" for i in range(12)}
 HELD = 2.1, 0.2
@@ -73,25 +70,8 @@ def _prune(case, tmp_path: Path, search_as: str | None = None, **options) -> Pat
 
 def _plain(index: Path, k1: float | None = None, b: float | None = None) -> dict:
     """query id -> [(document, score)] of Lucene's own searcher, which knows no parameters."""
-    directory = java_class(LUCENE + "store.FSDirectory").open(
-        java_class("java.nio.file.Paths").get(str(index))
-    )
-    reader = java_class(LUCENE + "index.DirectoryReader").open(directory)
-    searcher = java_class(LUCENE + "search.IndexSearcher")(reader.getContext())
-    bm25 = java_class(LUCENE + "search.similarities.BM25Similarity")
-    searcher.setSimilarity(bm25() if k1 is None else bm25(k1, b))
-    found = {}
-    for name, text in QUERIES.items():
-        builder = java_class(LUCENE + "search.BooleanQuery$Builder")()
-        for word in text.split():
-            term = java_class(LUCENE + "index.Term")("contents", word)
-            query = java_class(LUCENE + "search.TermQuery")(term)
-            builder.add(query, java_class(LUCENE + "search.BooleanClause$Occur").SHOULD)
-        top = searcher.search(builder.build(), 1000)
-        stored = reader.storedFields()
-        found[name] = [(stored.document(hit.doc).get("id"), hit.score) for hit in top.scoreDocs]
-    reader.close()
-    return found
+    bm25 = java_class("org.apache.lucene.search.similarities.BM25Similarity")
+    return search_lucene(index, QUERIES, bm25() if k1 is None else bm25(k1, b))
 
 
 def _record(index: Path) -> FieldRecord:
@@ -101,11 +81,8 @@ def _record(index: Path) -> FieldRecord:
 
 def _ours(index: Path, tmp_path: Path) -> dict:
     search_index(index, QUERIES, tmp_path / "run", overwrite=True)
-    found: dict = {name: [] for name in QUERIES}
-    for line in (tmp_path / "run").read_text().splitlines():
-        query, _, document, _, score, _ = line.split()
-        found[query].append((document, float(score)))
-    return found
+    found = hits_of(tmp_path / "run")
+    return {q: [(doc, float(score)) for doc, score in found.get(q, [])] for q in QUERIES}
 
 
 def _same(found: dict, expected: dict) -> None:
@@ -138,16 +115,18 @@ def test_norms_hold_the_learned_parameters(case, tmp_path) -> None:
     seen = ANSERINI[0] * (1 - ANSERINI[1] + ANSERINI[1] * read_norms(norms.norms) / average)
     simulated = held[0] * (1 - held[1] + held[1] * foreseen.doc_len / average)
     np.testing.assert_allclose(simulated, seen, rtol=1e-12)
-    assert_baked(np.asarray(norms.norms), np.asarray(norms.doc_len), "default", (held, ANSERINI))
+    assert_baked(
+        np.asarray(norms.norms), np.asarray(norms.doc_len), "default", Baking(held, ANSERINI)
+    )
     recorded = tmp_path / "R"
     prune_index(case[0], case[1], recorded, reduction=0.3, search_as="recorded")
     with Index.open(recorded) as opened:
         parameters = recorded_parameters(opened).values()
         assert opened.record().baked is None
     assert parameters == pytest.approx({"k1": held[0], "b": held[1]})
-    baked, told = _ours(pruned, tmp_path), _ours(recorded, tmp_path)
+    ours, told = _ours(pruned, tmp_path), _ours(recorded, tmp_path)
     for name, hits in told.items():
-        scores = dict(baked[name])
+        scores = dict(ours[name])
         # BM25's (k1 + 1) is no part of Lucene's score, so the two are on one scale.
         assert all(scores[d] == pytest.approx(s, rel=0.08) for d, s in hits)
 
@@ -176,60 +155,6 @@ def test_a_norm_that_is_one_step_off_is_found(case, tmp_path) -> None:
     assert difference["document"] == f"d{int(np.flatnonzero(steps)[0]):02}"
 
 
-def test_deletions_move_the_length_norm_with_the_average(case, tmp_path) -> None:
-    """K' = k1' (1 - b') + (K - k1' (1 - b')) average / new average: what is told in the method."""
-    pruned = _prune(case, tmp_path)
-    before = extract_matrix(pruned, tmp_path / "before")
-    gone = {f"d{i:02}" for i in range(0, 60, 4)}
-    _delete(pruned, gone)
-    after = extract_matrix(pruned, tmp_path / "after")
-    averages = [m.doc_len.sum() / m.doc_count for m in (before, after)]
-    assert averages[0] != pytest.approx(averages[1], rel=0.01)
-    kept = np.array([name.decode() not in gone for name in before.doc_ids])
-    np.testing.assert_array_equal(np.asarray(after.norms), np.asarray(before.norms)[kept])
-    k1, b = HELD[0] * SCALE, HELD[1]
-    least = ANSERINI[0] * (1 - ANSERINI[1])
-    held = k1 * (1 - b + b * np.asarray(before.doc_len)[kept] / averages[0])
-    moved = least + (held - least) * averages[0] / averages[1]
-    scores = _plain(pruned, *ANSERINI)
-    assert any(scores.values())
-    for name, text in QUERIES.items():
-        expected = _bm25(after, text, moved)
-        for document, score in scores[name]:
-            assert score == pytest.approx(expected[document], rel=0.06), (name, document)
-
-
-def _bm25(matrix, text: str, length_norm: np.ndarray) -> dict[str, float]:
-    """Lucene's BM25 with this K for each document."""
-    names = [name.decode() for name in matrix.doc_ids]
-    scores = dict.fromkeys(names, 0.0)
-    for row in matrix.vocabulary.find(text.split()):
-        if row < 0:
-            continue
-        span = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        df = int(matrix.doc_freq[row])
-        idf = np.log(1 + (matrix.doc_count - df + 0.5) / (df + 0.5))
-        for doc, tf in zip(matrix.indices[span], matrix.data[span]):
-            scores[names[doc]] += float(idf * tf / (tf + length_norm[doc]))
-    return scores
-
-
-def _delete(index: Path, ids: set[str]) -> None:
-    """As an application deletes, and merges them away."""
-    directory = java_class(LUCENE + "store.FSDirectory").open(
-        java_class("java.nio.file.Paths").get(str(index))
-    )
-    config = java_class(LUCENE + "index.IndexWriterConfig")(
-        java_class(LUCENE + "analysis.core.WhitespaceAnalyzer")()
-    )
-    writer = java_class(LUCENE + "index.IndexWriter")(directory, config)
-    for name in sorted(ids):
-        term = java_class(LUCENE + "index.Term")("id", name)
-        writer.deleteDocuments(java_class(LUCENE + "search.TermQuery")(term))
-    writer.forceMerge(1)
-    writer.close()
-
-
 def test_what_no_norm_can_hold_is_told(case, tmp_path) -> None:
     """At a scale of 0.1 the length norm of short documents is below a searcher's least."""
     source, values, _ = case
@@ -239,9 +164,7 @@ def test_what_no_norm_can_hold_is_told(case, tmp_path) -> None:
     assert verify_pruned(source, tmp_path / "P")["equal"]
     values.save(tmp_path / "V")
     words = ["--index", source, "--tdv", tmp_path / "V", "--output", tmp_path / "Q"]
-    shown = CliRunner().invoke(
-        prune_command, [*map(str, words), "--reduction", "0", "--scale", "0.1"]
-    )
+    shown = run_command("prune", *words, "--reduction", 0, "--scale", 0.1)
     assert "documents are too short or too long for exact norms" in shown.output
 
 
@@ -295,17 +218,13 @@ def test_query_likelihood_is_baked_by_its_scale(case, tmp_path) -> None:
 def test_tuned_norms_alone(case, tmp_path) -> None:
     """Nothing else changes; by judged queries, or by the prior."""
     source, _, folder = case
-    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
-    topics.write_text("".join(f"{name}\t{text}\n" for name, text in QUERIES.items()))
-    qrels.write_text("".join(f"{name} 0 d{10 + i} 1\n" for i, name in enumerate(QUERIES)))
-    given = {"judged": ["--topics", str(topics), "--qrels", str(qrels)], "prior": []}
+    relevant = {name: f"d{10 + i}" for i, name in enumerate(QUERIES)}
+    topics, qrels = write_judged(tmp_path, QUERIES, relevant)
+    given = {"judged": ["--topics", topics, "--qrels", qrels], "prior": []}
     before = inspect_index(source)
     for name, options in given.items():
         output = tmp_path / name
-        words = ["--index", str(source), "--output", str(output), *options, "--json"]
-        done = CliRunner().invoke(tune_command, words)
-        assert done.exit_code == 0, done.exception
-        report = json.loads(done.stdout)
+        report = json_of("tune", "--index", source, "--output", output, *options)
         assert report["search"]["k1"] == 0.9 and set(report["baked"]) == {"k1", "b"}
         assert report["postings"] == report["postings_before"]
         fields = [{f["name"]: (f.get("tokens"), f.get("postings")) for f in found["fields"]}
@@ -323,7 +242,5 @@ def test_tuned_norms_alone(case, tmp_path) -> None:
     ],
 )
 def test_tuning_says_what_it_needs(options, message, case, tmp_path) -> None:
-    from tdv_lucene.cli import _group
-
-    words = ["tune", "--index", str(case[0]), "--output", str(tmp_path / "P"), *options]
-    assert message in str(CliRunner().invoke(_group, words).exception)
+    with pytest.raises(TdvError, match=message):
+        run_command("tune", "--index", case[0], "--output", tmp_path / "P", *options)

@@ -7,10 +7,7 @@ import pytest
 from command_line import json_of, run_command
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene import TdvError, explain_query, make_peer_values, prune_index
 
 pytestmark = pytest.mark.jvm
 

@@ -5,77 +5,22 @@ from __future__ import annotations
 import json
 import os
 import random
-import zlib
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from command_line import json_of
+from command_line import write_judged
 from index_facts import identity_of
-from lucene_indexes import Doc, Layout, change, open_writer, without_raw_bytes
-from oracle import int_to_byte4
+from lucene_indexes import Doc, change
 
-from tdv_lucene.embedding.embed import embed_terms
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, embed_terms, extract_matrix, learn_from_index, make_peer_values
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm._jobs import java_index
-from tdv_lucene.jvm.index import extract_arrays, written_lucene_version
-from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.jvm.index import extract_arrays
 from tdv_lucene.matrix.term_document_matrix import describe_matrix, load_matrix
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.store import describe_file
 
 pytestmark = pytest.mark.jvm
-
-SEGMENTS = [
-    [
-        Doc("plain", ["b", "a", "b", "c"]),
-        Doc("deleted", ["a", "only-deleted"], deleted=True),
-        Doc("bytes", [b"\xff\xfe", b"\x00", "é", "漢", "\U0001f600"]),
-    ],
-    [Doc("empty", []), Doc("absent", None), Doc("long", ["a"] * 50 + ["b"])],
-    [Doc("größe", ["c", "z"]), Doc("last", ["a"], deleted=True)],
-]
-LAYOUTS = {
-    "plain": {},
-    "positions": {"options": "DOCS_AND_FREQS_AND_POSITIONS", "vectors": "vp"},
-    "offsets": {"options": "DOCS_AND_FREQS_AND_POSITIONS_AND_OFFSETS", "extras": True},
-    "compound": {"compound": True},
-    "without-id-doc-values": {"id_doc_values": False},
-    "other-field": {"field": "body"},
-}
-
-
-def _as_bytes(token: str | bytes) -> bytes:
-    return token if isinstance(token, bytes) else token.encode()
-
-
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_matrix_equals_counted_tokens(layout: dict, make_index, tmp_path: Path) -> None:
-    segments = without_raw_bytes(SEGMENTS) if Layout(**layout).offsets else SEGMENTS
-    index = make_index(segments, **layout)
-    matrix = extract_matrix(index, tmp_path / "matrix", field=layout.get("field", "contents"))
-
-    docs = [doc for segment in segments for doc in segment if not doc.deleted]
-    counts = [Counter(map(_as_bytes, doc.tokens or ())) for doc in docs]
-    vocabulary = sorted(set().union(*counts))
-    assert list(matrix.vocabulary.terms) == vocabulary
-    assert [doc_id.decode() for doc_id in matrix.doc_ids] == [doc.id for doc in docs]
-    expected = np.array([[count[term] for count in counts] for term in vocabulary])
-    found = np.zeros_like(expected)
-    for term in range(len(vocabulary)):
-        span = slice(matrix.indptr[term], matrix.indptr[term + 1])
-        assert np.all(np.diff(matrix.indices[span]) > 0)
-        found[term, matrix.indices[span]] = matrix.data[span]
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(matrix.doc_freq, (expected > 0).sum(axis=1))
-    np.testing.assert_array_equal(matrix.total_term_freq, expected.sum(axis=1))
-    np.testing.assert_array_equal(matrix.doc_len, expected.sum(axis=0))
-    norms = [int_to_byte4(length) for length in expected.sum(axis=0).tolist()]
-    np.testing.assert_array_equal(matrix.norms, norms)
 
 
 def test_result_is_memory_mapped_and_read_only(tiny_index: Path, tmp_path: Path) -> None:
@@ -129,6 +74,15 @@ def test_the_commit_that_was_opened_is_read_and_recorded(
     assert matrix.shape == (1, 4)
 
 
+def test_positions_are_written_for_those_who_want_them(make_index, tmp_path: Path) -> None:
+    docs = [[Doc("a", ["x", "y", "x"])]]
+    index = make_index(docs, options="DOCS_AND_FREQS_AND_POSITIONS")
+    assert extract_matrix(index, tmp_path / "with").first_positions.tolist() == [0, 1]
+    for source, asked in ((index, False), (make_index(docs, "bare"), True)):
+        matrix = extract_matrix(source, tmp_path / "without", positions=asked, overwrite=True)
+        assert matrix.first_positions is load_matrix(tmp_path / "without").first_positions is None
+
+
 def test_relative_paths_follow_a_change_of_folder(make_index, tmp_path: Path, monkeypatch) -> None:
     """Java stays in the folder that it was started in."""
     for name in ("here", "there"):
@@ -138,27 +92,6 @@ def test_relative_paths_follow_a_change_of_folder(make_index, tmp_path: Path, mo
         (tmp_path / f"of-{name}").mkdir()
         matrix = extract_matrix(".", f"../of-{name}/matrix")
         assert list(matrix.doc_ids) == [name.encode()]
-
-
-@pytest.mark.parametrize("checksum", ["wrong", "right"])
-def test_damage_is_told(checksum: str, make_index, tmp_path: Path) -> None:
-    """By the checksum; where that happens to agree, by what cannot be decoded, with its place."""
-    docs = [Doc(f"d{i}", [f"w{j}" for j in range(i % 5 + 1)]) for i in range(400)]
-    index = make_index([docs])
-    postings = next(index.glob("*.doc"))
-    content = bytearray(postings.read_bytes())
-    damaged = slice(len(content) // 3, len(content) // 2)
-    content[damaged] = b"\xff" * (damaged.stop - damaged.start)
-    message = "damaged.*checksum"
-    if checksum == "right":
-        if not written_lucene_version().startswith("9"):
-            pytest.skip("Lucene 10 decodes any bytes to some numbers")
-        content[-8:] = zlib.crc32(content[:-8]).to_bytes(8, "big")
-        message = "segment _0, field 'contents', near the term 'w"
-    postings.write_bytes(content)
-    with pytest.raises((TdvError, RuntimeError), match=message):
-        extract_matrix(index, tmp_path / "matrix")
-    assert not (tmp_path / "matrix").exists()
 
 
 def test_refusals_leave_nothing(tiny_index: Path, make_index, tmp_path: Path) -> None:
@@ -175,49 +108,17 @@ def test_refusals_leave_nothing(tiny_index: Path, make_index, tmp_path: Path) ->
         assert os.listdir(tmp_path) == ["without-id"]
 
 
-def test_locked_index_is_refused(make_index, tmp_path: Path) -> None:
-    index = make_index([[Doc("a", ["x"])]])
-    writer = open_writer(index)
-    try:
-        with pytest.raises(TdvError, match="locked"):
-            extract_matrix(index, tmp_path / "matrix")
-    finally:
-        writer.close()
-    assert extract_matrix(index, tmp_path / "matrix").shape == (1, 1)
-
-
-def test_truncated_array_is_told(tiny_index: Path, tmp_path: Path) -> None:
-    extract_matrix(tiny_index, tmp_path / "matrix")
-    np.save(tmp_path / "matrix" / "norms.npy", np.zeros(3, np.int64))
-    with pytest.raises(TdvError, match="norms.npy: .*152 bytes, 208"):
-        load_matrix(tmp_path / "matrix")
-    manifest = tmp_path / "matrix" / "manifest.json"
-    content = json.loads(manifest.read_text())
-    content["files"]["norms.npy"] = describe_file(tmp_path / "matrix" / "norms.npy")
-    manifest.write_text(json.dumps(content))
-    with pytest.raises(TdvError, match="'norms' .*3, .*10"):
-        load_matrix(tmp_path / "matrix")
-
-
-def test_command(tiny_index: Path, tmp_path: Path) -> None:
-    summary = json_of("extract", "--index", tiny_index, "--output", tmp_path / "matrix")
-    assert (summary["documents"], summary["doc_count"]) == (10, 10)
-    assert summary["tokens"] == sum(load_matrix(tmp_path / "matrix").doc_len)
-
-
 def test_a_field_without_a_posting_is_told(make_index, tmp_path: Path, caplog) -> None:
     """Its matrix can be written; whatever learns from one refuses it."""
     index = make_index([[Doc("a", []), Doc("gone", ["x"], deleted=True)]])
     assert extract_matrix(index, tmp_path / "S").shape == (0, 1)
     assert "no live document" in caplog.text
-    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels.txt"
-    topics.write_text("q\tx\n")
-    qrels.write_text("q 0 a 1\n")
+    topics, qrels = write_judged(tmp_path, {"q": "x"}, {"q": "a"})
     for stage in (
         lambda output: learn_from_index(index, topics, qrels, output),
         lambda output: make_peer_values(index, output, "df"),
         lambda output: embed_terms(index, output),
     ):
-        with pytest.raises(TdvError, match="no live document has a term in 'contents'"):
+        with pytest.raises(TdvError, match="no live document has a term"):
             stage(tmp_path / "V")
         assert not (tmp_path / "V").exists()

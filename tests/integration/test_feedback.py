@@ -7,10 +7,7 @@ import pytest
 from lucene_indexes import Doc
 from pruning_inputs import values_of
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.searching.search import open_searcher, search_index
+from tdv_lucene import TdvError, extract_matrix, open_searcher, prune_index, search_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]
 
@@ -27,43 +24,20 @@ def docs() -> list[Doc]:
 
 
 def pruned(docs, make_index, folder, tf: str, vectors: str):
-    """Every third term dropped; returns the index and the terms that are left."""
+    """Every third term dropped."""
     source = make_index([docs[:80], docs[80:]], vectors=vectors)
     matrix = extract_matrix(source, folder / "matrix")
     weights = np.where(np.arange(matrix.shape[0]) % 3 == 0, 0, 1.3)
     weights[matrix.vocabulary.find([QUERY])] = 1
     prune_index(source, values_of(matrix, weights), folder / "pruned", reduction=0, tf=tf)
-    return folder / "pruned", {matrix.vocabulary.terms[i].decode() for i in np.flatnonzero(weights)}
-
-
-@pytest.mark.parametrize("tf", ["scaled", "original"])
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_vectors_give_an_expansion_of_kept_terms(feedback, tf, docs, make_index, tmp_path):
-    index, kept = pruned(docs, make_index, tmp_path, tf, vectors="v")
-    searcher = open_searcher(index)
-    plain = {hit.docid for hit in searcher.search(QUERY, 120)}
-    getattr(searcher, feedback)()
-    expansion = set(searcher.get_feedback_terms(QUERY))
-    assert QUERY in expansion and len(expansion) > 1
-    assert expansion <= kept
-    found = {hit.docid for hit in searcher.search(QUERY, 120)}
-    assert plain and plain < found, "the expansion finds more"
-
-
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_without_vectors_pyserini_says_so(feedback, docs, make_index, tmp_path):
-    index, _ = pruned(docs, make_index, tmp_path, "scaled", vectors="")
-    searcher = open_searcher(index)
-    with pytest.raises(TypeError, match="not supported for indexes without document vectors"):
-        getattr(searcher, feedback)()
-    assert searcher.search(QUERY)
+    return folder / "pruned"
 
 
 @pytest.mark.parametrize("tf", ["scaled", "original"])
 @pytest.mark.parametrize("feedback", FEEDBACK)
 def test_search_expands_as_pyserini(feedback, tf, docs, make_index, tmp_path):
     """The same hits and scores, for several queries at once."""
-    index, _ = pruned(docs, make_index, tmp_path, tf, vectors="v")
+    index = pruned(docs, make_index, tmp_path, tf, vectors="v")
     topics = {f"q{i}": f"g{i}w1 g{i}w4" for i in range(12)} | {"none": "zyzzy"}
     name = feedback.removeprefix("set_")
     summary = search_index(index, topics, tmp_path / "run", feedback=name, hits=50, threads=3)
@@ -84,7 +58,7 @@ def test_search_expands_as_pyserini(feedback, tf, docs, make_index, tmp_path):
 
 @pytest.mark.parametrize("feedback", ["rm3", "rocchio"])
 def test_search_says_what_feedback_needs(feedback, docs, make_index, tmp_path):
-    index, _ = pruned(docs, make_index, tmp_path, "scaled", vectors="")
+    index = pruned(docs, make_index, tmp_path, "scaled", vectors="")
     with pytest.raises(TdvError, match=f"no term vectors of 'contents', which {feedback}.*-storeD"):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback=feedback)
     with pytest.raises(TdvError, match="searches only the field 'contents', not 'title'"):

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, _directory
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import Index, TdvError, export_ciff, extract_matrix, inspect_index, learn_from_index
 from tdv_lucene.jvm import java_class
-from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.matrix.ciff import export_ciff
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned

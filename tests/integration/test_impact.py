@@ -9,24 +9,19 @@ import numpy as np
 import pytest
 from command_line import hits_of, run_command, write_judged
 from impact_documents import LAYOUT, POWER, impact_documents
-from lucene_indexes import Doc, Layout, _document, open_writer, write_index
+from lucene_indexes import Doc, change, write_index
 
+from tdv_lucene import TdvError, compare_indexes, prune_index, read_topics, tune_index, update_index
 from tdv_lucene.analysis import DEFAULT
-from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.topics import read_topics
 from tdv_lucene.index.queries import heaviest_terms, shortened_topics
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import open_matrix
 from tdv_lucene.prior.prior import prior_values_of_index
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import open_searcher, search_index
-from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -75,11 +70,7 @@ def test_impact_indexes_are_followed_and_explained(impact_index, tmp_path):
     pruned, values = tmp_path / "pruned", prior_values_of_index(impact_index)
     values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
     prune_index(impact_index, values, pruned, reduction=0.4, scale=0.3)
-    layout = Layout(norms="impact", raw=False, analysis=None)
-    writer = open_writer(impact_index, layout)
-    writer.addDocument(_document(Doc("n1", ["a"] * 300 + ["new"] * 40), 60, layout))
-    writer.commit()
-    writer.close()
+    change(impact_index, [Doc("n1", ["a"] * 300 + ["new"] * 40)], layout=LAYOUT)
     assert update_index(pruned)["segments_added"] == 1
     assert verify_pruned(impact_index, pruned)["equal"]
     told = explain_query(impact_index, pruned, "a a ##b all")

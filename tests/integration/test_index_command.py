@@ -7,12 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import json_of
 
-from tdv_lucene.cli.index import command
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.build import build_index
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import TdvError, build_index, inspect_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
@@ -37,10 +34,8 @@ def _flags(collection: Path, *more: str) -> list[str]:
 
 def test_command_passes_flags_of_both_forms(collection: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    arguments = [*_flags(collection, "--storePositions", "-storeRaw"), "-index", str(index)]
-    done = CliRunner().invoke(command, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    report = json.loads(done.output)
+    flags = _flags(collection, "--storePositions", "-storeRaw")
+    report = json_of("index", *flags, "-index", index)
     assert (report["indexed"], report["errors"]) == (3, 0)
     found = inspect_index(index)
     assert found["documents"] == 3 and found["can_be_pruned"]

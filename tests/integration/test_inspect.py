@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from lucene_indexes import Doc, Layout, open_writer
+from command_line import json_of, run_command
+from lucene_indexes import Doc, open_writer
 from lucene_reading import default_codec
 from pruning_inputs import index_bytes
 from tiny_collection import TINY_TEXTS, tiny_segments
 
-from tdv_lucene.cli.inspect import command
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import Index, TdvError, inspect_index
 
 pytestmark = pytest.mark.jvm
 
@@ -49,8 +45,8 @@ def test_counts_of_a_plain_index(tiny_index: Path) -> None:
 def test_everything_beside_the_postings(make_index) -> None:
     docs = [Doc("a", ["x"], ["t"]), Doc("b", ["y"], deleted=True), Doc("c", ["x"])]
     index = make_index(
-        [docs], options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp", extras=True, sort="rank",
-        soft_deletes="gone",
+        [docs], options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp", extras=True, sort=True,
+        soft_deletes=True,
     )  # fmt: skip
     found = inspect_index(index)
     assert (found["documents"], found["deleted"]) == (2, 1)
@@ -75,11 +71,6 @@ def test_kind_of_norms_is_told(norms: str, make_index) -> None:
     assert found["can_be_pruned"]
 
 
-def test_default_norms_among_deleted_and_empty_documents(make_index) -> None:
-    docs = [Doc(f"d{n}", ["a"] * n, deleted=n % 2 == 0) for n in range(0, 200, 7)]
-    assert _field(inspect_index(make_index([docs, [Doc("x", None)]])))["norms"] == "default"
-
-
 def test_compound_files_count_by_what_is_in_them(make_index) -> None:
     plain = index_bytes(make_index(tiny_segments(), name="plain"))
     compound_index = make_index(tiny_segments(), name="compound", compound=True)
@@ -94,7 +85,7 @@ def test_compound_files_count_by_what_is_in_them(make_index) -> None:
 
 def test_locked_index_is_described_but_not_prunable(make_index) -> None:
     index = make_index([[Doc("a", ["x"])]])
-    writer = open_writer(index, Layout())
+    writer = open_writer(index)
     try:
         found = inspect_index(index)
     finally:
@@ -105,9 +96,7 @@ def test_locked_index_is_described_but_not_prunable(make_index) -> None:
 
 
 def _shown(index: Path) -> str:
-    shown = CliRunner().invoke(command, ["--index", str(index)])
-    assert shown.exit_code == 0, shown.output
-    return shown.output
+    return run_command("inspect", "--index", index).output
 
 
 def test_the_command_names_what_can_be_pruned_and_why_all_else_cannot(make_index) -> None:
@@ -145,5 +134,4 @@ def test_command_prints_tables_and_json(tiny_index: Path) -> None:
     for text in ("can be pruned   yes", "DOCS_AND_FREQS", "postings", "Bytes by kind", "raw"):
         assert text in shown
     assert "\n\nFields\n" in shown, "a table stands apart"
-    as_json = CliRunner().invoke(command, ["--index", str(tiny_index), "--json"])
-    assert json.loads(as_json.output) == inspect_index(tiny_index)
+    assert json_of("inspect", "--index", tiny_index) == inspect_index(tiny_index)

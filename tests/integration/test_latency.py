@@ -7,8 +7,7 @@ import pytest
 from index_facts import recorded_parameters
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.searching.search import search_index
+from tdv_lucene import TdvError, search_index
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 
 pytestmark = pytest.mark.jvm

@@ -12,16 +12,11 @@ from command_line import json_of, run_command, write_judged
 from gensim.models import KeyedVectors
 from lucene_indexes import Doc, Layout, write_index
 
+from tdv_lucene import TdvError, TermValues, embed_terms, learn_from_index, prune_index, tune_index
 from tdv_lucene.cli import learn as learn_command
-from tdv_lucene.embedding.embed import embed_terms
-from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.searching.tune import tune_index
 from tdv_lucene.values.losses import BEST, recommend
-from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 
@@ -58,6 +53,22 @@ def learn(case, output, **options) -> TermValues:
 def learned(case, tmp_path_factory) -> TermValues:
     """As nobody asks otherwise."""
     return learn(case, tmp_path_factory.mktemp("learned") / "V")
+
+
+def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(learned, capsys):
+    unsure, worse = ({"mean": m, "ci95": [m - 0.1, m + 0.1]} for m in (0.0, -0.2))
+    for difference, said in ((unsure, "drop nothing, which ranks best"), (worse, "R@1000")):
+        points = [
+            {**p, "difference": dict.fromkeys(p["difference"], difference)} for p in learned.points
+        ]
+        reduction, because = recommend(points)
+        told = {"recommended_reduction": reduction, "recommended_because": because}
+        rest = {"points": points, **told}
+        learn_command.print_points(replace(learned, manifest={**learned.manifest, **rest}))
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "0% *" in shown and said in shown.split("recommended: ")[1]
+        assert ("Held back by nDCG@5 (more than 2% may be lost)" in shown) is (because == BEST)
+        assert "Learned without positions. Index with -storePositions" in shown
 
 
 def test_topics_go_through_the_analyzer_and_the_result_prunes(case, tmp_path):
@@ -124,11 +135,6 @@ def test_tuning_on_judgements_of_another_collection_is_asked_about(case, tmp_pat
     assert f"{qrels} for {topics}" in chance and "no better than" in chance
 
 
-def test_tuning_on_judgements_that_fit_warns_of_nothing(case, tmp_path, caplog):
-    tune_index(case.index, case.topics, case.qrels, tmp_path / "T")
-    assert not [each for each in caplog.records if each.levelname == "WARNING"]
-
-
 def test_relevant_documents_that_the_index_lacks_are_told(case, tmp_path, caplog):
     qrels = tmp_path / "more.qrels"
     elsewhere = "".join(f"q{n} 0 elsewhere{n} 1\n" for n in range(3))
@@ -138,28 +144,6 @@ def test_relevant_documents_that_the_index_lacks_are_told(case, tmp_path, caplog
     caplog.clear()
     learn(case, tmp_path / "W")
     assert "are not in" not in caplog.text
-
-
-def test_an_index_without_positions_is_said_to_have_none(case, learned, tmp_path, capsys):
-    learn_command.print_points(learned)
-    assert "-storePositions" in capsys.readouterr().out
-    learn_command.print_points(learn(case, tmp_path / "not wanted", lead=False))
-    assert "-storePositions" not in capsys.readouterr().out
-
-
-def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(learned, capsys):
-    unsure, worse = ({"mean": m, "ci95": [m - 0.1, m + 0.1]} for m in (0.0, -0.2))
-    for difference, said in ((unsure, "drop nothing, which ranks best"), (worse, "R@1000")):
-        points = [
-            {**p, "difference": dict.fromkeys(p["difference"], difference)} for p in learned.points
-        ]
-        reduction, because = recommend(points)
-        told = {"recommended_reduction": reduction, "recommended_because": because}
-        rest = {"points": points, **told}
-        learn_command.print_points(replace(learned, manifest={**learned.manifest, **rest}))
-        shown = " ".join(capsys.readouterr().out.split())
-        assert "0% *" in shown and said in shown.split("recommended: ")[1]
-        assert ("Held back by nDCG@5 (more than 2% may be lost)" in shown) is (because == BEST)
 
 
 def test_a_matrix_at_hand_gives_the_same(case, learned, tmp_path):

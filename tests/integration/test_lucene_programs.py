@@ -11,23 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import hits_of, run_command, write_judged
-from index_facts import recorded_parameters
 from lucene_indexes import _bytes_ref, _directory
-from lucene_reading import open_reader
+from lucene_reading import search_lucene
 from pruning_inputs import read_user_data
 
-from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.inspection import inspect_index
-from tdv_lucene.index.shards.finding import find_shards
+from tdv_lucene import TdvError, compare_indexes, explain_query, find_shards, inspect_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import open_searcher, search_index
-from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -46,28 +40,47 @@ def _text(number: int) -> str:
     return " ".join([*words, f"Word{number}", *["the"] * (number % 5)])
 
 
-def _document(number: int, names: bool = True):
+def _stored(name: str, value: str | int | bytes):
+    kinds = {str: "Ljava/lang/String;", int: "J", bytes: "[B"}
+    taken = f"(Ljava/lang/String;{kinds[type(value)]})V"
+    return java_class(LUCENE + "document.StoredField")(name, value, signature=taken)
+
+
+def _column(kind: str, name: str, value: bytes):
+    return java_class(f"{LUCENE}document.{kind}DocValuesField")(name, _bytes_ref(value))
+
+
+def _number(name: str, value: int):
+    return java_class(LUCENE + "document.NumericDocValuesField")(name, value)
+
+
+def _whole(name: str, value: str, stored: str = "YES", kind: str = "StringField"):
+    keep = getattr(java_class(LUCENE + "document.Field$Store"), stored)
+    return java_class(f"{LUCENE}document.{kind}")(name, value, keep)
+
+
+def _words(name: str, value: str, stored: str = "YES"):
+    return _whole(name, value, stored, "TextField")
+
+
+def _of(*fields):
     document = java_class(LUCENE + "document.Document")()
-    stored = java_class(LUCENE + "document.Field$Store")
-    for name, value in (("body", _text(number)), ("title", "日本語の本 " + WORDS[number % 10])):
-        document.add(java_class(LUCENE + "document.TextField")(name, value, stored.YES))
-    document.add(java_class(LUCENE + "document.LongPoint")("year", 1900 + number))
-    document.add(java_class(LUCENE + "document.NumericDocValuesField")("rank", -number))
-    tags = java_class(LUCENE + "document.SortedSetDocValuesField")
-    for tag in (b"x", b"y"):
-        document.add(tags("tags", _bytes_ref(tag)))
-    if names:
-        _name(document, number)
+    for field in fields:
+        document.add(field)
     return document
 
 
-def _name(document, number: int) -> None:
-    values = {"url": "SortedDocValuesField", "key": "BinaryDocValuesField"}
-    for name, kind in values.items():
-        value = _bytes_ref(NAMES[name].format(number).encode())
-        document.add(java_class(f"{LUCENE}document.{kind}")(name, value))
-    document.add(java_class(LUCENE + "document.NumericDocValuesField")("number", number))
-    document.add(java_class(LUCENE + "document.StoredField")("isbn", str(number)))
+def _document(number: int, names: bool = True):
+    named = [
+        _column("Sorted", "url", NAMES["url"].format(number).encode()),
+        _column("Binary", "key", NAMES["key"].format(number).encode()),
+        _number("number", number), _stored("isbn", str(number)),
+    ]  # fmt: skip
+    return _of(
+        _words("body", _text(number)), _words("title", "日本語の本 " + WORDS[number % 10]),
+        java_class(LUCENE + "document.LongPoint")("year", 1900 + number), _number("rank", -number),
+        *(_column("SortedSet", "tags", tag) for tag in (b"x", b"y")), *(named if names else ()),
+    )  # fmt: skip
 
 
 def _writer(path: Path):
@@ -124,29 +137,8 @@ def _run(index: Path, folder: Path, query: str = "ranking the postings", **optio
 def _by_lucene(
     index: Path, words: str = "ranking the postings", field: str = "body", similarity=None
 ) -> list[tuple]:
-    """(isbn, score) of the hits of Lucene's own searcher with all its defaults, or another
-    similarity."""
-    builder = java_class(LUCENE + "search.BooleanQuery$Builder")()
-    should = java_class(LUCENE + "search.BooleanClause$Occur").SHOULD
-    for word in words.split():
-        term = java_class(LUCENE + "index.Term")(field, word)
-        builder.add(java_class(LUCENE + "search.TermQuery")(term), should)
-    with open_reader(index) as reader:
-        of_reader = "(Lorg/apache/lucene/index/IndexReader;)V"
-        searcher = java_class(LUCENE + "search.IndexSearcher")(reader, signature=of_reader)
-        if similarity is not None:
-            searcher.setSimilarity(similarity)
-        stored = searcher.storedFields()
-        hits = searcher.search(builder.build(), 1000).scoreDocs
-        return [(stored.document(hit.doc).get("isbn"), hit.score) for hit in hits]
-
-
-@pytest.mark.parametrize("field", NAMES)
-def test_hits_are_those_of_lucene_named_by_any_field(field: str, program, tmp_path: Path) -> None:
-    expected = [(NAMES[field].format(isbn), score) for isbn, score in _by_lucene(program)]
-    found = _run(program, tmp_path, id_field=field)  # with Lucene's k1 and b, too
-    assert [name for name, _ in found] == [name for name, _ in expected] and len(found) > 9
-    assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
+    """(isbn, score) of the hits of Lucene's own searcher."""
+    return search_lucene(index, {"q": words}, similarity, field=field, name="isbn")["q"]
 
 
 def test_numbers_name_documents_where_nothing_else_does(program, tmp_path: Path) -> None:
@@ -181,29 +173,6 @@ def test_the_pruned_index_tells_how_its_source_is_named(program, pruned, tmp_pat
     assert report["measures"]["R@1000"]["full"] == 1
     explained = explain_query(program, pruned, "ranking", field="body")
     assert explained["hits"]["before"][0]["document"].startswith("http://a/")
-
-
-def test_blocks_of_nested_documents_stay_blocks(tmp_path: Path) -> None:
-    """Children, then their parent; Lucene 10 is told of parents where an index is sorted only."""
-    analyzer = java_class(LUCENE + "analysis.standard.StandardAnalyzer")()
-    config = java_class(LUCENE + "index.IndexWriterConfig")(analyzer)
-    writer = java_class(LUCENE + "index.IndexWriter")(_directory(tmp_path / "index"), config)
-    for first in range(0, DOCUMENTS, 3):
-        block = java_class("java.util.ArrayList")()
-        for number in range(first, first + 3):
-            block.add(_document(number))
-        writer.addDocuments(block)
-    writer.close()
-    prune_index(
-        tmp_path / "index", None, tmp_path / "pruned", field="body", id_field="url", reduction=0.3,
-    )  # fmt: skip
-    with open_reader(tmp_path / "pruned") as reader:
-        stored = reader.storedFields()
-        order = [stored.document(number).get("isbn") for number in range(reader.maxDoc())]
-    assert order == [*map(str, range(DOCUMENTS))]
-    assert verify_pruned(tmp_path / "index", tmp_path / "pruned")["equal"]
-    found = _run(tmp_path / "index", tmp_path, id_field="isbn")
-    assert [name for name, _ in found] == [name for name, _ in _by_lucene(tmp_path / "index")]
 
 
 def test_it_is_learned_from_and_followed(program, tmp_path: Path) -> None:
@@ -256,26 +225,6 @@ def test_what_names_not_every_document_is_refused(program: Path, tmp_path: Path)
 STANDARD = LUCENE + "analysis.standard.StandardAnalyzer"
 
 
-def _stored(name: str, value: str | int | bytes):
-    kinds = {str: "Ljava/lang/String;", int: "J", bytes: "[B"}
-    taken = f"(Ljava/lang/String;{kinds[type(value)]})V"
-    return java_class(LUCENE + "document.StoredField")(name, value, signature=taken)
-
-
-def _column(kind: str, name: str, value: bytes):
-    return java_class(f"{LUCENE}document.{kind}DocValuesField")(name, _bytes_ref(value))
-
-
-def _whole(name: str, value: str, stored: str = "YES"):
-    keep = getattr(java_class(LUCENE + "document.Field$Store"), stored)
-    return java_class(LUCENE + "document.StringField")(name, value, keep)
-
-
-def _words(name: str, value: str, stored: str = "YES"):
-    keep = getattr(java_class(LUCENE + "document.Field$Store"), stored)
-    return java_class(LUCENE + "document.TextField")(name, value, keep)
-
-
 NO_TEXT = bytes([0xE3, 0x81])
 """The beginning of a character: Lucene's decoder runs over its end."""
 READABLE = {
@@ -286,7 +235,7 @@ READABLE = {
     "sorted": lambda n: [_column("Sorted", "id", b"%d" % n)],
     "binary": lambda n: [_column("Binary", "id", b"%d" % n)],
     "point": lambda n: [java_class(LUCENE + "document.LongPoint")("id", n), _stored("id", n)],
-    "number": lambda n: [java_class(LUCENE + "document.NumericDocValuesField")("id", n)],
+    "number": lambda n: [_number("id", n)],
     "words, stored": lambda n: [_words("id", f"{n}")],
     "stored": lambda n: [_stored("id", f"{n}")],
     "stored bytes": lambda n: [_stored("id", b"%d" % n)],
@@ -314,10 +263,8 @@ def _random_program(path: Path, ids, field: str, seed: int) -> str:
     writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
     for number in range(30):
         text = " ".join(rng.choice(WORDS, int(rng.integers(1, 40))))
-        document = java_class(LUCENE + "document.Document")()
-        for one in (*ids(number), _words(field, text, "NO"), _stored("isbn", f"{number}")):
-            document.add(one)
-        writer.addDocument(document)
+        fields = *ids(number), _words(field, text, "NO"), _stored("isbn", f"{number}")
+        writer.addDocument(_of(*fields))
         if rng.random() < 0.1:
             writer.flush()
     writer.close()
@@ -329,16 +276,14 @@ def _assert_hits(found: list[tuple], expected: list[tuple]) -> None:
     assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
 
 
-NOT_ANSERINIS = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "whole, binary"])
-
-
-@NOT_ANSERINIS
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "whole, binary"])
 def test_a_field_called_id_does_not_make_an_index_anserinis(kind: str, tmp_path: Path) -> None:
     """Hits are those of Lucene's searcher with its defaults, or the remedy's are."""
     index = tmp_path / "index"
     query = _random_program(index, KINDS[kind], "contents", len(kind))
     asked = {"field": "contents", "analyzer": STANDARD}
     told = inspect_index(index)
+    assert told["can_be_pruned"] == (kind in READABLE)
     assert told["defaults"].startswith("Lucene's k1 1.2, b 0.75 (")
     assert told["id_fields"].count("isbn") == (kind in UNREADABLE or kind == "none")
     if kind in UNREADABLE:
@@ -347,23 +292,6 @@ def test_a_field_called_id_does_not_make_an_index_anserinis(kind: str, tmp_path:
             _run(index, tmp_path, **asked)
         asked["id_field"] = "none"
     _assert_hits(_run(index, tmp_path, query, **asked), _by_lucene(index, query, "contents"))
-
-
-@pytest.mark.slow
-@NOT_ANSERINIS
-def test_inspect_and_prune_agree_and_what_is_pruned_is_lucenes(kind: str, tmp_path: Path) -> None:
-    index, pruned = tmp_path / "index", tmp_path / "pruned"
-    query = _random_program(index, KINDS[kind], "body", 1 + len(kind))
-    asked = {"field": "body", "analyzer": STANDARD}
-    assert inspect_index(index)["can_be_pruned"] == (kind in READABLE)
-    if kind in UNREADABLE:
-        with pytest.raises(TdvError, match=r"'id'.*id_field none"):
-            prune_index(index, None, pruned, **asked)
-        asked["id_field"] = "none"
-        assert inspect_index(index, id_field="none")["can_be_pruned"]
-    report = prune_index(index, None, pruned, reduction=0.3, **asked)
-    assert report["defaults"].startswith("Lucene's k1 1.2, b 0.75 (")
-    _assert_hits(_run(pruned, tmp_path, query, **asked), _by_lucene(pruned, query))
 
 
 @pytest.mark.parametrize("field", ["body", "contents"])
@@ -388,18 +316,6 @@ def test_what_anserini_writes_makes_an_index_anserinis(field: str, tmp_path: Pat
     assert "defaults" not in search_index(pruned, {"q": query}, tmp_path / "run3", field=field)
 
 
-def test_shards_of_a_program_have_its_defaults(tmp_path: Path) -> None:
-    """Of which one may be empty."""
-    for name, first in (("a", 0), ("b", 30)):
-        _random_program(
-            tmp_path / "S" / name, lambda n, first=first: READABLE["whole, stored"](first + n),
-            "contents", 5,
-        )  # fmt: skip
-    _writer(tmp_path / "S" / "c").close()
-    shards = find_shards([str(tmp_path / "S" / name) for name in "cab"])
-    assert recorded_parameters(shards).values() == {"k1": 1.2, "b": 0.75}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stored", "Binary", "Sorted"])
 def test_bytes_that_are_no_text_are_in_nobodys_way(kind: str, tmp_path: Path) -> None:
@@ -415,16 +331,6 @@ def test_bytes_that_are_no_text_are_in_nobodys_way(kind: str, tmp_path: Path) ->
     asked = {"field": "body", "analyzer": STANDARD}
     assert inspect_index(index)["id_fields"] == ["isbn", "key"]
     prune_index(index, None, tmp_path / "pruned", reduction=0.3, **asked)
-    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
-    topics.write_text("".join(f"{n}\t{query}\n" for n in range(3)))
-    qrels.write_text("".join(f"{n} 0 {n} 1\n" for n in range(3)))
-    tune_index(index, topics, qrels, tmp_path / "tuned", **asked)
-    report = compare_indexes(
-        index, tmp_path / "pruned", topics, qrels, tmp_path / "report",
-        latency_budget_seconds=0.1, **asked,
-    )  # fmt: skip
-    assert [*report["defaults"]] == ["full"]  # the other's are recorded
-    assert report["defaults"]["full"].startswith("Lucene's k1 1.2, b 0.75 (")
     with pytest.raises(TdvError, match="'thumb'.*id_field"):
         _run(index, tmp_path, query, id_field="thumb", **asked)
 
@@ -434,11 +340,8 @@ def test_a_field_without_a_term_is_not_offered(deleted: bool, tmp_path: Path) ->
     """As documents are that had some, once they are deleted."""
     writer = _writer(tmp_path / "index")
     for number in range(6):
-        document = java_class(LUCENE + "document.Document")()
-        has_terms = deleted and number < 3
-        for one in (_words("body", "gone" if has_terms else ""), _words("title", f"a {number}")):
-            document.add(one)
-        writer.addDocument(document)
+        body = "gone" * (deleted and number < 3)
+        writer.addDocument(_of(_words("body", body), _words("title", f"a {number}")))
     writer.flush()
     gone = java_class(LUCENE + "index.Term")("body", "gone")
     writer.deleteDocuments(java_class(LUCENE + "search.TermQuery")(gone))

@@ -13,8 +13,7 @@ import urllib.request
 import pytest
 from command_line import json_of, write_judged
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.topics import read_qrels
+from tdv_lucene import TdvError, read_qrels
 from tdv_lucene.jvm.named import find_index, importing_pyserini
 
 pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]

@@ -11,31 +11,24 @@ import pytest
 from ciff_reading import read_ciff
 from command_line import hits_of
 from index_facts import recorded_parameters
-from lucene_indexes import Doc, Layout, _document, open_writer, write_index
-from lucene_reading import open_reader
+from lucene_indexes import Doc, Layout, change, write_index
+from lucene_reading import search_lucene
 from pruning_inputs import read_user_data
 
+from tdv_lucene import TdvError, export_ciff, find_shards, inspect_index, prune_index, search_index
 from tdv_lucene.analysis import DEFAULT
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.inspection import inspect_index
-from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.analysis import make_analyzer
 from tdv_lucene.jvm.searcher import make_similarity, open_searched
-from tdv_lucene.matrix.ciff import export_ciff
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.ranking import SearchParameters, ranking_function
 from tdv_lucene.ranking.bm25 import bm25_idf
-from tdv_lucene.searching.search import open_searcher, search_index
 from tdv_lucene.simulation.collection import plain_collection
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 
 pytestmark = pytest.mark.jvm
 
-LUCENE = "org.apache.lucene."
 TOPICS = {"q1": "t1 t7", "q2": "t0 t30 t2", "q3": "t12"}
 MODELS = [
     SearchParameters("bm25", k1=0.9, b=0.4),
@@ -78,17 +71,8 @@ def _search(index, folder: Path, **options) -> dict[str, list[tuple[str, float]]
 
 def _by_anserini(index: Path, k1: float, b: float) -> dict[str, dict[str, float]]:
     """What Lucene's own searcher finds by Anserini's similarity for exact lengths."""
-    with open_reader(index) as reader:
-        searcher = java_class(LUCENE + "search.IndexSearcher")(reader.getContext())
-        accurate = java_class("io.anserini.search.similarity.AccurateBM25Similarity")
-        searcher.setSimilarity(accurate(k1, b))
-        generator = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
-        found, stored = {}, reader.storedFields()
-        for name, text in TOPICS.items():
-            query = generator.buildQuery("contents", make_analyzer(DEFAULT), text)
-            hits = searcher.search(query, 1000).scoreDocs
-            found[name] = {stored.document(hit.doc).get("id"): hit.score for hit in hits}
-        return found
+    accurate = java_class("io.anserini.search.similarity.AccurateBM25Similarity")(k1, b)
+    return {qid: dict(hits) for qid, hits in search_lucene(index, TOPICS, accurate).items()}
 
 
 PRINTED = 0.5e-4 + 80e-6
@@ -169,16 +153,6 @@ def test_lengths_that_a_byte_can_hold_rank_alike(options, tmp_path):
     _assert_same(runs[0], {name: dict(hits) for name, hits in runs[1].items()})
 
 
-@pytest.mark.slow
-@pytest.mark.pyserini
-def test_pyserinis_searcher_reads_them(indexes, tmp_path):
-    run = _search(indexes["accurate"], tmp_path)
-    searcher = open_searcher(indexes["accurate"])
-    for name, text in TOPICS.items():
-        hits = {hit.docid: hit.score for hit in searcher.search(text, k=1000)}
-        _assert_same(run, {name: hits})
-
-
 @pytest.mark.parametrize("search_as", ["anserini", "recorded"])
 @pytest.mark.parametrize("longest", [100, 700])
 def test_pruned_indexes_keep_exact_lengths(search_as, longest, tmp_path):
@@ -198,10 +172,7 @@ def test_norms_of_another_similarity_are_refused(tmp_path):
     """Bytes in one segment and exact lengths in the next: none of the two."""
     docs, index = _docs(), tmp_path / "mixed"
     write_index(index, [docs[:40]], Layout())
-    writer = open_writer(index, Layout(norms="accurate"))
-    for number, doc in enumerate(docs[40:]):
-        writer.addDocument(_document(doc, number, Layout()))
-    writer.close()
+    change(index, docs[40:], layout=Layout(norms="accurate"))
     for model in ("bm25", "qld"):
         with pytest.raises(TdvError, match="norms.*contents|contents.*norms"):
             search_index(index, TOPICS, tmp_path / "run", model=model)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from command_line import run_command
 from impact_documents import LAYOUT, impact_documents
-from lucene_indexes import _STREAM_FIELD, Doc, _directory, _field_type, write_index
+from lucene_indexes import Doc, _directory, text_field, write_index
 from lucene_reading import open_reader
 
 from tdv_lucene.errors import TdvError
@@ -61,14 +61,11 @@ def _write_overlaps(path: Path, chain: str, options: str = POSITIONS) -> Path:
     rng = random.Random(chain)
     config = java_class(LUCENE + "index.IndexWriterConfig")(_chain(CHAINS[chain]))
     writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
-    kind = java_class(LUCENE + "document.FieldType")(_field_type(options, ""))
-    new_field = java_class(LUCENE + "document.Field")
-    text_field = "(Ljava/lang/String;Ljava/lang/CharSequence;" + _STREAM_FIELD.split(";")[-2]
     for number in range(60):
         document = java_class(LUCENE + "document.Document")()
         weights = [1 if word.isascii() else 0.1 for word in WORDS]
         text = " ".join(rng.choices(WORDS, weights, k=rng.randint(1, 90)))
-        document.add(new_field("body", text, kind, signature=f"{text_field};)V"))
+        document.add(text_field("body", text, options))
         stored = java_class(LUCENE + "document.StoredField")
         document.add(stored("body", text))
         document.add(stored("url", f"d{number}"))

@@ -14,12 +14,8 @@ from pruning_inputs import values_of
 from testing_jar import dump_index
 from tiny_collection import tiny_segments
 
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import Index, extract_matrix, inspect_index, prune_index, verify_pruned
 from tdv_lucene.jvm import _jobs, java_class
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm

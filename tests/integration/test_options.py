@@ -22,12 +22,11 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, write_index
 
+from tdv_lucene import TdvError, prune_index
 from tdv_lucene.cli import _group, _options
 from tdv_lucene.cli._groups import leaves
-from tdv_lucene.errors import TdvError
 from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.progress import ProgressBar
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.ranking import PARAMETERS
 
 pytestmark = pytest.mark.jvm
@@ -37,28 +36,28 @@ _JUDGED = "--topics {topics} --qrels {qrels}"
 BASES = [
     "inspect --index {index}",
     "extract --index {index} --output {output}",
-    "extract --index {index} --output {output} --no-positions",
     "embed --index {index} --output {output}",
-    "embed --index {index} --output {output} --vectors {words}",
     "learn --index {index} --output {output} --no-judgements",
-    "learn --index {index} --output {output} --no-judgements --model qld",
     "peers --index {index} --output {output} --name ridf",
-    "peers --index {index} --output {output} --name random",
     "prune --index {index} --output {output} --tdv {values}",
-    "prune --index {index} --output {output} --tdv {values} --tf original",
     "tune --index {index} --output {output}",
     "verify --index {index} --pruned {pruned}",
-    "search --index {index} --topics {topics} --output {output}",
-    "search --index {index} --topics {topics} --output {output} --model qld",
-    "search --index {index} --topics {topics} --output -",
+    "search --index {tiers} --topics {topics} --output {output}",
     "export --index {index} --output {output}",
-    "explain --index {index} --pruned {pruned} --query 'index t1 t2'",
+    "explain --index {index} --pruned {tiers} --query 'index t1 t2'",
 ]
 SLOW = [
+    "extract --index {index} --output {output} --no-positions",
+    "embed --index {index} --output {output} --vectors {words}",
+    "learn --index {index} --output {output} --no-judgements --model qld",
+    "peers --index {index} --output {output} --name random",
+    "prune --index {index} --output {output} --tdv {values} --tf original",
+    "search --index {tiers} --topics {topics} --output {output} --model qld",
+    "search --index {tiers} --topics {topics} --output -",
     f"tune --index {{index}} --output {{output}} {_JUDGED}",
     "prune --index {index} --output {output}",
     "prune --index {index} --output {output} --tf original",
-    "compare --index {index} --pruned {pruned} --output {output} --latency-budget 0.2 " + _JUDGED,
+    "compare --index {index} --pruned {tiers} --output {output} --latency-budget 0.2 " + _JUDGED,
     f"learn --index {{index}} --output {{output}} {_JUDGED}",
     f"learn --index {{index}} --output {{output}} {_JUDGED} --model qld",
     f"learn --index {{index}} --output {{output}} {_JUDGED} --no-values",
@@ -80,7 +79,7 @@ UNTRIED = {
 SAMPLES: dict[str, tuple[str, ...]] = {
     **{name: (f"{each.grid[0]:g}",) for name, each in PARAMETERS.items()},
     "analyzer": ("org.apache.lucene.analysis.standard.StandardAnalyzer",),
-    "b": ("0.9",), "dimensions": ("3",), "field": ("title",),
+    "b": ("0.9",), "depth": ("5",), "dimensions": ("3",), "fidelity": ("0.5",), "field": ("title",),
     "folds": ("3",), "hits": ("2",), "id_field": ("none",), "k1": ("3",), "language": ("de",),
     "latency_budget_seconds": ("0.3",),
     "matrix": ("{matrix}",), "max_bytes": ("{size}",),
@@ -129,7 +128,7 @@ _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
     r"goes with one|tuning needs|go into its norms|needs reductions that 'learn' has measured|"
     r"is for (bm25|an index in one folder)|was given: leave it out|another field names? |"
-    r"ranks by weights|TopicReader cannot read"
+    r"ranks by weights|TopicReader cannot read|tiers are chosen by|has no hot field"
 )
 _TOLD = (
     "postings", "tokens", "terms", "scale", "search", "requested_reduction", "documents", "baked",
@@ -162,6 +161,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     values = prior_values_of_index(index)
     values.save(home / "values")
     prune_index(index, home / "values", home / "pruned", reduction=0.3)
+    prune_index(index, home / "values", home / "tiers", reduction=0.6, tiers=True, depth=2)
     words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
     topics = [
         {"id": f"q{n}", "title": f"{word} t{n}", "desc": f"{word} t{n + 9} t{n + 2}",
@@ -178,6 +178,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     size = sum(file.stat().st_size for file in (home / "pruned").iterdir())
     return {
         "index": index, "values": home / "values", "pruned": home / "pruned",
+        "tiers": home / "tiers",
         "topics": home / "topics.jsonl", "log": home / "log.tsv", "qrels": home / "qrels.txt",
         "words": home / "words.vec", "matrix": home / "matrix",
         "size": size - 400, "work": tmp_path_factory.mktemp("work"),

@@ -41,16 +41,14 @@ MODULES = (
     "integration/test_lucene_programs.py",
     "integration/test_norm_reading.py",
     "integration/test_open_index.py",
-    "integration/test_places.py",
     "integration/test_plan.py",
-    "integration/test_posting_files.py",
-    "integration/test_posting_rule.py",
+    "integration/test_predicted_sizes.py",
     "integration/test_prune.py",
     "integration/test_prune_fields.py",
     "integration/test_rewriter.py",
     "integration/test_search.py",
     "integration/test_verify.py",
-    "parity/test_scores.py",
+    "parity/test_ranking_functions.py",
 )
 """In one process: to start one takes longer than most modules. Not here are those of Java jobs and
 of workers, which another Lucene does not change."""

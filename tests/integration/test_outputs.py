@@ -20,13 +20,9 @@ from neural_rankers import save_untrained
 from snapshots import snapshot
 from tiny_collection import tiny_segments
 
+from tdv_lucene import TdvError, extract_matrix, make_peer_values, prune_index
 from tdv_lucene.cli import _group
 from tdv_lucene.cli._groups import leaves
-from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.output import Output
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -162,31 +158,14 @@ def _overlapping(writer: Writer, inputs: dict[str, Path], tmp: Path) -> Iterator
 
 def _foreign(writer: Writer, _: dict[str, Path], tmp: Path) -> Iterator[tuple[str, Path]]:
     """More that is not replaced in tests/unit/test_output.py."""
-    suffix, kind = writer.suffix or "", writer.kind or "pruned-index"
+    suffix = writer.suffix or ""
     yield "a file", _file(tmp / f"thesis{suffix}")
     yield "a folder", _file(tmp / f"home{suffix}" / "thesis.tex").parent
-    index = write_index(tmp / f"index{suffix}", tiny_segments())
-    yield "an index", index
-    yield "a place in an index", index / f"new{suffix}"
-    yield "a result with one more file", _result(tmp / f"result{suffix}", kind, "thesis.tex")
-    yield "another kind of result", _result(tmp / f"other{suffix}", "other", None)
 
 
-def _file(path: Path, text: str = "years of work") -> Path:
+def _file(path: Path) -> Path:
     path.parent.mkdir(exist_ok=True)
-    path.write_text(text)
-    return path
-
-
-def _result(path: Path, kind: str, more: str | None) -> Path:
-    """A result of ours, with ``more`` in it that is not."""
-    name = "tdv-manifest.json" if kind == "pruned-index" else "manifest.json"
-    place = Output(path, kind, inputs=(), manifest=name)
-    with place as folder:
-        (folder / "content").write_text("x")
-        place.write_manifest({})
-    if more is not None:
-        _file(path / more)
+    path.write_text("years of work")
     return path
 
 

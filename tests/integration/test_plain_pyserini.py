@@ -12,10 +12,9 @@ import pytest
 from lucene_indexes import Doc
 from pruning_inputs import read_user_data
 
+from tdv_lucene import prune_index, search_index
 from tdv_lucene.jvm import find_java, installation, pyserini_jar
 from tdv_lucene.jvm.installation import plain_pyserini
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.searching.search import search_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.pyserini, pytest.mark.slow]
 

@@ -1,4 +1,4 @@
-"""The bytes that learning foresees, against those of the indexes that pruning writes."""
+"""Bytes that are foreseen, of postings and of indexes, against those that are written."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_indexes import Doc, Layout, delete_document, open_writer, write_index
-from pruning_inputs import bytes_of
+from lucene_indexes import Doc, change, write_index
+from pruning_inputs import bytes_of, values_of
 
+from tdv_lucene import TermValues, extract_matrix, learn_from_index, prune_index
+from tdv_lucene.jvm.index import written_lucene_version
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.pruning import writing
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.sizes import foreseen_bytes
-from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.simulation.bytes import LUCENE_9, LUCENE_10, estimate_posting_bytes, posting_bytes
+from tdv_lucene.simulation.collection import apply_values
 
 pytestmark = pytest.mark.jvm
 
@@ -34,10 +35,7 @@ def _learned(folder: Path, segments: int, deleted: int) -> tuple[Path, TermValue
     docs = [Doc(f"d{i}", text) for i, text in enumerate(texts)]
     index = write_index(folder / "index", [docs[part::segments] for part in range(segments)])
     if deleted:
-        writer = open_writer(index)
-        for doc in docs[:deleted]:
-            delete_document(writer, doc.id, Layout())
-        writer.close()
+        change(index, deleted=[doc.id for doc in docs[:deleted]])
     asked = deleted + rng.choice(4000 - deleted, 30, replace=False)
     lines = [f"q{i}\t{' '.join(texts[i][:3])}" for i in asked]
     (folder / "topics.tsv").write_text("\n".join(lines) + "\n")
@@ -57,6 +55,7 @@ def test_a_whole_index_is_foreseen_within_three_percent(learned, place, tmp_path
     assert values.points[place]["index_bytes"] == pytest.approx(written, rel=0.03)
 
 
+@pytest.mark.slow
 def test_of_segments_with_deleted_documents_it_is_foreseen_within_a_tenth(tmp_path):
     index, values = _learned(tmp_path, segments=5, deleted=1000)
     for point in values.points:
@@ -98,3 +97,38 @@ def test_bytes_are_foreseen_at_every_scale_that_was_tried(learned, tmp_path):
         place = tmp_path / f"{scale}"
         prune_index(index, values, place, reduction=0.45, scale=scale, threads=1)
         assert foreseen(0.45) == pytest.approx(bytes_of(place), rel=0.03)
+
+
+def written_bytes(index: Path) -> int:
+    return sum(file.stat().st_size for file in index.glob("*.doc"))
+
+
+@pytest.mark.parametrize("scale", [1, 2.5, 8])
+def test_within_three_percent_of_what_lucene_writes(scale, source, tmp_path):
+    index, matrix = source
+    rng = np.random.default_rng(2)
+    weights = np.exp(rng.normal(0, 0.7, len(matrix.vocabulary)))
+    values = values_of(matrix, weights)
+    prune_index(index, values, tmp_path / "pruned", reduction=0.3, scale=scale, threads=1)
+    pruned = extract_matrix(tmp_path / "pruned", tmp_path / "matrix")
+    form = LUCENE_9 if written_lucene_version().startswith("9.") else LUCENE_10
+    norms = np.asarray(pruned.norms).astype(np.uint8)[pruned.indices]
+    model = posting_bytes(pruned.indptr, pruned.indices, pruned.data, norms, form)
+    assert model == pytest.approx(written_bytes(tmp_path / "pruned"), rel=0.03)
+    point = values.at_reduction(0.3)
+    foreseen = estimate_posting_bytes(matrix, apply_values(matrix, point.tdv, scale))
+    if form == LUCENE_9:
+        assert foreseen == pytest.approx(model, rel=0.01)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """3,000 documents of 30 words on average, and their matrix."""
+    rng = np.random.default_rng(5)
+    docs = [
+        Doc(f"d{i}", [f"t{t}" for t in np.minimum(rng.zipf(1.25, n) - 1, 299)])
+        for i, n in enumerate(rng.geometric(1 / 30, 3000))
+    ]
+    folder = tmp_path_factory.mktemp("bytes")
+    index = write_index(folder / "index", [docs])
+    return index, extract_matrix(index, folder / "matrix")

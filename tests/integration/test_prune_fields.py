@@ -9,23 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import json_of, run_command
 from lucene_indexes import Doc, Layout, write_index
 from lucene_reading import check_index
-from oracle import ANSERINI, assert_pruned
+from oracle import assert_pruned
 from pruning_inputs import read_user_data, values_of
 from tiny_collection import TINY_TEXTS
 
-from tdv_lucene.cli.prune import command
-from tdv_lucene.cli.verify import command as verify
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene import Index, TdvError, extract_matrix, inspect_index, prune_index, verify_pruned
 from tdv_lucene.jvm import rewriter
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.plan import FOLDER
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
@@ -70,10 +63,7 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
     for name in FIELDS:
         point = values[name].at_reduction(0.3)
         scale = point.scale if tf == "scaled" else None
-        held = 0.9 * (scale or 1), 0.4
-        found = assert_pruned(
-            matrices[name], pruned, point.tdv, scale, tmp_path / "found", baked=(held, ANSERINI)
-        )
+        found = assert_pruned(matrices[name], pruned, point, scale, tmp_path / "found")
         said = report if name == "contents" else report["fields"][name]
         assert said["postings"] == found.postings < matrices[name].postings
         recorded = "tdv." if name == "contents" else f"tdv.fields.{name}."
@@ -142,14 +132,10 @@ def test_what_is_for_one_field_is_refused(fields, options, message, source, valu
 def test_command_takes_values_by_field(source, values, tmp_path) -> None:
     for name in FIELDS:
         values[name].save(tmp_path / name)
-    arguments = ["--index", str(source), "--tdv", str(tmp_path / "contents"), "--optimize"]
-    titled = ["--tdv", f"title={tmp_path / 'title'}", "--json"]
-    done = CliRunner().invoke(command, [*arguments, *titled, "--output", str(tmp_path / "p")])
-    assert done.exit_code == 0, done.output
-    report = json.loads(done.output)
+    words = ["prune", "--index", source, "--tdv", tmp_path / "contents", "--optimize"]
+    titled = ["--tdv", f"title={tmp_path / 'title'}", "--output", tmp_path / "p"]
+    report = json_of(*words, *titled)
     assert (report["field"], [*report["fields"]], report["segments"]) == ("contents", ["title"], 1)
-    wrong = ["--tdv", f"title={tmp_path / 'contents'}", "--output", str(tmp_path / "q")]
-    done = CliRunner().invoke(command, [*arguments, *wrong])
-    assert isinstance(done.exception, TdvError) and "'title'" in str(done.exception)
-    done = CliRunner().invoke(verify, ["--index", str(source), "--pruned", str(tmp_path / "p")])
-    assert done.exit_code == 0, done.output
+    with pytest.raises(TdvError, match="'title'"):
+        run_command(*words, "--tdv", f"title={tmp_path / 'contents'}", "--output", tmp_path / "q")
+    assert json_of("verify", "--index", source, "--pruned", tmp_path / "p")["equal"]

@@ -7,21 +7,14 @@ import random
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import json_of, run_command
 from lucene_indexes import Doc
-from oracle import ANSERINI, assert_pruned
-from pruning_inputs import bytes_of, read_user_data
+from oracle import assert_pruned
+from pruning_inputs import read_user_data
 
-from tdv_lucene.cli.learn import command as learn_command
-from tdv_lucene.cli.prune import command as prune_command
-from tdv_lucene.cli.verify import command as verify_command
-from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene import TdvError, TermValues, learn_from_index, prune_index, verify_pruned
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
 from tdv_lucene.prior.prior import Prior, prior_values, settings_for
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 
@@ -55,11 +48,9 @@ def test_what_cannot_be_pruned_is_refused_before_anything_else(
 ) -> None:
     """Nothing else is said of it, such as how unlike other collections it is."""
     index = make_index([_docs()], options="DOCS")
-    command = {"prune": [], "learn": ["--no-judgements"]}[stage]
-    run = {"prune": prune_command, "learn": learn_command}[stage]
-    arguments = ["--index", str(index), "--output", str(tmp_path / "P"), *command]
-    refused = CliRunner().invoke(run, arguments).exception
-    assert isinstance(refused, TdvError) and "'contents'" in str(refused)
+    words = {"prune": [], "learn": ["--no-judgements"]}[stage]
+    with pytest.raises(TdvError, match="'contents'"):
+        run_command(stage, "--index", index, "--output", tmp_path / "P", *words)
     assert not caplog.records
 
 
@@ -68,27 +59,20 @@ def test_the_command_alone_prunes_and_the_result_is_proved(
     options: str, make_index, tmp_path: Path
 ) -> None:
     source, pruned = make_index([_docs()[:35], _docs()[35:]], options=options), tmp_path / "P"
-    done = CliRunner().invoke(
-        prune_command, ["--index", str(source), "--output", str(pruned), "--json"]
-    )
-    assert done.exit_code == 0, done.output
-    report = json.loads(done.stdout.splitlines()[-1])
+    report = json_of("prune", "--index", source, "--output", pruned)
     name, sha256 = Prior.load().describe().values()
     assert report["requested_reduction"] == _recommended(source, "bm25", options == POSITIONS)
     assert report["reduction"] == pytest.approx(report["requested_reduction"], abs=0.05)
     assert report["learned_from"] == f"prior {name} ({sha256[:12]}), no judgements"
     record = read_user_data(pruned)
     assert ("tdv.lead.boost" in record) == (options == POSITIONS)
-    done = CliRunner().invoke(verify_command, ["--index", str(source), "--pruned", str(pruned)])
-    assert done.exit_code == 0, done.output
+    assert json_of("verify", "--index", source, "--pruned", pruned)["equal"]
 
 
 def test_no_gain_is_promised_without_queries(source: Path, tmp_path: Path) -> None:
-    arguments = ["--index", str(source), "--output", str(tmp_path / "P"), "--reduction", "0.4"]
-    done = CliRunner().invoke(prune_command, arguments)
-    assert done.exit_code == 0, done.output
-    assert "what your users ask" in done.output and "(--queries)" in done.output
-    assert "nDCG" not in done.output
+    words = ["--index", source, "--output", tmp_path / "P", "--reduction", 0.4]
+    shown = run_command("prune", *words).output
+    assert "what your users ask" in shown and "(--queries)" in shown and "nDCG" not in shown
 
 
 def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> None:
@@ -98,10 +82,8 @@ def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> Non
     matrix = extract_matrix(source, tmp_path / "M")
     values = prior_values(matrix)
     point, learned = values.at_reduction(values.recommended_reduction), values.parameters
-    baked = (learned["k1"] * point.scale, learned["b"]), ANSERINI
-    assert_pruned(
-        matrix, tmp_path / "P", point.tdv, point.scale, tmp_path / "N", cut=point.cut, baked=baked
-    )
+    k1, b = learned["k1"], learned["b"]
+    assert_pruned(matrix, tmp_path / "P", point, point.scale, tmp_path / "N", k1, b)
 
 
 @pytest.mark.parametrize(
@@ -117,9 +99,9 @@ def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> Non
 def test_saved_values_prune_as_those_made_by_prune(
     learned: list[str], options: dict[str, str], source: Path, tmp_path: Path
 ) -> None:
-    values, arguments = tmp_path / "V", ["--index", str(source), "--no-judgements", "--output"]
-    done = CliRunner().invoke(learn_command, [*arguments, str(values), *learned])
-    assert done.exit_code == 0, done.output
+    values = tmp_path / "V"
+    words = ["learn", "--index", source, "--no-judgements", "--output", values, *learned]
+    done = run_command(*words)
     model = "bm25" if "--model" not in learned else learned[-1]
     saved, recommended = (
         TermValues.load(values),
@@ -136,14 +118,6 @@ def test_saved_values_prune_as_those_made_by_prune(
         assert again["postings"] == report["postings"]
 
 
-def test_a_size_is_met_and_proved(source: Path, tmp_path: Path) -> None:
-    prune_index(source, None, tmp_path / "all", reduction=0.0)
-    limit = int(0.9 * bytes_of(tmp_path / "all"))
-    prune_index(source, None, tmp_path / "P", max_bytes=limit)
-    assert bytes_of(tmp_path / "P") <= limit
-    assert verify_pruned(source, tmp_path / "P")["equal"]
-
-
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     rng, path = random.Random(6), tmp_path / "log.tsv"
@@ -153,13 +127,12 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_a_query_log_chooses_the_reduction(source: Path, log: Path, tmp_path: Path) -> None:
-    values = learn_from_index(source, log, None, tmp_path / "V")
-    done = CliRunner().invoke(
-        prune_command,
-        ["--index", str(source), "--queries", str(log), "--output", str(tmp_path / "P")],
-    )
-    assert done.exit_code == 0, done.output
-    shown = " ".join(done.output.split())
+    words = ["--index", source, "--topics", log, "--output", tmp_path / "V"]
+    shown = " ".join(run_command("learn", *words).output.split())
+    assert "for 20 queries without judgements" in shown and "* recommended: the largest" in shown
+    values = TermValues.load(tmp_path / "V")
+    words = ["--index", source, "--queries", log, "--output", tmp_path / "P"]
+    shown = " ".join(run_command("prune", *words).output.split())
     assert "By 20 queries, against the re-weighted index with nothing dropped: loses" in shown
     report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text(encoding="utf-8"))
     assert report["chosen"]["reduction"] == values.recommended_reduction
@@ -169,16 +142,6 @@ def test_a_query_log_chooses_the_reduction(source: Path, log: Path, tmp_path: Pa
     assert most["chosen"]["reduction"] == 0.8 and most["chosen"]["max_loss"] == 0.99
     given = prune_index(source, None, tmp_path / "R", queries=log, reduction=0.3)
     assert given["chosen"] is None and given["requested_reduction"] == 0.3
-
-
-def test_learning_prints_what_a_log_says(source: Path, log: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(
-        learn_command,
-        ["--index", str(source), "--topics", str(log), "--output", str(tmp_path / "V")],
-    )
-    assert done.exit_code == 0, done.output
-    shown = " ".join(done.output.split())
-    assert "for 20 queries without judgements" in shown and "* recommended: the largest" in shown
 
 
 def test_what_a_log_cannot_say_is_refused(source: Path, log: Path, tmp_path: Path) -> None:
@@ -203,9 +166,3 @@ def test_what_a_prior_cannot_say_is_refused(
     with pytest.raises(TdvError, match=named):
         prune_index(source, None, tmp_path / "P", **options)
     assert list(tmp_path.iterdir()) == [source]
-
-
-def test_learning_without_judgements_takes_no_topics(source: Path, tmp_path: Path) -> None:
-    words = ["--index", str(source), "--output", str(tmp_path / "X"), "--no-judgements"]
-    refused = CliRunner().invoke(learn_command, [*words, "--topics", "T"])
-    assert isinstance(refused.exception, TdvError) and not (tmp_path / "X").exists()

@@ -9,10 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tdv_lucene import make_peer_values, prune_index, search_index
 from tdv_lucene.evaluation.runs import read_run
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.searching.search import search_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]
 README = Path(__file__).parents[2] / "tdv_lucene" / "README.md"

@@ -8,19 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.cli.explain import command as explain_command
-from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.comparison.explain import explain_query
+from tdv_lucene import Index, TdvError, compare_indexes, explain_query, extract_matrix, prune_index
 from tdv_lucene.comparison.term_changes import trade_off
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
 from tdv_lucene.index.parameters import recorded_parameters
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.peers import unlearned_values
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.baseline_tuning import tune_parameters
 from tdv_lucene.searching.search import open_searcher, search_index
 
@@ -72,17 +65,6 @@ def pruned_for(case, model, tmp_path, **options):
     output = tmp_path / f"pruned-{model}"
     prune_index(case.index, values_of(case.matrices["contents"], model), output, **options)
     return output
-
-
-def test_norms_are_looked_at_only_where_no_ranking_function_is_recorded(
-    case, tmp_path, monkeypatch
-):
-    """They are as many as documents."""
-    pruned, looks = pruned_for(case, "qld", tmp_path), []
-    monkeypatch.setattr(Index, "holds_weights", lambda *given: looks.append(given[1:]))
-    assert parameters_of(pruned).model == "qld" and not looks
-    parameters_of(case.index)
-    assert looks == [("contents",)]
 
 
 def test_search_takes_the_recorded_model_and_warns_of_another(case, tmp_path, caplog):
@@ -186,11 +168,3 @@ def test_the_curve_marks_what_was_asked_for(pruned_fields):
         for field in ("contents", "title"):
             found = trade_off(opened, field)
             assert found["chosen"] == 0.45 and len(found["points"]) > 3
-
-
-def test_a_ratio_of_frequencies_is_not_called_a_value(case, pruned_fields, tmp_path):
-    arguments = ["--index", str(case.index), "--query", "alpha w1", "--pruned"]
-    shown = CliRunner().invoke(explain_command, [*arguments, str(pruned_fields)]).output
-    assert "TDV" in shown and "ratio" not in shown
-    shown = CliRunner().invoke(explain_command, [*arguments, str(case.index)]).output
-    assert "tf ratio" in shown and " TDV " not in shown

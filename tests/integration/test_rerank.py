@@ -11,15 +11,11 @@ import pytest
 from command_line import json_of
 from lucene_indexes import Doc, Layout, write_index
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.measures import evaluate_run
+from tdv_lucene import TdvError, evaluate_run, extract_matrix, read_qrels, read_topics, search_index
 from tdv_lucene.evaluation.runs import read_run
-from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.paper import neural
 from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
 from tdv_lucene.paper.neural.training import StoredRanker
-from tdv_lucene.searching.search import search_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
 import distributed
 import pytest
 from impact_documents import LAYOUT as IMPACT_LAYOUT
 from impact_documents import POWER, impact_documents
-from lucene_indexes import Doc, Layout, write_index
+from lucene_indexes import Doc, write_index
 from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
+from tdv_lucene import Index, TdvError
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.plan import FOLDER
 from tdv_lucene.prior.prior import prior_values, prior_values_of_index
@@ -33,7 +29,6 @@ from tdv_lucene.source import Part
 pytestmark = pytest.mark.jvm
 
 TOPICS = {"q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs that sleep"}
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +79,7 @@ def test_the_matrix_is_that_of_one_index_byte_by_byte(
     assert [path.name for path in tmp_path.iterdir()] == ["matrix"], "nothing is left beside it"
 
 
-@pytest.mark.parametrize("tf", ["scaled", "original"])
+@pytest.mark.parametrize("tf", ["scaled", pytest.param("original", marks=pytest.mark.slow)])
 def test_the_pruned_shards_answer_as_the_pruned_index(
     tf: str, base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
@@ -104,6 +99,7 @@ def test_the_pruned_shards_answer_as_the_pruned_index(
     assert found == {"equal": True, "documents": 8, "postings": one["postings"]}
 
 
+@pytest.mark.slow
 def test_impact_shards_are_pruned_proved_and_searched_as_one_index(
     cluster: distributed.LocalCluster, tmp_path: Path
 ) -> None:
@@ -146,6 +142,7 @@ def test_statistics_of_the_whole_are_recorded_and_a_shard_alone_is_warned_of(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_comparing_shards_is_comparing_indexes(
     base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
@@ -193,53 +190,7 @@ def test_what_is_finished_is_kept_and_what_was_made_otherwise_is_not_replaced(
     assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
 
 
-def _die_once(log: str) -> None:
-    """In a worker: it dies with the index of shard b written, before that has its place."""
-    from tdv_lucene.pruning import shards
-
-    write = shards.write_index
-
-    def write_and_die(index: Any, plan: Any, task: Any, *rest: Any) -> dict[str, Any]:
-        report = write(index, plan, task, *rest)
-        with open(log, "a+") as lines:
-            lines.seek(0)
-            is_first = "b" not in lines.read().split()
-            lines.write(f"{task.shard.name}\n")
-        if task.shard.name == "b" and is_first:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return report
-
-    shards.write_index = write_and_die
-    shards.live_on = lambda: setattr(shards, "write_index", write)
-
-
-def _live_on() -> None:
-    """In a worker: undo that, where it was done."""
-    from tdv_lucene.pruning import shards
-
-    getattr(shards, "live_on", lambda: None)()
-
-
 @pytest.mark.slow
-def test_a_killed_worker_loses_no_others_work_and_leaves_no_half_index(
-    base: Path, shards: tdv.Source, values: Path, cluster: distributed.LocalCluster, tmp_path: Path
-) -> None:
-    """One that takes its place does not write to the log."""
-    log = tmp_path / "log"
-    with distributed.Client(cluster, set_as_default=False) as client:
-        client.run(_die_once, str(log))
-        try:
-            report = tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
-        finally:
-            client.run(_live_on)
-    written = log.read_text().split()
-    assert "b" in written
-    assert all(written.count(name) <= 1 for name in "acd"), "their work was done again"
-    assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
-    assert not any(row["kept"] for row in report["shards"])
-    assert tdv.verify_pruned(shards, tdv.find_shards(f"{tmp_path}/OUT/*"))["equal"]
-
-
 def test_a_changed_posting_is_found_in_its_shard(
     shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
@@ -301,21 +252,6 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
     with pytest.raises(TdvError, match="rm3 is Anserini's, and opens one folder"):
         tdv.search_index(shards, TOPICS, out, feedback="rm3")
     assert not out.exists()
-
-
-def test_a_document_in_two_shards_ends_a_search(base: Path, tmp_path: Path) -> None:
-    write_index(tmp_path / "twice", [[Doc("d9", ["quick", "quick", "fox"])]], LAYOUT)
-    both = tdv.find_shards([f"{base}/S/*", str(tmp_path / "twice")])
-    with pytest.raises(TdvError, match="two documents have the id 'd9', .* leave one out"):
-        tdv.search_index(both, TOPICS, tmp_path / "run")
-
-
-def test_shards_of_other_kinds_of_fields_are_not_searched(base: Path, tmp_path: Path) -> None:
-    write_index(tmp_path / "other", [[Doc("x", ["fox"])]], Layout(options="DOCS_AND_FREQS"))
-    with pytest.raises(TdvError, match="the shards were not indexed alike: .*contents"):
-        tdv.search_index(
-            tdv.find_shards([f"{base}/S/*", str(tmp_path / "other")]), TOPICS, tmp_path / "run"
-        )
 
 
 @pytest.mark.slow

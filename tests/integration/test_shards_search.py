@@ -15,11 +15,9 @@ from lucene_indexes import Doc, Layout, write_index
 from tiny_shards import two_workers
 
 import tdv_lucene as tdv
-from tdv_lucene.analysis import Analysis
-from tdv_lucene.errors import TdvError
+from tdv_lucene import Analysis, TdvError, prior_values
 from tdv_lucene.index.shards.search import open_far_shards
 from tdv_lucene.learning.pool import search_lucene
-from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -134,11 +132,21 @@ def test_that_workers_find_nothing_is_told(
     assert "in the field 'contents' of 7 shards" in told
 
 
+def test_an_id_in_two_shards_is_listed_once(
+    base: Path, far: Callable[[str], tdv.Source], tmp_path: Path
+) -> None:
+    write_index(tmp_path / "twice", [[Doc("both", ["t99"])]], LAYOUT)
+    given = [f"{base}/S/*", f"{tmp_path}/twice"]
+    here = tdv.search_index(tdv.find_shards(given), TOPICS, tmp_path / "here")
+    there = tdv.search_index(far(given), TOPICS, tmp_path / "there")
+    assert there == here and there["duplicates"] == 1
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+
+
 def test_what_workers_cannot_search_is_refused_and_nothing_written(
     base: Path, far: Callable[[str], tdv.Source], tmp_path: Path
 ) -> None:
     shards, run = far(f"{base}/S/*"), tmp_path / "run"
-    write_index(tmp_path / "twice", [[Doc("both", ["t99"])]], LAYOUT)
     write_index(tmp_path / "other", [[Doc("x", ["t1"])]], Layout(options="DOCS_AND_FREQS"))
     shutil.copytree(base / "S" / "1", tmp_path / "copy")
     for index, options, message in (
@@ -147,8 +155,6 @@ def test_what_workers_cannot_search_is_refused_and_nothing_written(
         (shards, {"tag": "two words"}, "the tag 'two words' holds white space"),
         (shards, {"hits": 0}, "hits must be from 1"),
         (shards, {"model": "qld", "k1": 1.0}, "model qld has no parameter 'k1'"),
-        (far([f"{base}/S/*", f"{tmp_path}/twice"]), {},
-         "two documents have the id 'both', and a run has each once"),
         (far([f"{base}/S/*", f"{tmp_path}/copy"]), {}, "S/1 and .*copy are copies of one index"),
         (far([f"{base}/S/*", f"{tmp_path}/other"]), {},
          "not indexed alike: the field 'contents' has .* in .*S/0, index options DOCS_AND_FREQS,"),

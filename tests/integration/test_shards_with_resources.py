@@ -16,10 +16,9 @@ import pytest
 from tiny_shards import write_tiny_shards
 
 import tdv_lucene as tdv
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, prior_values
 from tdv_lucene.index.shards import workers as clusters
 from tdv_lucene.index.shards.workers import open_workers
-from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.source import Part
 

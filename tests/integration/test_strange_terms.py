@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +11,11 @@ from command_line import write_judged
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import searcher
-from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 
 TERMS = [b"\xff\xfe", b"new\nline", b"tab\tbed", b"nul\x00", "\U0001f98a".encode(), b"\xc3("]
-BAD_NAMES = ["two words", "tab\tbed", "new\nline", "", "no\u00a0break", "next\u0085line"]
 
 
 @pytest.fixture(scope="module")
@@ -42,36 +38,6 @@ def test_every_term_comes_as_its_bytes(indexes) -> None:
     assert {*TERMS} <= {*terms} and len(terms) == len(TERMS) + 9
     only_in_full = [term for term, row in zip(terms, counts) if row[0] and not row[2]]
     assert {*only_in_full} == {*TERMS[1::2]}
-
-
-@pytest.mark.parametrize(
-    "before, after",
-    [
-        ({"a": (1, 2), "\uffee": (3, 4), "\U0001f98a": (5, 6)},
-         {"\uffee": (1, 1), "\U0001f98a": (2, 2), "\U0001f98b": (9, 9)}),
-        ({}, {}),
-    ],
-)  # fmt: skip
-def test_pairs_come_in_order_with_zeros(before, after, make_index) -> None:
-    """Terms beyond the basic plane sort by code point, as Lucene's bytes do."""
-    indexes = [
-        make_index([_with_counts(counts)], name) for name, counts in (("b", before), ("a", after))
-    ]
-    with searcher.every_pair(*indexes, "contents") as (terms, counts):
-        rows = [(term.decode(), *map(int, row)) for term, row in zip(terms, counts)]
-    both = sorted({**before, **after}, key=str.encode)
-    assert rows == [(term, *before.get(term, (0, 0)), *after.get(term, (0, 0))) for term in both]
-
-
-def _with_counts(counts: dict[str, tuple[int, int]]) -> list[Doc]:
-    """Documents in which each term has this document frequency and total."""
-    docs = [Doc("none", [])]
-    for i in range(max((doc_freq for doc_freq, _ in counts.values()), default=0)):
-        tokens = [t for t, (doc_freq, _) in counts.items() if i < doc_freq]
-        more = counts.items() if i == 0 else ()
-        tokens += [t for t, (doc_freq, total) in more for _ in range(total - doc_freq)]
-        docs.append(Doc(f"d{i}", tokens))
-    return docs
 
 
 def test_compare_shows_strange_terms(indexes, tmp_path: Path) -> None:
@@ -101,19 +67,3 @@ def test_postings_of_documents_with_any_id(make_index) -> None:
     matching, found = searcher.query_postings(index, "contents", *asked)
     assert matching == 3
     assert found == {doc_id: {"new\nline": 1} for doc_id in ids}
-
-
-@pytest.mark.parametrize("name", [n for n in BAD_NAMES if n])  # without an id: test_search.py
-def test_runs_refuse_document_ids_that_no_tool_reads(name: str, make_index, tmp_path: Path) -> None:
-    index = make_index([[Doc("fine", ["y"]), Doc(name, ["x"])]])
-    search_index(index, {"q": "y"}, tmp_path / "fine")
-    with pytest.raises(TdvError, match=re.escape(f"document id '{name}'")):
-        search_index(index, {"q": "x"}, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("name", BAD_NAMES)
-def test_runs_refuse_query_ids_that_no_tool_reads(name: str, tiny_index, tmp_path: Path) -> None:
-    with pytest.raises(TdvError, match=re.escape(f"query id '{name}'")):
-        search_index(tiny_index, {"q": "fox", name: "dog"}, tmp_path / "run")
-    assert not (tmp_path / "run").exists()

@@ -16,19 +16,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from browsing import open_in_browser
 from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
-from neural_rankers import save_untrained
 
 import tdv_lucene.report
+from tdv_lucene import compare_indexes, make_peer_values, prune_index, search_index
 from tdv_lucene.cli import _group
-from tdv_lucene.cli._groups import leaves
-from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import make_peer_values
-from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.report.wording import visible
-from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 
@@ -78,13 +73,6 @@ def case(tmp_path_factory) -> SimpleNamespace:
     return made
 
 
-def ranked(case: SimpleNamespace) -> SimpleNamespace:
-    """With a re-ranker."""
-    if not Path(case.ranker).exists():
-        save_untrained(extract_matrix(case.index, case.folder / "matr[i]x"), Path(case.ranker))
-    return case
-
-
 def run(*arguments: str) -> str:
     """What a command prints, on either stream."""
     done = CliRunner(env={"COLUMNS": "200"}).invoke(_group, [*arguments])
@@ -102,21 +90,10 @@ def judged(case: SimpleNamespace) -> list[str]:
 
 
 COMMANDS: dict[str, Made] = {
-    "index": lambda case, output: (
-        ["--index", output, "-collection", "JsonCollection", "-input", case.docs,
-         "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1"], [output]),
     "inspect": lambda case, output: (["--index", case.index], [case.index]),
-    "extract": lambda case, output: (["--index", case.index, "--output", output], [output]),
-    "embed": lambda case, output: (["--index", case.index, "--output", output], [output]),
-    "peers": lambda case, output: (
-        ["--index", case.index, "--name", "df", "--output", output], [output]),
-    "learn": lambda case, output: (
-        ["--index", case.index, *judged(case), "--no-values", "--k1", "1", "--b", "0.4",
-         "--output", output], []),
     "prune": lambda case, output: (
         ["--index", case.index, "--tdv", case.values, "--reduction", "0.4",
          "--output", output], [output]),
-    "tune": lambda case, output: (["--index", case.index, "--output", output], [output]),
     "verify": lambda case, output: (
         ["--index", case.index, "--pruned", case.pruned], []),
     "search": lambda case, output: (
@@ -124,34 +101,13 @@ COMMANDS: dict[str, Made] = {
     "compare": lambda case, output: (
         ["--index", case.index, "--pruned", case.pruned, *judged(case),
          "--latency-budget", "0.2", "--output", output], [output]),
-    "paper ranker": lambda case, output: (
-        ["--index", case.index, *judged(case), "--output", output], [output]),
-    "paper rerank": lambda case, output: (
-        ["--index", case.index, "--ranker", ranked(case).ranker, "--topics", case.topics,
-         "--run", case.run, "--output", output], [output]),
-    "export": lambda case, output: (["--index", case.index, "--output", output], [output]),
     "explain": lambda case, output: (
         ["--index", case.index, "--pruned", case.pruned, "--query",
          "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
 }  # fmt: skip
 
-SLOW = {"paper ranker", "paper rerank"}
-"""They train a neural ranker."""
 
-NO_USER_TEXT = {"paper reproduce", "demo", "env", "doctor", "update"}
-"""They print names and numbers of ours, or paths of the installation; ``env`` quotes
-for the shell, ``demo`` makes its own collection."""
-
-
-def test_every_command_is_here():
-    assert COMMANDS.keys() | NO_USER_TEXT == {" ".join(words) for words, _ in leaves(_group)}
-    assert not COMMANDS.keys() & NO_USER_TEXT
-
-
-@pytest.mark.parametrize(
-    "command",
-    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in COMMANDS],
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_nothing_acts_on_the_screen(command, case):
     output = str(case.folder / f"{command}[b] \x1b[31m\u202e<i>$x$")
     arguments, shown = COMMANDS[command](case, output)
@@ -215,6 +171,14 @@ def test_the_page_is_text(compared):
         assert shown in text
 
 
+@pytest.mark.slow
+def test_what_the_pages_script_shows_is_text(compared, tmp_path):
+    opened = open_in_browser((compared / "report.html").as_uri(), tmp_path / "net.json", width=1280)
+    assert "CONSOLE" not in opened.console
+    rows = opened.dom[opened.dom.index('id="query-rows"') :]
+    assert "&lt;script&gt;alert" in rows and not ACTING.search(rows)
+
+
 def test_tables_of_queries_keep_their_columns(compared):
     files = [*compared.glob("per_query.*.tsv"), *compared.glob("latency.*.tsv")]
     assert len(files) == 3
@@ -222,20 +186,3 @@ def test_tables_of_queries_keep_their_columns(compared):
         head, *rows = [line.split("\t") for line in path.read_text("utf-8").split("\n")[:-1]]
         assert {len(row) for row in rows} == {len(head)}
         assert {row[0] for row in rows} <= {*WORDS} and len(rows) > 5
-
-
-@pytest.mark.parametrize("form", ["markdown", "latex"])
-def test_tables_for_papers_are_text(form, case):
-    output = str(case.folder / f"{form}[x]")
-    printed = run(
-        "compare", "--index", case.index, "--pruned", case.pruned, *judged(case),
-        "--latency-budget", "0.2", "--output", output, "--format", form,
-    )  # fmt: skip
-    assert not ACTING.search(printed)
-    bare = re.sub(r"\\.", "", printed)
-    if form == "markdown":
-        assert not re.search(r"[\[\]<$]", bare)
-        for table in re.findall(r"(?:^\|.*\n)+", bare, re.MULTILINE):
-            assert len({line.count("|") for line in table.splitlines()}) == 1
-    else:
-        assert not re.search(r"[$#]", bare)

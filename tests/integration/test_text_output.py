@@ -6,13 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
+from command_line import run_command
 from impact_documents import LAYOUT as IMPACT
 from impact_documents import impact_documents
 from lucene_indexes import Doc, Layout, write_index
 from tiny_collection import TINY_TEXTS
 
-from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
@@ -61,9 +60,7 @@ REFUSED = {
 
 
 def _run(*words: str) -> str:
-    done = CliRunner().invoke(_group, words, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.output
+    return run_command(*words).output
 
 
 @pytest.fixture(scope="module", params=[*LAYOUTS])

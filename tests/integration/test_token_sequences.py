@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, load_matrix
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm._jobs import java_index
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
-from tdv_lucene.matrix.term_document_matrix import load_matrix
 
 pytestmark = pytest.mark.jvm
 

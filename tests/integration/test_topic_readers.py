@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.topics import read_topics
+from tdv_lucene import TdvError, read_topics
 from tests.topic_files import FORMATS, write_topics
 
 pytestmark = pytest.mark.jvm

@@ -9,10 +9,9 @@ import pytest
 from lucene_indexes import Doc
 from tiny_collection import TINY_TEXTS
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, tune_index
 from tdv_lucene.ranking import Baking
 from tdv_lucene.searching import tune as searching_tune
-from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 

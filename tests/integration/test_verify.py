@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from lucene_indexes import Doc, Layout, open_writer, say, without_raw_bytes, write_index
-from lucene_reading import open_reader
+from command_line import json_of, run_command
+from lucene_indexes import Doc, open_writer, say, write_index
 from pruning_inputs import field_plan, read_user_data, values_of
 
-from tdv_lucene.cli.verify import command
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, extract_matrix, prune_index, verify_pruned
 from tdv_lucene.jvm import java_class, rewriter
-from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
 
 pytestmark = pytest.mark.jvm
 
 POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
-LAYOUTS = {
-    "plain": {},
-    "positions, vectors": {"options": POSITIONS, "vectors": "vp"},
-    "offsets": {"options": POSITIONS + "_AND_OFFSETS", "extras": True, "title_vectors": "vp"},
-    "exact lengths": {"norms": "accurate", "compound": True},
-    "no norms": {"norms": "none", "soft_deletes": "gone"},
-    "sorted": {"sort": "rank", "id_doc_values": False},
-}
 
 
 def _docs(deletions: bool = True) -> list[Doc]:
@@ -44,28 +30,6 @@ def _docs(deletions: bool = True) -> list[Doc]:
             ["t", "u"][: i % 3], deleted=deletions and i % 8 == 5)
         for i in range(40)
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("tf", ["scaled", "original"])
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_pruned_index_is_right(layout: dict, tf: str, make_index, tmp_path: Path) -> None:
-    docs = _docs()
-    segments = [docs[:13], docs[13:30], docs[30:]]
-    if Layout(**layout).offsets:
-        segments = without_raw_bytes(segments)
-    source = make_index(segments, **layout)
-    values = values_of(extract_matrix(source, tmp_path / "matrix"))
-    report = prune_index(source, values, tmp_path / "pruned", reduction=0.4, tf=tf)
-    assert 0.3 < report["reduction"] < 0.9
-    found = verify_pruned(source, tmp_path / "pruned", threads=3)
-    documents = _live_documents(source)
-    assert found == {"equal": True, "postings": report["postings"], "documents": documents}
-
-
-def _live_documents(index: Path) -> int:
-    """Live documents of an index."""
-    with open_reader(index) as reader:
-        return reader.numDocs()
 
 
 def _compare(source: Path, other: Path, scratch: Path, weights: dict[bytes, float] | None = None):
@@ -198,9 +162,8 @@ def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
     write_index(source, [[Doc("c", ["x"])]])
     found = verify_pruned(source, tmp_path / "pruned")
     assert found["difference"]["what"] == "pruned from another index, or another state of it"
-    arguments = ["--index", str(source), "--pruned", str(tmp_path / "pruned")]
-    done = CliRunner().invoke(command, arguments)
-    assert done.exit_code == 1 and "'tdv-lucene update'" in done.output
+    done = run_command("verify", "--index", source, "--pruned", tmp_path / "pruned", status=1)
+    assert "'tdv-lucene update'" in done.output
     assert "documents" not in done.output and "postings" not in done.output
 
 
@@ -213,13 +176,10 @@ def test_command_ends_with_status_1_on_a_difference(tiny_index: Path, tmp_path: 
     values = values_of(extract_matrix(tiny_index, tmp_path / "matrix"))
     pruned = tmp_path / "pruned"
     report = prune_index(tiny_index, values, pruned, reduction=0.3)
-    arguments = ["--index", str(tiny_index), "--pruned", str(pruned)]
-    done = CliRunner().invoke(command, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.output)["postings"] == report["postings"]
+    words = ["verify", "--index", tiny_index, "--pruned", pruned]
+    assert json_of(*words)["postings"] == report["postings"]
     _add_document(pruned)
-    done = CliRunner().invoke(command, arguments)
-    assert done.exit_code == 1, done.output
+    done = run_command(*words, status=1)
     shown = dict(line.split(maxsplit=1) for line in done.output.splitlines())
     assert (shown["what"], shown["expected"], shown["found"]) == ("documents", "10", "11")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 from collections.abc import Callable
@@ -10,19 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, change, open_writer, write_index
 from pruning_inputs import read_user_data
 from testing_jar import add_index, dump_index
 from tiny_collection import tiny_segments
 
-from tdv_lucene.cli import _group
-from tdv_lucene.comparison.compare import compare_indexes
-from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
-from tdv_lucene.index.shards.finding import find_shards
+from tdv_lucene import Index, TdvError, compare_indexes, explain_query, find_shards, inspect_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.ciff import export_ciff
@@ -101,7 +93,7 @@ APPENDED = {
     "copied": _copied,
 }
 OTHERWISE = {
-    "merged": ("merged", lambda index: change(index, merge=1, policy="LogDoc")),
+    "merged": ("merged", lambda index: change(index, merge=1, policy="in order")),
     "merged in another order": ("merged", lambda index: change(index, merge=1)),
     "deleted": ("changed", lambda index: change(index, deleted=["d0", "d9"])),
     "deleted and merged": ("merged", lambda index: change(index, deleted=["d0"], merge=1)),
@@ -209,11 +201,3 @@ def test_a_shard_to_which_another_wrote_is_named(place: Path) -> None:
     report = update_index(pruned)
     assert (report["segments_foreign"], report["segments_added"]) == (1, 0)
     assert verify_pruned(shards, pruned)["equal"]
-
-
-def test_the_command_says_what_it_undid(place: Path) -> None:
-    change(place / "pruned", [NEW])
-    words = ["update", "--pruned", str(place / "pruned"), "--index", str(place / "source")]
-    done = CliRunner().invoke(_group, [*words, "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["segments_foreign"] == 1

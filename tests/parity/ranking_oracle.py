@@ -6,14 +6,8 @@ Nothing here imports the package: these are what its code is held against.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
-
-
-def exact(length: float) -> float:
-    """A document's length as it is; Lucene's goes through one byte."""
-    return length
 
 
 def lucene_statistics(tf: np.ndarray) -> dict[str, np.ndarray]:
@@ -26,13 +20,11 @@ def lucene_statistics(tf: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def bm25(
-    tf: np.ndarray, query: dict[int, int], doc: int, k1: float, b: float, stored: Callable = exact
-) -> float:
-    """Lucene 9 ``BM25Similarity``; ``stored`` maps a length to the one Lucene keeps."""
+def bm25(tf: np.ndarray, query: dict[int, int], doc: int, k1: float, b: float) -> float:
+    """Lucene 9 ``BM25Similarity``."""
     s = lucene_statistics(tf)
     average = s["tokens"] / s["doc_count"]
-    length = stored(tf[:, doc].sum())
+    length = tf[:, doc].sum()
     score = 0.0
     for term, boost in query.items():
         n, df = s["doc_count"], s["doc_freq"][term]
@@ -43,12 +35,10 @@ def bm25(
     return score
 
 
-def dirichlet(
-    tf: np.ndarray, query: dict[int, int], doc: int, mu: float, stored: Callable = exact
-) -> float:
+def dirichlet(tf: np.ndarray, query: dict[int, int], doc: int, mu: float) -> float:
     """Lucene 9 ``LMDirichletSimilarity`` with ``DefaultCollectionModel``."""
     s = lucene_statistics(tf)
-    length = stored(tf[:, doc].sum())
+    length = tf[:, doc].sum()
     score = 0.0
     for term, boost in query.items():
         if tf[term, doc] == 0:

@@ -143,17 +143,6 @@ def test_the_papers_gradients_match_finite_differences(model, tf, float64):
     np.testing.assert_allclose(jax.grad(total)(tdv), expected, rtol=1e-5, atol=1e-7)
 
 
-def test_the_papers_idf_differs_from_the_printed_one_by_at_most_one_document(tf, float64):
-    """Eq. (3) divides by l1, ours by l1 + 1: the difference is log(1 + 1 / l1), below 1 / l1."""
-    half = batch_of(tf, np.array([[2], [4], [6]]))
-    statistics = paper.half_statistics(np.ones(TERMS), half)
-    l1 = np.asarray(statistics.l1)
-    seen = l1 > 0
-    printed = np.log((l1.max() + 1) / l1[seen])
-    gap = printed - np.asarray(statistics.idf)[seen]
-    assert (gap > 0).all() and (gap < 1 / l1[seen]).all()
-
-
 @pytest.mark.parametrize(("k1", "b"), [(0.0, 0.4), (0.9, 1.0)])
 def test_an_absent_term_of_an_empty_document_scores_zero_at_the_edge_of_bm25(k1, b):
     statistics = scoring.Statistics(np.array(3.0), np.array(5.0), 10.0, 50.0)

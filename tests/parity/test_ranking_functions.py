@@ -1,8 +1,4 @@
-"""What every ranking function must keep, over random corpora, pruned at random.
-
-In the manner of Lucene's ``BaseSimilarityTestCase``: scores are finite, never negative, do not fall
-as the frequency grows, and NumPy, JAX and Lucene compute the same of an index that was pruned.
-"""
+"""What every ranking function must keep, over random corpora, pruned at random."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from lucene_reading import explain_scores
 from oracle import read_norms
 from pruning_inputs import field_plan
 
+from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.rewriter import rewrite_index
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
@@ -165,3 +162,36 @@ def test_what_an_object_says_fits_together(model) -> None:
     if function.has_idf:
         corrected = function.corrected(share, np.array([1.0, 3.0, 2.0]), 0.9)
         assert np.all(corrected <= 1 + 1e-12) and corrected[2] == pytest.approx(1)
+
+
+def test_tfidf_keeps_lucenes_contract():
+    """Finite, positive, growing with the frequency, deaf to the norm: block maxima stay exact."""
+    search = "org.apache.lucene.search."
+    term = java_class("org.apache.lucene.util.BytesRef")(b"t")
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        doc_count = int(rng.integers(1, 2**31 - 1))
+        doc_freq = int(rng.integers(1, doc_count + 1))
+        tokens = int(doc_freq + rng.integers(0, 2**40))
+        collection = java_class(search + "CollectionStatistics")(
+            "contents", doc_count, doc_count, tokens, min(tokens, 2**33)
+        )
+        statistics = java_class(search + "TermStatistics")(term, doc_freq, tokens)
+        boost = float(rng.uniform(0, 100))
+        similarity = java_class("tdvlucene.search.TfIdfSimilarity")()
+        scorer = similarity.scorer(boost, collection, statistics)
+        freqs = np.unique(rng.integers(1, 2**31 - 1, 20).astype(np.float32))
+        scores = [scorer.score(float(f), 1) for f in freqs]
+        assert np.all(np.isfinite(scores)) and np.all(np.diff(scores) >= 0) and scores[0] > 0
+        assert scorer.score(float(freqs[0]), 200) == scores[0]
+
+
+def test_tfidf_norm_is_the_usual_one():
+    """An index written for TF-IDF serves BM25 and the reverse."""
+    state = java_class("org.apache.lucene.index.FieldInvertState")
+    options = java_class("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS
+    for length in (1, 7, 41, 1000, 123_456):
+        of_field = state(9, "contents", options, 0, length, 0, 0, 1, 1)
+        ours = java_class("tdvlucene.search.TfIdfSimilarity")().computeNorm(of_field)
+        bm25 = java_class("org.apache.lucene.search.similarities.BM25Similarity")()
+        assert ours == bm25.computeNorm(of_field)

@@ -1,9 +1,11 @@
-"""Configs define options: functions, commands, help and checks are made of them."""
+"""Configs define options: functions, commands, help, checks and errors are made of them."""
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +15,6 @@ import click
 import pytest
 from click.testing import CliRunner
 
-import tdv_lucene
 from tdv_lucene import (
     CompareConfig,
     LearnConfig,
@@ -26,17 +27,11 @@ from tdv_lucene.cli import _group
 from tdv_lucene.cli._command import Command
 from tdv_lucene.cli._groups import leaves
 from tdv_lucene.options import PYTHON_ONLY, Config, Effect, option, refuse_idle
-from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
-from tdv_lucene.paper.reproduce import reproduce_paper
+from tdv_lucene.searching.config import SearchConfig
 
-MOST_PARAMETERS = 8
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 # In one order in all processes: those of pytest-xdist must collect the same tests.
 CONFIGS = [c for c in dict.fromkeys(each.config for each in COMMANDS.values()) if c is not Config]
-FUNCTIONS = [
-    *(getattr(tdv_lucene, name) for name in tdv_lucene.__all__ if name != "__version__"),
-    train_ranker, rerank_run, reproduce_paper,
-]  # fmt: skip
 INPUTS = {
     "index", "indexes", "pruned", "values", "topics", "qrels", "output", "documents", "query",
     "name", "ranker", "run", "collection", "scheduler", "tune_topics", "tune_qrels",
@@ -52,12 +47,6 @@ def test_every_option_of_a_command_is_one_of_its_config(name: str) -> None:
     assert typed - command.config.OPTIONS.keys() <= INPUTS | OTHERS
     known = {n for n, each in command.config.OPTIONS.items() if each.flag != PYTHON_ONLY}
     assert known <= typed, "the command hides some"
-
-
-def test_a_public_function_has_few_parameters() -> None:
-    named = {each.__name__: len(inspect.signature(each).parameters)
-             for each in FUNCTIONS if inspect.isfunction(each)}  # fmt: skip
-    assert {name: n for name, n in named.items() if n > MOST_PARAMETERS} == {}
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.__name__)
@@ -103,6 +92,14 @@ def test_a_new_option_is_one_field() -> None:
         (PruneConfig, {"max_bytes": "large"}),
         (PruneConfig, {"reduction": 0.1, "max_loss": 0.1}),
         (PruneConfig, {"scale": 0}),
+        (PruneConfig, {"scale": "big"}),
+        (PruneConfig, {"scale": float("nan")}),
+        (PruneConfig, {"tf": "squared"}),
+        (PruneConfig, {"min_doc_freq": 0}),
+        (PruneConfig, {"reduction": float("nan")}),
+        (SearchConfig, {"hits": 2**40}),
+        (SearchConfig, {"model": "bm26"}),
+        (SearchConfig, {"threads": 10**9}),
         (PruneConfig, {"threads": 0}),
         (CompareConfig, {"names": ("a", "a")}),
         (CompareConfig, {"measures": "goodness@5"}),
@@ -213,3 +210,62 @@ def test_choices_are_those_of_the_stages() -> None:
     from tdv_lucene.evaluation.topic_formats import TOPIC_FIELDS
 
     assert LearnConfig.OPTIONS["topic_field"].choices == tuple(TOPIC_FIELDS)
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        ("search --hits 0", "hits"),
+        ("search --threads -3", "threads"),
+        ("search --field ''", "--field"),
+        ("compare --tune-qrels ' '", "--tune-qrels"),
+        ("prune --max-loss .1 --reduction .2", "max_loss"),
+        ("prune --min-doc-freq 0", "min_doc_freq"),
+        ("learn", "qrels"),
+        ("embed --dimensions 0", "dimensions"),
+        ("compare --latency-budget 0", "latency_budget_seconds"),
+        ("verify --threads 0", "threads"),
+        ("--heap much search", "heap"),
+        ("index here", "here exists"),
+        ("embed here", "here exists"),
+        ("search here", "here exists"),
+        ("prune --output '' --overwrite", "--output"),
+    ],
+)
+def test_the_command_line_names_what_is_wrong(arguments, said, tmp_path, monkeypatch, capsys):
+    from tdv_lucene.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "i").mkdir()
+    (tmp_path / "t.tsv").write_text("q1\ttext\n")
+    *words, last = shlex.split(arguments)
+    words, output = (words, last) if last == "here" else ([*words, last], "new")
+    required = {
+        "search": "--index i --topics t.tsv --output",
+        "prune": "--index i --output",
+        "learn": "--index i --output",
+        "embed": "--index i --output",
+        "compare": "--index i --pruned p --topics t.tsv --qrels q.txt --output",
+        "verify": "--index i --pruned",
+        "index": "-collection x --index",
+    }
+    command = next(word for word in words if word in required)
+    more = [] if "--output" in words else [*required[command].split(), output]
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", *words, *more])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert said in told and "\ufdd0" not in told
+    assert {path.name for path in tmp_path.iterdir()} == {"here", "i", "t.tsv"}
+
+
+def test_help_of_all_commands_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from tdv_lucene.cli import _group; from tdv_lucene.cli._groups import leaves\n"
+        "list(leaves(_group)); print([name for name in ('scipy', 'jax', 'pandas', 'rich') if name "
+        "in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -42,6 +42,8 @@ import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.LogDocMergePolicy;
+import org.apache.lucene.index.MergePolicy;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PointValues;
@@ -101,14 +103,14 @@ public final class TestIndex {
    *
    * <p>A new index has {@code segments}. With {@code steps} an index that is there goes on, in one
    * commit: documents to {@code add} as a segment, those to {@code change} as documents of a
-   * segment are changed, and into how many segments to {@code merge}.
+   * segment are changed, and into how many segments to {@code merge}, by a {@code policy}.
    */
   public static void write(String path, String json) throws IOException {
     JsonNode described = JSON.readTree(json);
     TestIndex index = new TestIndex(described.get("layout"));
     IndexWriterConfig config = index.config();
     if (described.has("steps")) {
-      config.setMergePolicy(new TieredMergePolicy().setSegmentsPerTier(2));
+      config.setMergePolicy(policy(described.path("policy").asText()));
       config.setMergeScheduler(new SerialMergeScheduler());
     }
     try (Directory folder = FSDirectory.open(Paths.get(path));
@@ -137,10 +139,30 @@ public final class TestIndex {
   }
 
   private void add(IndexWriter writer, JsonNode segment) throws IOException {
-    for (JsonNode doc : segment) {
-      writer.addDocument(document(doc));
+    List<Document> documents = new ArrayList<>();
+    segment.forEach(doc -> documents.add(document(doc)));
+    if (layout.has("parent")) {
+      writer.addDocuments(documents);
+    } else {
+      for (Document document : documents) {
+        writer.addDocument(document);
+      }
     }
     writer.flush();
+  }
+
+  private static MergePolicy policy(String name) {
+    TieredMergePolicy tiered = new TieredMergePolicy();
+    switch (name) {
+      case "none":
+        return NoMergePolicy.INSTANCE;
+      case "in order":
+        return new LogDocMergePolicy();
+      case "by size":
+        return tiered;
+      default:
+        return tiered.setSegmentsPerTier(2);
+    }
   }
 
   private static void change(IndexWriter writer, JsonNode segment) throws IOException {
@@ -177,7 +199,19 @@ public final class TestIndex {
       config.setSoftDeletesField(SOFT_DELETES);
     }
     config.setSimilarity(similarities());
+    if (layout.has("parent")) {
+      setParentField(config, layout.get("parent").asText());
+    }
     return config;
+  }
+
+  /** By name, which Lucene 9 lacks. */
+  private static void setParentField(IndexWriterConfig config, String field) {
+    try {
+      config.getClass().getMethod("setParentField", String.class).invoke(config, field);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private Similarity similarities() {
@@ -220,9 +254,11 @@ public final class TestIndex {
   private Document document(JsonNode described) {
     Document document = new Document();
     String id = described.get("id").asText();
-    document.add(new StringField("id", id, Field.Store.YES));
-    if (layout.get("idDocValues").asBoolean()) {
-      document.add(new BinaryDocValuesField("id", new BytesRef(id)));
+    if (!id.isEmpty()) {
+      document.add(new StringField("id", id, Field.Store.YES));
+      if (layout.get("idDocValues").asBoolean()) {
+        document.add(new BinaryDocValuesField("id", new BytesRef(id)));
+      }
     }
     described.get("fields").properties().forEach(field -> {
       String name = field.getKey();

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import ROOT, run_apart
 
-ROOT = Path(__file__).parents[3]
 _PROGRAM = """
 import os, signal, sys, time, types
 import click
@@ -38,16 +38,25 @@ with place as folder:
 
 def _run(body: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     lines = "\n".join(f"    {line}" for line in body.strip().split("\n"))
-    return subprocess.run(
-        [sys.executable, "-c", _PROGRAM.format(body=lines), *flags],
-        capture_output=True, text=True, cwd=folder, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    return run_apart("-c", _PROGRAM.format(body=lines), *flags, cwd=folder)
 
 
-def test_the_users_errors_are_one_line(tmp_path: Path) -> None:
-    done = _run("raise TdvError('no such thing')", tmp_path)
-    assert (done.returncode, done.stderr) == (2, "tdv-lucene: no such thing\n")
+ENDINGS = {
+    "raise TdvError('no such thing')": (2, "tdv-lucene: no such thing\n"),
+    "open('gone')": (2, "tdv-lucene: gone: No such file or directory\n"),
+    "raise click.ClickException('no')": (1, "tdv-lucene: no\n"),
+    "raise click.UsageError('give --pruned')":
+        (2, "tdv-lucene: give --pruned\nTry 'tdv-lucene act --help' for help.\n"),
+    "import logging; logging.getLogger('x').warning('of %s', '\\x1b[2Jgone')":
+        (0, "of \\x1b[2Jgone\n"),
+}  # fmt: skip
+"""What a command does -> its status, and all that it says on standard error."""
+
+
+@pytest.mark.parametrize("body", ENDINGS)
+def test_how_a_command_ends(body: str, tmp_path: Path) -> None:
+    done = _run(body, tmp_path)
+    assert (done.returncode, done.stderr) == ENDINGS[body]
 
 
 @pytest.mark.parametrize("error", ["1 / 0", "{}['key']", "raise RuntimeError('a\\n\\nb ' * 400)"])
@@ -58,16 +67,6 @@ def test_a_defect_is_one_line_and_its_traceback_is_for_those_who_ask(error, tmp_
     assert "Traceback" not in done.stderr
     verbose = _run(error, tmp_path, "-v")
     assert verbose.returncode == 1 and "Traceback" in verbose.stderr
-
-
-def test_log_lines_do_not_act_on_the_terminal(tmp_path: Path) -> None:
-    done = _run("import logging; logging.getLogger('x').warning('of %s', '\\x1b[2Jgone')", tmp_path)
-    assert done.stderr == "of \\x1b[2Jgone\n"
-
-
-def test_errors_of_the_system_name_the_file(tmp_path: Path) -> None:
-    done = _run("open('gone')", tmp_path)
-    assert (done.returncode, done.stderr) == (2, "tdv-lucene: gone: No such file or directory\n")
 
 
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
@@ -137,21 +136,6 @@ def test_a_reader_that_leaves_is_no_error(body: str, tmp_path: Path) -> None:
     assert process.wait(60) == -signal.SIGPIPE
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        (
-            "raise click.UsageError('give --pruned')",
-            "give --pruned\nTry 'tdv-lucene act --help' for help.",
-        ),
-        ("raise click.ClickException('no')", "no"),
-    ],
-)
-def test_what_click_refuses_reads_like_all_errors(body: str, said: str, tmp_path: Path) -> None:
-    done = _run(body, tmp_path)
-    assert done.stderr == f"tdv-lucene: {said}\n" and done.returncode in (1, 2)
-
-
 def _run_closed(redirection: str, folder: Path) -> subprocess.CompletedProcess[str]:
     program = _PROGRAM.format(body="    print(os.open('file', os.O_RDWR | os.O_CREAT))")
     return subprocess.run(
@@ -175,9 +159,6 @@ def test_no_file_takes_the_place_of_a_closed_stream(redirection: str, tmp_path: 
 
 
 def test_an_option_of_the_program_behind_a_command_is_told_its_place() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tdv_lucene", "paper", "ranker", "--heap", "8g"],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60,
-    )  # fmt: skip
+    done = run_apart("-m", "tdv_lucene", "paper", "ranker", "--heap", "8g")
     assert done.returncode == 2 and "No such option" in done.stderr
     assert "--heap stands before the command: 'tdv-lucene --heap ... paper ranker'" in done.stderr

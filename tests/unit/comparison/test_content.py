@@ -1,17 +1,19 @@
-"""What a comparison warns of: indexes of other sources, models, numbers of documents, tuning on the
-queries that measure. And which systems it tests against which.
-"""
+"""What a comparison warns of, which systems it tests, and the terms it shows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
+import numpy as np
 import pytest
 
 from tdv_lucene.comparison.content import notes, notes_on_tuning
 from tdv_lucene.comparison.inputs import QuerySet, System, pairs_to_test
+from tdv_lucene.comparison.term_changes import frequency_ratio, list_changes
 from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.vocabulary import ByteStrings
 
 BM25, QLD = SearchParameters("bm25", k1=0.9, b=0.4), SearchParameters("qld", mu=1000.0)
 
@@ -96,11 +98,34 @@ def test_queries_are_known_by_text_then_by_id(tuned_on, of_text, of_id):
     assert said == [f"{n} of the 2 queries of 'test'" for n in (of_text, of_id) if n]
 
 
-def test_tuning_on_the_test_queries_is_said():
-    test = QuerySet("test", {f"q{i}": f"text {i}" for i in range(1300)}, {})
-    more = QuerySet("more", {f"m{i}": f"more {i}" for i in range(9)}, {})
-    assert notes_on_tuning([test, more], {}) == []
-    tuned_on = {f"q{i}": f"Text  {i}" for i in range(1200)} | {"m0": "other", "m1": "another"}
-    of_text, of_id = notes_on_tuning([test, more], tuned_on)
-    assert of_text.startswith("1,200 of the 1,300 queries of 'test'")
-    assert of_id.startswith("2 of the 9 queries of 'more' have the id")
+BEFORE = {"gone": (50, 60), "rare": (2, 2), "up": (20, 40), "down": (30, 40), "same": (10, 10)}
+AFTER = {"up": (20, 240), "down": (15, 40), "same": (10, 40)}
+
+
+def test_values_from_counts():
+    made = FieldRecord.of({"tdv.scale": "4.0", "tdv.tf": "scaled"})
+    assert frequency_ratio(made, "up", BEFORE["up"], AFTER["up"]) == pytest.approx(1.5)
+    assert frequency_ratio(made, "gone", BEFORE["gone"], (0, 0)) == 0.0
+    kept = FieldRecord.of({"tdv.tf": "original", "tdv.scale": "4.0"})
+    assert frequency_ratio(kept, "t", (10, 20), (10, 20)) is None, "frequencies do not tell"
+    assert frequency_ratio(FieldRecord.of({}), "t", (10, 20), (10, 10)) == 0.5
+
+
+def test_lists():
+    made = partial(frequency_ratio, FieldRecord.of({"tdv.scale": "4.0"}))
+    terms = sorted(BEFORE)
+    counts = np.array([(*BEFORE[term], *AFTER.get(term, (0, 0))) for term in terms])
+    found = list_changes(ByteStrings.of(map(str.encode, terms)), counts, 100, made)
+    assert found["dropped"] == 2
+    assert [row["term"] for row in found["most_dropped"]] == ["gone", "rare"]
+    assert found["most_dropped"][0] == {"term": "gone", "tdv": 0.0, "df_before": 50, "df_after": 0}
+    assert [row["term"] for row in found["raised"]] == ["up"]
+    assert [(row["term"], row["tdv"]) for row in found["lowered"]] == [("down", 0.25)]
+
+
+def test_only_the_twenty_largest_are_shown():
+    terms = ByteStrings.of(b"t%03d" % n for n in range(1, 101))
+    counts = np.array([(n, n, 0, 0) for n in range(1, 101)])
+    found = list_changes(terms, counts, 1000, partial(frequency_ratio, FieldRecord.of({})))
+    assert found["dropped"] == 100
+    assert [row["df_before"] for row in found["most_dropped"]] == list(range(100, 80, -1))

@@ -100,15 +100,6 @@ def test_words_of_another_language_are_refused():
         match_terms(matrix_of("index"), words, stem, 1, {}, silent)
 
 
-@pytest.mark.parametrize("name", ["a.vec", "a.bin"])
-def test_what_is_no_vectors_file_is_refused(name, tmp_path):
-    (tmp_path / name).write_text("{not vectors}\n")
-    with pytest.raises(TdvError, match="is not a vectors file gensim can read"):
-        read_word_vectors(tmp_path / name)
-    with pytest.raises(TdvError, match="no such vectors file"):
-        read_word_vectors(tmp_path / "absent.vec")
-
-
 def test_round_trip_and_checks(tmp_path):
     matrix = make_collection()[0]
     made = latent_semantic_vectors(matrix, dimensions=4)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.measures import MEASURES, evaluate_run
+from tdv_lucene.evaluation.measures import MEASURES, evaluate_run, measure_run, parse_measures
 from tdv_lucene.evaluation.runs import Run, read_run
 
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier is not installed")
@@ -68,30 +68,12 @@ def test_values_are_trec_evals(seed, tied, in_memory, monkeypatch):
         np.testing.assert_allclose(evaluation.values[measure], expected, atol=1e-9)
 
 
-def test_ids_as_categories_give_the_same_numbers():
-    """As a search leaves them in memory."""
-    topics, qrels, run = random_collection(12, tied=True)
-    run = frame(run)
-    as_categories = run.astype({"query": "category", "docid": "category"})
-    a, b = (evaluate_run(of, topics, qrels, measures="RR@10") for of in (run, as_categories))
-    for measure in (*MEASURES, "RR@10"):
-        assert (a.values[measure] == b.values[measure]).all()
-
-
 def test_ties_in_single_precision_are_ties():
     """As in trec_eval: 20.000001 and 20.0000005 are one number there."""
     run = {"q": {"a": 20.0000005, "b": 20.0}}
     evaluation = evaluate_run(frame(run), {"q": "text"}, {"q": {"a": 1}})
     assert evaluation.values["MAP"] == from_trec_eval({"q": {"a": 1}}, run, "q", "MAP")
     assert evaluation.values["MAP"] == 0.5
-
-
-def test_gain_is_the_grade():
-    """Linear, not exponential: trec_eval's default."""
-    run = frame({"q": {"low": 2.0, "high": 1.0}})
-    evaluation = evaluate_run(run, {"q": "text"}, {"q": {"low": 1, "high": 3}})
-    expected = (1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3))
-    assert evaluation.values["nDCG@5"] == pytest.approx(expected)
 
 
 def test_the_mean_is_over_all_judged_queries():
@@ -136,3 +118,93 @@ def test_bad_runs(tmp_path, text, message):
         read_run(tmp_path / "run")
     with pytest.raises(TdvError, match="/nowhere/run"):
         read_run("/nowhere/run")
+
+
+TOPICS = {"1": "a", "2": "b", "10": "c", "unjudged": "d"}
+QRELS = {
+    "1": {"x": 1, "y": 2, "z": 0},
+    "2": {"x": 1},
+    "10": {"y": 1},
+    "none": {"x": 1},
+    "unjudged": {"x": 0},
+}
+ROWS = [
+    ("1", "z", 3.0), ("1", "y", 2.0), ("1", "x", 1.0),
+    ("2", "a", 2.0), ("2", "x", 1.0),
+    ("unjudged", "x", 1.0),
+]  # fmt: skip
+
+
+@pytest.fixture
+def run():
+    rows = [(q, "Q0", doc, "1", score, "tag") for q, doc, score in ROWS]
+    return pd.DataFrame(rows, columns=["query", "q0", "docid", "rank", "score", "system"])
+
+
+def test_values_by_hand_and_the_unanswered_query_counts(run):
+    found = evaluate_run(run, TOPICS, QRELS, measures="RR@10 P@2 RR(rel=2)@10 R@2")
+    assert found.queries == ("1", "2", "10")
+    assert [*found.values] == [*MEASURES, "RR@10", "P@2", "RR(rel=2)@10", "R@2"]
+    assert found.values["RR@10"] == pytest.approx([1 / 2, 1 / 2, 0])
+    assert found.values["P@2"] == pytest.approx([1 / 2, 1 / 2, 0])
+    assert found.values["RR(rel=2)@10"] == pytest.approx([1 / 2, 0, 0])
+    assert found.values["R@2"] == pytest.approx([1 / 2, 1, 0])
+    assert found.means()["RR@10"] == pytest.approx(1 / 3)
+
+
+def test_the_default_of_a_measure_stands_for_a_missing_answer(run):
+    class Measure:
+        """One of whose values a missing answer is not 0."""
+
+        DEFAULT = 7.0
+
+    import ir_measures
+
+    def iter_calc(measures, qrels, asked):
+        return [ir_measures.Metric("1", measures[0], 0.5)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ir_measures, "iter_calc", iter_calc)
+        found = measure_run({"M": Measure()}, Run.of_frame(run), QRELS, ["1", "2"])
+    assert found["M"].tolist() == [0.5, 7.0]
+
+
+def test_a_run_without_a_line(run):
+    found = evaluate_run(run.iloc[:0], TOPICS, QRELS, measures=["RR@10"])
+    assert found.values["RR@10"].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "given, names",
+    [
+        ("", []),
+        ([], []),
+        ("nDCG@20 AP(rel=2, judged_only=True)  AP(rel=2)@100",
+         ["nDCG@20", "AP(rel=2,judged_only=True)", "AP(rel=2)@100"]),
+        (["RR", "P@5"], ["RR", "P@5"]),
+        ("nDCG@10 nDCG@5 R@1000 RR RR", ["RR"]),
+        ("nDCG(dcg='exp-log2')@10", ["nDCG(dcg='exp-log2')@10"]),
+    ],
+)  # fmt: skip
+def test_names(given, names):
+    assert [*parse_measures(given, MEASURES)] == names
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("foo@10", "'foo@10'"),
+        ("nDCG@x", "'nDCG@x'"),
+        ("@", "'@'"),
+        ("NumRet", "NumRet"),
+        ("alpha_nDCG@10", "alpha_nDCG@10"),
+    ],
+)
+def test_refused_names(name, message):
+    with pytest.raises(TdvError, match=message):
+        parse_measures(name)
+
+
+def test_a_measure_that_fails_is_named(run):
+    with pytest.raises(TdvError, match="Accuracy@10 cannot be computed.*ZeroDivisionError"):
+        evaluate_run(run[run["docid"] == "y"], TOPICS, {"1": {"y": 1}}, measures="Accuracy@10")

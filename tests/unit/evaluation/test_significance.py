@@ -1,12 +1,23 @@
-"""The paired test against scipy, and at its edges."""
+"""Statistics of measures: paired tests, agreement of rankings, chance, the best parameters."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
+from tdv_lucene.evaluation.measures import ndcg, note_on_chance
+from tdv_lucene.evaluation.runs import (
+    Run,
+    compare_rankings,
+    overlap,
+    rank_biased_overlap,
+    share_names,
+)
 from tdv_lucene.evaluation.significance import compare_all_paired, compare_paired
+from tdv_lucene.evaluation.tuning import OBJECTIVE, parameters_to_try, tune
+from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
 
 
 def test_against_scipy():
@@ -21,17 +32,6 @@ def test_against_scipy():
     assert result.difference == pytest.approx((b - a).mean())
     assert result.effect_size == pytest.approx(expected.statistic / np.sqrt(40))
     assert (result.wins, result.ties, result.losses) == ((b > a).sum(), 0, (b < a).sum())
-
-
-def test_two_tailed_and_symmetric():
-    a, b = np.array([0.1, 0.5, 0.3]), np.array([0.3, 0.6, 0.9])
-    there, back = compare_paired(a, b), compare_paired(b, a)
-    assert there.p_value == pytest.approx(back.p_value)
-    assert there.difference == -back.difference
-    assert there.effect_size == -back.effect_size
-    assert (there.wins, back.losses) == (3, 3)
-    assert there.to_dict()["ci95"] == list(there.ci95)
-    assert compare_paired(a, b, comparisons=100).p_value == 1.0
 
 
 def test_identical_systems():
@@ -79,24 +79,7 @@ def test_corrected_intervals_agree_with_corrected_p_values():
     assert alone.ci95 == alone.ci95_corrected
 
 
-def test_randomisation_of_few_queries_is_exact():
-    """Of the 2^3 sign patterns, the two with all signs alike are as far from 0 as what was seen."""
-    a, b = np.array([0.1, 0.5, 0.3]), np.array([0.3, 0.6, 0.9])
-    assert compare_paired(a, b).p_randomisation == pytest.approx(2 / 8)
-    assert compare_paired(a, b, comparisons=3).p_randomisation == pytest.approx(6 / 8)
-
-
-def test_randomisation_is_never_zero_and_agrees_with_t():
-    rng = np.random.default_rng(1)
-    a = rng.random(60)
-    assert 0 < compare_paired(a, a + 0.5).p_randomisation <= 2e-4 * 2
-    assert compare_paired(np.zeros(4000), 0.5 + rng.normal(0, 1e-6, 4000)).p_value > 0
-    b = a + rng.normal(0.02, 0.1, 60)
-    result = compare_paired(a, b, seed=3)
-    assert result.p_randomisation == pytest.approx(result.p_value_uncorrected, abs=0.03)
-    assert result == compare_paired(a, b, seed=3)
-
-
+@pytest.mark.slow
 def test_effect_size_interval_covers_the_truth():
     """Of samples with d_z = 0.3, about 95 % give an interval that holds 0.3."""
     rng = np.random.default_rng(0)
@@ -123,3 +106,147 @@ def test_randomisation_is_scipys(queries):
             n_resamples=9999, rng=np.random.default_rng(7), vectorized=True,
         )  # fmt: skip
         assert result.p_randomisation == min(1, 2 * expected.pvalue)
+
+
+def test_overlap_counts_the_best():
+    assert overlap("abcdef", "fabxyz", depth=3) == pytest.approx(2 / 3)
+    assert overlap("ab", "ba") == 1.0
+    assert overlap("ab", "") == 0.0
+
+
+def rbo_by_definition(first, second, p, terms=4000):
+    """Eq. 4 of the paper: the infinite sum, with the last agreement carried on."""
+    total, agreement = 0.0, 0.0
+    for depth in range(1, terms):
+        if depth <= len(first):
+            agreement = len(set(first[:depth]) & set(second[:depth])) / depth
+        total += (1 - p) * p ** (depth - 1) * agreement
+    return total
+
+
+def test_rbo():
+    """The extrapolated sum; of uneven rankings eq. 32 for s = 1, l = 2: X_1 = 0, X_2 = 1."""
+    for second in ("abcde", "edcba", "vwxyz", "bacxd"):
+        expected = rbo_by_definition("abcde", second, 0.9)
+        assert rank_biased_overlap("abcde", second) == pytest.approx(expected)
+    p = 0.9
+    by_hand = (1 - p) / p * (0 + 1 / 2 * p**2) + 1 / 2 * p**2
+    assert rank_biased_overlap("a", "ba") == pytest.approx(by_hand)
+    assert rank_biased_overlap("ba", "a") == pytest.approx(by_hand)
+    assert rank_biased_overlap("a", "ab") == pytest.approx(1.0), "what is seen agrees wholly"
+    assert rank_biased_overlap("ab", "") == 0.0
+
+
+def test_kendall_tau_of_common_documents():
+    pairs = ("abcd", "axbcd"), ("abc", "cba"), ("abc", "acb"), ("abc", "axy")
+    found = [compare_frames(run(q=a), run(q=b))["kendall_tau"] for a, b in pairs]
+    assert found == [pytest.approx(1.0), pytest.approx(-1.0), pytest.approx(1 / 3), None]
+
+
+def run(**rankings):
+    rows = [(q, d, -float(i)) for q, docs in rankings.items() for i, d in enumerate(docs)]
+    return pd.DataFrame(rows, columns=["query", "docid", "score"])
+
+
+def compare_frames(*frames):
+    return compare_rankings(*share_names([Run.of_frame(frame) for frame in frames]))
+
+
+def test_queries_of_the_baseline_count():
+    found = compare_frames(run(q1="abc", q2="ab"), run(q1="abc", q3="x"))
+    assert found == {
+        "queries": 2,
+        "overlap_at_10": 0.5,
+        "rbo": pytest.approx(0.5),
+        "kendall_tau": pytest.approx(1.0),
+    }
+    assert compare_frames(run(), run(q1="a"))["rbo"] is None
+
+
+def _scipys_tau(first, second) -> float | None:
+    ranks = [second.index(document) for document in first if document in second]
+    return stats.kendalltau(range(len(ranks)), ranks).statistic if len(ranks) > 1 else None
+
+
+def test_runs_in_numbers_agree_as_their_rankings_do() -> None:
+    """The means of the single functions, query by query."""
+    rng = np.random.default_rng(1)
+    rows = [
+        [(f"q{q}", f"d{d}", float(s)) for q in range(9) for d, s in
+         zip(rng.choice(300, 150, replace=False), rng.integers(0, 99, 150))]
+        for _ in range(2)
+    ]  # fmt: skip
+    first, second = (pd.DataFrame(run, columns=["query", "docid", "score"]) for run in rows)
+    second = second[second["query"] != "q3"]
+    found = compare_frames(first, second)
+    ranked = [run.sort_values("score", ascending=False, kind="stable") for run in (first, second)]
+    pairs = [[run[run["query"] == f"q{q}"]["docid"].tolist() for run in ranked] for q in range(9)]
+    assert found["queries"] == 9
+    assert found["overlap_at_10"] == pytest.approx(np.mean([overlap(*pair) for pair in pairs]))
+    assert found["rbo"] == pytest.approx(np.mean([rank_biased_overlap(*pair) for pair in pairs]))
+    taus = [_scipys_tau(*(ranking[:100] for ranking in pair)) for pair in pairs]
+    assert found["kendall_tau"] == pytest.approx(np.mean([tau for tau in taus if tau is not None]))
+
+
+DOCUMENTS, QUERIES = 2000, 200
+
+
+def _judged(rng: np.random.Generator) -> list[dict[str, int]]:
+    """Of each query a few relevant documents, drawn at random, and one that is not relevant."""
+    drawn = [rng.choice(DOCUMENTS, rng.integers(2, 12), replace=False) for _ in range(QUERIES)]
+    return [{str(doc): i % 4 for i, doc in enumerate(docs)} for docs in drawn]
+
+
+def _mean(rankings: list[np.ndarray], judged: list[dict[str, int]]) -> float:
+    values = []
+    for ranking, grades in zip(rankings, judged):
+        relevant = {doc: g for doc, g in grades.items() if g > 0}
+        best = np.array(sorted(relevant.values(), reverse=True), np.float64)
+        ranks = np.array([1.0 + list(ranking).index(int(doc)) for doc in relevant])
+        found = np.array([*relevant.values()], np.float64)
+        zeros = np.zeros(len(best), np.int64)
+        values.append(ndcg(zeros, ranks, found, zeros, best, depth=5, number=1)[0])
+    return float(np.mean(values))
+
+
+def test_a_random_ranking_is_told_with_what_chance_gives():
+    rng = np.random.default_rng(0)
+    judged = _judged(rng)
+    means = [_mean([rng.permutation(DOCUMENTS) for _ in judged], judged) for _ in range(20)]
+    notes = [note_on_chance(mean, judged, DOCUMENTS, "I", "Q for T") for mean in means]
+    assert sum(map(bool, notes)) >= 19
+    told = next(note for note in notes if note)
+    expected = float(told.split("at random ")[1].split(")")[0])
+    assert expected == pytest.approx(np.mean(means), rel=0.3)
+    assert told.startswith("I ranks what is judged relevant in Q for T no better than chance")
+    assert "are topics and judgements those of this collection?" in told
+
+
+def test_poor_rankings_and_few_queries_say_nothing():
+    judged = _judged(np.random.default_rng(1))
+    assert note_on_chance(0.02, judged, DOCUMENTS, "I", "Q") == ""
+    assert note_on_chance(0.0, judged[:2], 50, "I", "Q") == "", "chance reaches real rankings"
+    nothing = [{"1": 0}]
+    assert note_on_chance(0.0, nothing + judged, DOCUMENTS, "I", "Q")
+
+
+def test_what_was_given_is_tried_first_and_nothing_twice():
+    for model, grid in GRIDS.items():
+        choices = parameters_to_try(model, ANSERINI_DEFAULTS)
+        assert choices[0] == {name: ANSERINI_DEFAULTS[name] for name in grid}
+        assert len({tuple(choice.items()) for choice in choices}) == len(choices)
+        assert len(choices) == np.prod([len(values) for values in grid.values()], dtype=int)
+    own = parameters_to_try("qld", {"mu": 77.0})
+    assert own[0] == {"mu": 77.0} and len(own) == len(GRIDS["qld"]["mu"]) + 1
+
+
+def test_the_best_of_some_queries_is_taken_the_first_of_equals():
+    """mu 250 suits the first query, 4000 the second, and for the third all are alike."""
+
+    def measure(choice):
+        return np.array([choice["mu"] == 250, choice["mu"] == 4000, 1], float)
+
+    tuning = tune("qld", {"mu": 1000}, measure)
+    assert [tuning.best(np.array(some))["mu"] for some in ([0], [1], [2])] == [250, 4000, 1000]
+    assert tuning.best()["mu"] == 250  # 4000 serves as well, and comes later
+    assert {row["mu"]: row[OBJECTIVE] for row in tuning.table()}[4000] == 2 / 3

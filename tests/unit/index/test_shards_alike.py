@@ -15,8 +15,7 @@ import distributed
 import numpy as np
 import pytest
 
-from tdv_lucene.analysis import Analysis
-from tdv_lucene.errors import TdvError
+from tdv_lucene import Analysis, TdvError
 from tdv_lucene.index.field_analysis import FieldAnalysis
 from tdv_lucene.index.shards import survey, workers
 from tdv_lucene.index.shards.survey import Survey, survey_shards

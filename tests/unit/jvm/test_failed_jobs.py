@@ -44,8 +44,3 @@ def test_a_full_disk_is_an_error_of_the_system() -> None:
     with pytest.raises(OSError, match="No space left on device") as told:
         run_job(_Failed("disk", "java.io.IOException: No space left on device"))
     assert told.value.errno == errno.ENOSPC
-
-
-def test_a_defect_keeps_its_stack() -> None:
-    with pytest.raises(RuntimeError, match="PruneJob.run"):
-        run_job(_Failed("defect", "java.lang.NullPointerException\n\tat PruneJob.run"))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from importlib import metadata
 from types import SimpleNamespace
 
 import pytest
+from command_line import run_apart
 
 from tdv_lucene.jvm import installation
 
@@ -18,10 +16,7 @@ PARTS = ["tdv-lucene", "python", "java", "pyserini", "lucene", "hooks jar", "hea
 
 
 def doctor(*words, **environment):
-    done = subprocess.run(
-        [sys.executable, "-m", "tdv_lucene", "doctor", *words],
-        capture_output=True, text=True, env={**os.environ, **environment},
-    )  # fmt: skip
+    done = run_apart("-m", "tdv_lucene", "doctor", *words, **environment)
     return done.returncode, done.stdout
 
 

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from small_problem import make_matrix
 
+from tdv_lucene import learn_term_values, unlearned_values
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.tune import PRICE, choose_parameters
 from tdv_lucene.matrix.term_document_matrix import lucene_length
-from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import (
@@ -30,7 +29,6 @@ from tdv_lucene.simulation.collection import (
     term_totals,
 )
 from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.values.term_values import TermValues
 
 SHORT = Recipe(max_steps=2, check_every=2, folds=2, reductions=(0.0, 0.45))
 
@@ -73,15 +71,6 @@ def matrix():
 def chosen_by_all(problem: Problem, price: float | None = None) -> Problem:
     everyone = np.arange(len(problem.queries))
     return choose_parameters(problem, [], everyone, silent, price=price).of_all
-
-
-def test_a_frequency_counts_most_at_the_beginning():
-    lead = FirstPositionBoost(2.0, 4.0)
-    first = np.array([0, 4, 12, POSITIONS - 1, POSITIONS, 65535], np.uint16)
-    counted = lead.weigh(np.full(6, 3), first)
-    assert counted.dtype == np.float32
-    far = 3 * (1 + 2 / (1 + (POSITIONS - 1) / 4) ** 2)
-    np.testing.assert_allclose(counted, [9, 4.5, 3.375, far, far, far], rtol=1e-6)
 
 
 @pytest.mark.parametrize("of_cut", [(3.0, 2.0), (6.0, 4.0), None])
@@ -177,18 +166,6 @@ def test_places_alone_serve_without_values():
     assert values.manifest["folds"][0]["network"] is None
     point = values.points[0]
     assert point["measures"]["nDCG@5"] > point["full"]["nDCG@5"]
-
-
-def test_values_remember_their_lead(tmp_path):
-    matrix, topics, qrels = make_titled()
-    values = learn_term_values(matrix, topics, qrels, recipe=SHORT)
-    assert values.position_boost is not None
-    assert values.points[0]["measures"]["nDCG@5"] > values.points[0]["full"]["nDCG@5"]
-    values.save(tmp_path / "values")
-    again = TermValues.load(tmp_path / "values")
-    assert again.position_boost == values.position_boost == again.at_reduction(0.45).position_boost
-    other = replace(again, manifest={**again.manifest, "lead": {"boost": 1.0, "span": 9.0}})
-    assert other.at_reduction(0.45).position_boost == FirstPositionBoost(1.0, 9.0)
 
 
 def test_the_boost_of_what_is_dropped_is_its_own():

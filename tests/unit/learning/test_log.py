@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import TdvError, prior_values
 from tdv_lucene.evaluation.topics import drawn
 from tdv_lucene.learning.log import MAX_LOSS, values_by_log
-from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
 from tdv_lucene.simulation.retrieval import unjudged_queries
-from tdv_lucene.values.losses import loss_of, most_loss_of
+from tdv_lucene.values.losses import most_loss_of
 
 
 @pytest.fixture(scope="module")
@@ -62,16 +61,6 @@ def test_the_largest_within_the_loss_is_recommended(collection):
     assert larger, "not everything is dropped"
     assert all(most_loss_of(p) > MAX_LOSS or p["kept"]["1000"] < 1 - MAX_LOSS for p in larger)
     np.testing.assert_array_equal(found.weights, values.weights)
-
-
-def test_nothing_is_subtracted_from_the_bound(collection):
-    matrix, topics, values = collection
-    for point in values_by_log(values, matrix, topics).points:
-        low, _ = point["difference"]["nDCG@5"]["ci95"]
-        assert most_loss_of(point) == pytest.approx(-low)
-        assert (
-            most_loss_of(point) >= loss_of(point) == pytest.approx(1 - point["measures"]["nDCG@5"])
-        )
 
 
 def test_a_pool_measures_nearly_the_same(collection):

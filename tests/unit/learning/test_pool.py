@@ -11,11 +11,10 @@ from small_problem import TOPIC_WORDS, make_collection
 import tdv_lucene.embedding.term_vectors as term_vectors
 import tdv_lucene.learning.learn as learning
 import tdv_lucene.simulation.bytes as sizes
+from tdv_lucene import TdvError, TermDocumentMatrix, learn_term_values
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
-from tdv_lucene.errors import TdvError
 from tdv_lucene.learning import pool as pools
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.pool import (
     LEAST_POOL,
     POOL,
@@ -27,8 +26,6 @@ from tdv_lucene.learning.pool import (
     search_matrix,
     searched,
 )
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut
 from tdv_lucene.simulation.bytes import LUCENE_9, draw_lists, estimate_posting_bytes, sample_bytes
@@ -119,13 +116,6 @@ def test_what_is_not_in_the_pool_is_estimated(collection):
     assert (left.doc_freq[tdv == 0] == 0).all()
 
 
-def test_features_are_those_of_all_documents(collection):
-    matrix, pooled = collection[0], pool_of(collection, 400)
-    for name in ("log df", "RIDF", "log cf/df", "log mean length", "characters"):
-        found, wanted = (standard_statistic(each, name) for each in (pooled, matrix))
-        np.testing.assert_allclose(found, wanted, atol=1e-4)  # logarithms of lengths in float32
-
-
 def test_a_pool_has_the_judged_and_the_best_found_documents(collection):
     matrix, topics, qrels = collection
     pooled = pool_of(collection, 600)
@@ -179,6 +169,7 @@ def test_drawn_documents_push_ranks_down_by_what_they_stand_for(collection, monk
     assert abs(found - wanted) < abs(uncounted - wanted) / 4
 
 
+@pytest.mark.slow
 def test_learning_from_a_pool_of_all_is_learning_from_all(monkeypatch):
     counted, topics, qrels = make_collection(queries=10)
     matrix = with_positions(counted)

@@ -27,11 +27,6 @@ def test_byte_strings_keep_any_bytes() -> None:
         packed[len(TERMS)]
 
 
-def test_checksum_depends_on_where_strings_end() -> None:
-    assert ByteStrings.of([b"ab", b"c"]).sha256 != ByteStrings.of([b"a", b"bc"]).sha256
-    assert ByteStrings.of([b"ab", b"c"]).sha256 == ByteStrings.of([b"ab", b"c"]).sha256
-
-
 def test_vocabulary_finds_text_and_bytes() -> None:
     vocabulary = Vocabulary("contents", ByteStrings.of(TERMS))
     found = vocabulary.find(["né", b"\xff\xfe", "absent", "abc"])

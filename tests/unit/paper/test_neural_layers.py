@@ -15,8 +15,6 @@ from tdv_lucene.paper.neural.layers import (
     KERNELS,
     WIDTHS,
     Batch,
-    masked_max,
-    masked_softmax,
     match_histograms,
 )
 from tdv_lucene.paper.neural.rankers import (
@@ -162,16 +160,6 @@ def test_another_term_of_the_same_vector_is_no_exact_match() -> None:
     np.testing.assert_allclose(found[0, 0, 0, 28:], np.log([2, 2]), rtol=1e-6)
 
 
-def test_gates_and_maxima_pass_over_padding() -> None:
-    logits, there = np.array([[1.0, 2.0, 9.0], [5.0, 5.0, 5.0]], np.float32), np.zeros((2, 3), bool)
-    there[0, :2] = True
-    gates = np.asarray(masked_softmax(logits, there))
-    np.testing.assert_allclose(gates[0], [*(np.exp([1, 2]) / np.exp([1, 2]).sum()), 0], rtol=1e-6)
-    assert not gates[1].any()
-    largest = np.asarray(masked_max(logits[..., None] - 20, there))
-    assert largest.tolist() == [[-18.0], [0.0]]
-
-
 # the re-rankers -------------------------------------------------------------------------------
 
 
@@ -198,25 +186,6 @@ def _moved(ranker):
 
 
 @pytest.mark.parametrize("name", RANKERS)
-def test_padding_changes_no_score(name: str) -> None:
-    ranker = _moved(ranker_of(name))
-    docs = [[doc[:9] for doc in of_query] for of_query in DOCS]
-    narrow = np.asarray(score(ranker, batch_of(QUERIES, docs, length=3, width=POOLED)))
-    wide = np.asarray(score(ranker, batch_of(QUERIES, docs)))
-    np.testing.assert_allclose(narrow, wide, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", RANKERS)
-def test_neighbours_in_the_batch_change_no_score(name: str) -> None:
-    ranker = _moved(ranker_of(name))
-    whole = np.asarray(score(ranker, batch_of(QUERIES, DOCS)))
-    turned = np.asarray(score(ranker, batch_of(QUERIES[::-1], [of[::-1] for of in DOCS[::-1]])))
-    np.testing.assert_allclose(turned[::-1, ::-1], whole, rtol=1e-5, atol=1e-6)
-    alone = np.asarray(score(ranker, batch_of(QUERIES[1:2], [DOCS[1][:1]])))
-    np.testing.assert_allclose(alone[0, 0], whole[1, 0], rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", RANKERS)
 def test_gradients_by_finite_differences(name: str) -> None:
     """In double precision; the exact-match kernel is too steep for differences, so no text has
     a term of another."""
@@ -228,7 +197,7 @@ def test_gradients_by_finite_differences(name: str) -> None:
         batch = batch_of([[3, 7], [1]], [[[4, 5, 0], [5]], [[2, 3], [8, 9, 10]]])
         batch = Batch(*(x.astype(np.float64) if x.dtype == np.float32 else x for x in batch))
         total = jax.jit(lambda arrays: eqx.combine(arrays, rest)(batch).sum())
-        check_grads(total, (arrays,), 1, ["rev"], atol=1e-4, rtol=1e-4)
+        check_grads(total, (arrays,), 1, ["rev"], atol=1e-4, rtol=1e-4, eps=1e-6)
 
 
 def test_an_empty_text_has_a_finite_gradient() -> None:

@@ -12,8 +12,8 @@ from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.term_document_matrix import TokenSequences
 from tdv_lucene.paper.neural import RANKERS, runs, training
-from tdv_lucene.paper.neural.rankers import POOLED, Drmm, NeuralConfig, make_ranker, score
-from tdv_lucene.paper.neural.runs import Reranking, format_run, number_documents, score_documents
+from tdv_lucene.paper.neural.rankers import POOLED, NeuralConfig, make_ranker, score
+from tdv_lucene.paper.neural.runs import Reranking, number_documents, score_documents
 from tdv_lucene.paper.neural.training import Reader, judged_training, train
 
 pytestmark = pytest.mark.slow
@@ -115,31 +115,6 @@ def test_held_out_queries_are_not_learned_from(tasks) -> None:
     assert all(part.tolist() == one.tolist() for part in both)
 
 
-def test_training_is_deterministic(tasks) -> None:
-    config = replace(CONFIG, max_epochs=2)
-    one, other, third = (_trained(tasks["exact"], "drmm", config, seed)[1] for seed in (3, 3, 4))
-    leaves = [training.jax.tree.leaves(found.ranker) for found in (one, other, third)]
-    assert all((a == b).all() for a, b in zip(leaves[0], leaves[1]))
-    assert not all((a == b).all() for a, b in zip(leaves[0], leaves[2]))
-
-
-def test_all_folds_share_what_is_compiled(tasks, monkeypatch) -> None:
-    """JAX calls a re-ranker only to compile it: a step and a loss, of short texts and of long."""
-    calls, plain = [], Drmm.__call__
-
-    def counted(self, batch):
-        calls.append(batch.docs.shape)
-        return plain(self, batch)
-
-    monkeypatch.setattr(Drmm, "__call__", counted)
-    config = replace(CONFIG, max_epochs=2, pairs_per_step=8)  # shapes of this test alone
-    _trained(tasks["meaning"], "drmm", config, 0)
-    compiled = len(calls)
-    assert compiled <= 4
-    _trained(tasks["meaning"], "drmm", config, 0)
-    assert len(calls) == compiled
-
-
 def test_negatives_are_found_and_not_relevant(tasks) -> None:
     matrix, vectors, topics, qrels = tasks["exact"]
     made = judged_training(matrix, vectors, CONFIG, topics, qrels)
@@ -198,28 +173,6 @@ def test_what_is_read(reader: Reader) -> None:
     assert not batch.query_vectors[1].any() and not batch.idf[1].any()
 
 
-def test_a_run_keeps_its_documents_and_falls(reader: Reader) -> None:
-    def reranked(ranker, query, names, documents, depth):
-        return Reranking(ranker, reader, {"q": query}, {"q": names}, documents, depth).of("q")
-
-    ranker = make_ranker("duet", 12, CONFIG, 2)
-    names = [f"d{i}" for i in range(9)]
-    documents = number_documents(reader.matrix, [names], 9)
-    query = reader.queries({"q": ["t003"]})[0]
-    ranked = reranked(ranker, query, names, documents, 6)
-    assert sorted(name for name, _ in ranked[:6]) == names[:6]
-    assert [name for name, _ in ranked[6:]] == names[6:], "below the depth nothing moves"
-    scores = [score for _, score in ranked]
-    assert all(a > b for a, b in zip(scores, scores[1:]))
-    empty = reranked(ranker, reader.queries({"q": []})[0], names, documents, 9)
-    assert {name for name, _ in empty} == {*names}
-    line = format_run({"q": ranked}, "tag").splitlines()[0]
-    assert line == f"q Q0 {ranked[0][0]} 1 {ranked[0][1]!r} tag"
-    assert reranked(ranker, query, [], documents, 6) == []
-    with pytest.raises(TdvError, match="the run has the document 'x', and the index has not"):
-        number_documents(reader.matrix, [["d1", "x"]], 9)
-
-
 def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypatch) -> None:
     monkeypatch.setattr(runs, "score_documents", lambda *a: np.ones(4, np.float32))
     names = ["d7", "d1", "d9", "d3"]
@@ -235,15 +188,3 @@ def test_configs_out_of_range_are_refused() -> None:
         NeuralConfig(doc_terms=95)
     with pytest.raises(TdvError, match="no neural re-ranker 'bert': choose one of drmm, duet"):
         make_ranker("bert", 12, CONFIG, 0)
-
-
-def test_an_epoch_takes_no_more_pairs_than_it_may(tasks) -> None:
-    matrix, vectors, topics, qrels = tasks["exact"]
-    pairs = sum(map(len, qrels.values()))
-    for most, steps in ((pairs, -(-pairs // 16)), (40, 3), (7, 1)):
-        config = replace(CONFIG, pairs_per_epoch=most)
-        made = judged_training(matrix, vectors, config, topics, qrels)
-        pairs_of = made.triples.pairs
-        triples = training._triples(made, pairs_of, np.random.default_rng(0))
-        batches = training._batches(made, triples)
-        assert len([*batches]) == steps, most

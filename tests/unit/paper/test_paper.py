@@ -35,9 +35,8 @@ def collection():
     return make_collection()
 
 
-@pytest.mark.parametrize(
-    "model", ["bm25", *(pytest.param(name, marks=pytest.mark.slow) for name in ("qld", "tfidf"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
 def test_the_papers_recipe_learns_and_stops(collection, model):
     vectors = latent_semantic_vectors(collection[0])
     values = learn_by_paper(collection[0], collection[1:], model, SHORT, vectors)

@@ -24,13 +24,11 @@ from tdv_lucene.paper.recipes import (
     learn_tuned,
     most_zeros,
     smoothed,
-    to_power,
     train_to_zeros,
     without_learning,
 )
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.simulation.problem import FoldProblems, Problem
-from tdv_lucene.simulation.scoring import Features
 
 RECIPE = TunedRecipe(
     statistics=("df",), sparsities=(0.8,), powers=(1.0, 0.0), targets=(0.1, 0.3), inner_folds=2,
@@ -82,13 +80,7 @@ def test_whitened_vectors_are_centred_uncorrelated_and_of_unit_length_on_the_mea
     np.testing.assert_allclose(found.T @ found / 400, np.eye(5) / 5, atol=1e-5)
 
 
-def test_the_start_is_the_baseline(problem):
-    features, _ = prepared(problem)
-    linear = method.as_linear(jnp.zeros(features.width[1]), features)
-    values = method.term_values(linear, features)
-    np.testing.assert_array_equal(values, 1)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("statistics", ["l1", "df"])
 @pytest.mark.parametrize("model", MODELS)
 def test_the_gradient_is_that_of_the_loss(collection, model, statistics):
@@ -210,20 +202,6 @@ def test_zeros_appear_on_the_way(collection, model):
     assert (stops[-1].values[without] == 1).all()
 
 
-def test_a_seed_is_a_training(problem):
-    queries = np.arange(len(problem.queries))
-    one, again, other = (stops_of(problem, queries, seed)[-1].values for seed in (0, 0, 1))
-    np.testing.assert_array_equal(one, again)
-    assert np.abs(one - other).max() > 0
-
-
-def test_powers_keep_the_zeros():
-    values = np.array([0.0, 0.25, 4.0], np.float32)
-    np.testing.assert_allclose(to_power(values, 0.5), [0, 0.5, 2])
-    np.testing.assert_array_equal(to_power(values, 0.0), [0, 1, 1])
-    np.testing.assert_allclose(to_power(values, 1.0), values)
-
-
 def test_each_stop_is_averaged_with_its_neighbours():
     way = [np.array([float(each)]) for each in (0, 3, 6, 0)]
     np.testing.assert_allclose(np.concatenate(smoothed(way)), [1.5, 3, 3, 3])
@@ -275,9 +253,8 @@ def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, mo
     assert others and all(each in [set(fold.tolist()) for fold in folds] for each in others)
 
 
-@pytest.mark.parametrize(
-    "model", ["bm25", *(pytest.param(name, marks=pytest.mark.slow) for name in ("qld", "tfidf"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
 def test_learning_records_the_choice_and_is_deterministic(collection, model, monkeypatch):
     vectors = [latent_semantic_vectors(collection[0], dimensions=n) for n in (8, 12)]
     recipe = replace(RECIPE, kept_recall=0.0)
@@ -320,14 +297,6 @@ def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
 def test_a_recipe_names_what_is_wrong(wrong, named):
     with pytest.raises(TdvError, match=named):
         TunedRecipe(**wrong)
-
-
-def test_terms_without_a_vector_have_the_level():
-    features = Features(
-        jnp.zeros((3, 0)), jnp.asarray([1], jnp.int32), jnp.asarray([[2.0]], jnp.float32)
-    )
-    linear = method.as_linear(jnp.asarray([0.5]), features)
-    np.testing.assert_allclose(method.term_values(linear, features), [1, 2, 1])
 
 
 @pytest.mark.parametrize("values", [False, True])

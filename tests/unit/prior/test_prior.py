@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
+from tdv_lucene import TdvError, learn_term_values, load_matrix
 from tdv_lucene.cli.learn import print_points
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
-from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.train import choose, term_features
-from tdv_lucene.matrix.term_document_matrix import NormKind, load_matrix
-from tdv_lucene.matrix.term_statistics import collection_statistics, standard_statistic
+from tdv_lucene.matrix.term_document_matrix import NormKind
+from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.prior.prior import (
     KINDS,
     PRIOR_FILE,
@@ -31,10 +30,8 @@ from tdv_lucene.prior.prior import (
 )
 from tdv_lucene.ranking import MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.collection import apply_values
 from tdv_lucene.simulation.scoring import term_values
-from tdv_lucene.values.posting_rule import CORRECTED_AT
-from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.values.losses import TOO_FEW
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 RUN = Path(__file__).parents[3] / "scripts" / "bench" / "runs" / "2026-11-24-prior"
@@ -243,19 +240,6 @@ def test_of_an_index_without_positions_it_says_that_they_would_help(collection, 
     assert "-storePositions" not in caplog.messages[-1]
 
 
-def test_where_a_log_or_the_user_says_how_much_to_drop_the_prior_does_not(
-    collection, monkeypatch, caplog
-) -> None:
-    monkeypatch.setattr(Prior, "settings", lambda *_, **__: Settings(Parameters(), None, 0, 1, 0.0))
-    prior_values(collection[0], model="qld", reductions=CORRECTED_AT)
-    assert (
-        "for query likelihood without positions the prior would drop nothing here"
-        in caplog.messages[-1]
-    )
-    assert "pass a query log" not in caplog.messages[-1]
-    assert not any("No more is dropped" in message for message in caplog.messages)
-
-
 def test_training_starts_at_the_priors_tdvs(collection) -> None:
     matrix, prior = collection[0], Prior.load()
     features = term_features(matrix, latent_semantic_vectors(matrix, dimensions=2))
@@ -288,28 +272,6 @@ def test_of_a_collection_unlike_the_known_ones_less_is_dropped_and_that_is_said(
     said = caplog.messages[0]
     assert "differs from all that the prior was made from, in mean length 3 (known: 13.6 to" in said
     assert "another kind of text" in said and "measure with 'tdv-lucene compare'" in said
-
-
-def test_the_collections_it_was_made_from_are_known() -> None:
-    content = Prior.load().content
-    for made_from in content["collections"]:
-        for name, (low, high) in content["ranges"].items():
-            assert low <= made_from["statistics"][name] <= high
-    assert set(collection_statistics(_words(30))) == set(content["ranges"])
-
-
-@pytest.mark.parametrize("model", [*filter(Prior.load().knows, MODELS)])
-def test_values_without_judgements_prune(placed, model: str, tmp_path) -> None:
-    values = prior_values(placed, model=model)
-    assert values.manifest["queries"] == 0
-    assert values.manifest["prior"]["sha256"] == Prior.load().sha256
-    point = values.at_reduction(0.45)
-    pruned = apply_values(
-        placed.with_position_boost(point.position_boost), point.tdv, point.scale, point.cut
-    )
-    assert 1 - pruned.postings / placed.postings == pytest.approx(0.45, abs=0.03)
-    values.save(tmp_path / "V")
-    np.testing.assert_array_equal(TermValues.load(tmp_path / "V").at_reduction(0.45).tdv, point.tdv)
 
 
 def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, monkeypatch) -> None:
@@ -352,7 +314,7 @@ def test_one_query_does_no_harm(collection) -> None:
         np.testing.assert_array_equal(getattr(values, name), getattr(prior, name))
     assert values.parameters == prior.parameters
     moved = values.manifest["prior"]
-    assert moved["values"] == 0
+    assert moved["values"] == 0 and values.manifest["recommended_because"] == TOO_FEW
     assert moved["gain"] == {"measure": "nDCG@5", "mean": 0.0, "interval": None}
     assert 0 <= values.points[1]["measures"]["nDCG@5"] <= 1
 
@@ -371,6 +333,7 @@ def test_so_few_queries_choose_no_reduction(collection, monkeypatch, capsys) -> 
     assert "no change ranked" not in told
 
 
+@pytest.mark.slow
 def test_many_queries_move_what_few_leave(collection) -> None:
     recipe = replace(TINY, max_steps=40, check_every=20, learning_rate=3e-2, folds=5)
     few = learn_term_values(*_some(collection, 4), recipe=recipe).manifest["prior"]

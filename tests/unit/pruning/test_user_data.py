@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from small_problem import make_matrix
 
-from tdv_lucene.errors import TdvError
+from tdv_lucene import PruneConfig, TdvError, unlearned_values
 from tdv_lucene.index.record import FieldRecord, as_user_data, carried_over, read_records
-from tdv_lucene.peers.peers import unlearned_values
-from tdv_lucene.pruning.config import PruneConfig
 from tdv_lucene.pruning.planning import plan_field
 from tdv_lucene.pruning.targets import SearchTarget
 

@@ -1,13 +1,20 @@
-"""Small pieces of the report's tables."""
+"""Tables of numbers and text: on screens, in papers, and with anything in them."""
 
 from __future__ import annotations
 
+import io
+import json
+import re
+
 import numpy as np
 import pytest
+from rich.console import Console
 
 from tdv_lucene.evaluation.measures import MEASURES, Evaluation
-from tdv_lucene.report.table import change, p_value
-from tdv_lucene.report.tables import extreme_queries
+from tdv_lucene.report.page import _encoded, for_script
+from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
+from tdv_lucene.report.tables import extreme_queries, size_tables
+from tdv_lucene.report.wording import counted, shortened, visible, whole_characters
 from tdv_lucene.timing.latency import QueryTerms
 
 
@@ -43,3 +50,137 @@ def test_extreme_queries_are_only_those_that_changed():
     assert [row[0] for row in lost.rows] == ["q1: text", "q3: text"]
     assert lost.bars == pytest.approx((-0.4, -0.1))
     assert gained.rows == [("q2: text", "a all, b 75%", "0.500", "0.900", "+0.400")]
+
+
+TABLE = Table(
+    "Effectiveness", ("measure", "full", "pruned", "change", "95 % interval", "p", "+/=/-"),
+    [("nDCG@5", "0.1234", "0.2345", "+0.1111", "+0.010 to +0.020", "<0.001*", "12/345/6789"),
+     ("R@1000", "0.9999", "1.0000", "+1,234.5 %", "-0.010 to +0.020", "0.050", "1/2/3")],
+    "A note of some length stands below, and goes on.",
+)  # fmt: skip
+STRANGE = Table(
+    "page[a] \x1b[31m", ("[/b]", "$x$\n"),
+    [("<script>|", "\u202e1"), ("[red]x[/red]", ":smile:"), ("a_b*c`d&e~f", "\\[x](y)#%^{}")],
+    "[link=x]note",
+)  # fmt: skip
+
+
+def printed(table: Table, width: int) -> str:
+    out = io.StringIO()
+    print_table(Console(file=out, width=width, force_terminal=False), table)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 120])
+def test_lines_break_between_numbers_never_within(width):
+    text = printed(TABLE, width)
+    assert max(map(len, text.splitlines())) <= width
+    words = text.split()
+    for row in TABLE.rows:
+        for cell in row[1:]:
+            for number in cell.split():
+                assert number in words, (width, number)
+    assert (text.count("measure") == 1) == (width >= 80)
+    assert text.count("Effectiveness") == 1 and " ".join(words).count("goes on.") == 1
+
+
+def test_no_text_is_interpreted_on_a_screen():
+    text = printed(STRANGE, 80)
+    for shown in ("page[a] \\x1b[31m", "[/b]", "$x$\\n", "<script>|", "\\u202e1", "[red]x[/red]",
+                  ":smile:", "[link=x]note"):  # fmt: skip
+        assert shown in text
+    assert not re.search("[\x1b\u202e]", text)
+
+
+def test_no_text_is_interpreted_in_a_paper():
+    for line in to_markdown([STRANGE]).splitlines():
+        bare = re.sub(r"\\.", "", line)
+        assert not re.search(r"[*_<`\[\]&$~]|[\x00-\x1f\u202e]", bare), line
+        assert bare.count("|") in (0, 3)
+    latex = to_latex([STRANGE])
+    assert not re.search("[\x1b\u202e]", latex)
+    rows = latex[latex.index("\\toprule") : latex.index("\\bottomrule")]
+    for row in rows.split("\\\\\n"):
+        assert len(re.findall(r"(?<!\\)&", row)) in (0, 1)
+        assert not re.search(r"(?<!\\)[$#%_]", row)
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("page[a] [/b] <b> $x$ | :smile:", "page[a] [/b] <b> $x$ | :smile:"),
+        ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
+        ("a\nb\tc\rd\x00\x7f\x9b", r"a\nb\tc\rd\x00\x7f\x9b"),
+        ("gpj.\u202eexe\u2069\u200f", r"gpj.\u202eexe\u2069\u200f"),
+        ("a\u2028b\u2029c\u200bd\ufeff", r"a\u2028b\u2029c\u200bd\ufeff"),
+        ("\udcff", r"\udcff"),
+        ("naïve 検索 חיפוש 🔎", "naïve 検索 חיפוש 🔎"),
+    ],
+)
+def test_what_acts_is_written_out(text, shown):
+    assert visible(text) == shown
+    assert visible(visible(text)) == shown
+    shown.encode()
+
+
+def test_a_message_keeps_its_lines():
+    assert visible("a\nb\x1b", keep="\n") == "a\nb\\x1b"
+
+
+@pytest.mark.parametrize(
+    "number, shown",
+    [(0, "0 judged queries"), (1, "1 judged query"), (2, "2 judged queries"),
+     (1234, "1,234 judged queries")],
+)  # fmt: skip
+def test_one_thing_is_no_plural(number, shown):
+    assert counted(number, "judged query", "judged queries") == shown
+    assert counted(number, "word").endswith("word" if number == 1 else "words")
+
+
+@pytest.mark.parametrize(
+    "text", ["e\u0301", "\u0915\u094d\u0937\u093f", "\U0001f469\u200d\U0001f680",
+             "\U0001f44d\U0001f3fd", "\U0001f1eb\U0001f1f7", "\u1112\u1161\u11ab",
+             "\u0644\u064e\u0651"]
+)  # fmt: skip
+def test_a_character_of_several_is_not_cut(text: str) -> None:
+    """A letter with its accent, a syllable, a family of emoji, a flag, Hangul, Arabic vowels."""
+    for at in range(1, len(text)):
+        assert whole_characters(f"ab{text}c", 2 + at) == 2
+    assert whole_characters(f"ab{text}c", 2 + len(text)) == 2 + len(text)
+    assert shortened(f"ab{text}c", 3) == "ab ..."
+
+
+MARKUP = (
+    "</script><script>document.title='taken'</script><!-- <img src=x onerror=alert(1)> & \u2028"
+)
+
+
+def test_no_text_ends_the_script_or_begins_a_comment() -> None:
+    made = for_script({"text": MARKUP, "n": [0.5, None]})
+    assert not re.search("[<>&\u2028\u2029]", made)
+    assert json.loads(made) == {"text": MARKUP, "n": [0.5, None]}
+    with pytest.raises(ValueError):
+        for_script([float("nan")])
+
+
+def test_values_are_thousandths_in_two_digits_each() -> None:
+    values = np.array([0.0, 1.0, 0.4375, 0.001, 0.9996])
+    text = _encoded(values)
+    read = [int(text[i : i + 2], 32) / 1000 for i in range(0, len(text), 2)]
+    assert read == pytest.approx(values, abs=5.0001e-4)
+    assert _encoded(np.array([0.5, 12.34567])) == [0.5, 12.346]
+    assert _encoded(np.array([])) == ""
+
+
+def test_sizes_of_more_than_three_indexes_stand_below_each_other() -> None:
+    sizes = dict.fromkeys(("documents", "terms", "postings", "bytes"), 8)
+    indexes = {
+        name: {**sizes, "postings": 8 // n, "bytes_by_kind": {"postings": 5 - n, "terms": n}}
+        for n, name in enumerate("abcd", start=1)
+    }
+    for names, rows in (("abc", 6), ("abcd", 4)):
+        size, *kinds = size_tables({"indexes": {name: indexes[name] for name in names}})
+        assert len(size.rows) == rows and [len(table.rows) for table in kinds] == [2] * (rows == 4)
+    assert [row[0] for row in size.rows] == list("abcd")
+    assert size.rows[1][size.columns.index("postings") :][:2] == ("4", "-50.0 %")
+    assert kinds[0].rows[0] == ("postings", "4", "3", "2", "1")

@@ -1,14 +1,14 @@
-"""The frequencies a pruned index stores, on numbers small enough to check by hand."""
+"""Stored frequencies and the bytes of postings, on numbers small enough to check by hand."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from small_problem import make_matrix
 
 from tdv_lucene.matrix.term_document_matrix import NormKind, lucene_length
+from tdv_lucene.simulation.bytes import LUCENE_9, posting_bytes
 from tdv_lucene.simulation.collection import apply_values, keep_postings, stored_frequency
 
 
@@ -17,21 +17,6 @@ def test_frequencies_are_rounded_half_to_even_and_at_least_one():
     np.testing.assert_array_equal(stored_frequency(tf, 0.5, 1.0), [1, 1, 2, 2, 20])
     np.testing.assert_array_equal(stored_frequency(tf, 1.0, 2.5), [2, 5, 8, 12, 100])
     np.testing.assert_array_equal(stored_frequency(tf, 1e-9, 1.0), [1, 1, 1, 1, 1])
-
-
-def test_a_value_of_zero_drops():
-    found = stored_frequency(np.array([1, 9, 9]), np.array([0, 0, 1], np.float32), 3.0)
-    np.testing.assert_array_equal(found, [0, 0, 27])
-
-
-@pytest.mark.parametrize("scale", [0.3, 0.85, 1, 4, 100])
-def test_no_posting_of_a_kept_term_is_lost_and_order_stays(scale):
-    rng = np.random.default_rng(0)
-    tf = np.sort(rng.zipf(1.5, 500).clip(max=1000))
-    for tdv in (0.01, 0.7, 1.3):
-        found = stored_frequency(tf, tdv, scale)
-        assert found.min() >= 1 and np.all(np.diff(found) >= 0)
-        assert np.all(np.abs(found - np.maximum(scale * tf * tdv, 1)) <= 0.5)
 
 
 def exact_norms(longest: int):
@@ -57,3 +42,44 @@ def test_what_is_left_of_a_matrix_keeps_its_kind_of_norms():
     assert left.doc_len.max() < 40 and left.norm_kind is matrix.norm_kind is NormKind.EXACT
     found = apply_values(left, np.ones(2, np.float32), scale=3)
     np.testing.assert_array_equal(found.doc_len, 3 * left.doc_len)
+
+
+def one_list(freqs, gap: int = 3, **form: object) -> int:
+    """Bytes of one list with these frequencies, without impacts and overhead."""
+    docs = gap * np.arange(len(freqs)) + gap - 1
+    norms = np.full(len(freqs), 9, np.uint8)
+    plain = LUCENE_9._replace(block_overhead=-1.6, impact_levels=0.0, **form)
+    return posting_bytes(np.array([0, len(freqs)]), docs, np.asarray(freqs), norms, plain)
+
+
+def test_a_block_takes_the_bits_of_its_eighth_largest_frequency():
+    gaps = 1 + 16 * 2  # gaps of 3: two bits
+    ones = np.ones(128, int)
+    assert one_list(ones) == gaps + 2
+    assert one_list(4 * ones) == gaps + 2
+    assert one_list(300 * ones) == gaps + 1 + 16 * 9
+    few, odd, many = ones.copy(), ones.copy(), ones.copy()
+    few[:7], odd[:7], many[:8] = 2, 3, 3
+    assert one_list(few) == gaps + 1 + 16 * 1 + 7 * 2
+    assert one_list(odd) == gaps + 2 + 7 * 2  # exceptions keep the low bits of the others
+    assert one_list(many) == gaps + 1 + 16 * 2
+
+
+def test_a_tail_takes_whole_bytes_and_one_is_free():
+    assert one_list([1, 1, 1, 1]) == 4 + 1
+    assert one_list([1, 2, 200, 1]) == 4 + 1 + 1 + 2
+    assert one_list([7]) == 0  # in the dictionary
+
+
+def test_dense_blocks_may_be_bit_sets():
+    dense = np.ones(128, int)
+    assert one_list(dense, gap=1) == 1 + 2
+    docs = np.arange(128)
+    docs[-1] = 130  # one gap of 4: packed takes three bits a document
+    norms = np.full(128, 9, np.uint8)
+    form = LUCENE_9._replace(block_overhead=-1.6, impact_levels=0.0)
+    sizes = [
+        posting_bytes(np.array([0, 128]), docs, dense, norms, form._replace(bit_sets=bit_sets))
+        for bit_sets in (False, True)
+    ]
+    assert sizes == [1 + 16 * 3 + 2, 1 + 8 * 3 + 2]

@@ -17,7 +17,7 @@ from tdv_lucene.learning.train import make_candidates, make_lists, sample_places
 from tdv_lucene.matrix.term_document_matrix import NormKind, lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import Bm25
-from tdv_lucene.simulation.collection import apply_values, plain_collection
+from tdv_lucene.simulation.collection import apply_values
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
 from tdv_lucene.simulation.retrieval import (
     MEASURES,
@@ -182,12 +182,6 @@ def test_real_valued_collection_is_the_same_by_both_ways(problem):
     np.testing.assert_allclose(slow.doc_len, fast.doc_len, rtol=1e-5)
     for left, right in zip(slow.statistics, fast.statistics):
         np.testing.assert_allclose(left, right, rtol=1e-6)
-
-
-def test_the_plain_collection_is_scale_one(problem):
-    plain = plain_collection(problem.matrix)
-    np.testing.assert_array_equal(plain.statistics.doc_freq, problem.matrix.doc_freq)
-    assert plain.scale == 1
 
 
 def test_candidates_hold_the_relevant_first_and_their_frequencies(problem):

@@ -1,4 +1,4 @@
-"""The rule for single postings, against a recount of every posting."""
+"""Which terms and postings go at a reduction, against a recount."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
-from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking import Statistics
 from tdv_lucene.ranking.bm25 import Bm25
@@ -17,6 +16,7 @@ from tdv_lucene.simulation.problem import Problem, PrunedByFold, TermScores
 from tdv_lucene.values.posting_rule import (
     OperatingPoint,
     PostingRule,
+    drop_terms,
     make_posting_rule,
     postings_before,
     rule_length_norm,
@@ -113,24 +113,6 @@ def test_equal_priorities_remove_no_more_than_was_asked_for():
     assert apply_values(matrix, tdv, 1, cut).postings >= 0.7 * matrix.postings
 
 
-def test_simulation_equals_a_recount(matrix):
-    rng = np.random.default_rng(4)
-    tdv = rng.choice(np.float32([0, 0.4, 1, 1.7]), len(matrix.vocabulary))
-    cut = PostingCut(
-        rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32), LengthNorm.of(0.9, 0.4, 30.0)
-    )
-    dense = np.zeros(matrix.shape)
-    rows = np.repeat(np.arange(len(tdv)), np.diff(matrix.indptr))
-    dense[rows, matrix.indices] = matrix.data
-    length_norm = cut.length_norm.fixed + cut.length_norm.per_token * lucene_length(matrix.doc_len)
-    kept = dense / (dense + length_norm) >= cut.least[:, None]
-    stored = np.rint(2 * dense * tdv[:, None]) * kept
-    found = apply_values(matrix, tdv, 2, cut)
-    assert found.postings == np.count_nonzero(stored)
-    np.testing.assert_array_equal(found.statistics.total_term_freq, stored.sum(1))
-    np.testing.assert_array_equal(found.doc_len, lucene_length(stored.sum(0).astype(int)))
-
-
 def test_a_larger_idf_is_made_up_for(matrix):
     """The posting of mean frequency that is left scores, in a document of average length, as it
     did before."""
@@ -213,3 +195,38 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     np.testing.assert_array_equal(left.measure(collection), kept.measure(read))
     some = np.array([3, 7])
     np.testing.assert_array_equal(left.measure(collection, some), kept.measure(read)[some])
+
+
+DOC_FREQ = np.array([50, 30, 15, 5])
+PRIORITY = np.array([0.1, 0.2, 0.3, 0.4], np.float32)
+ONES = np.ones(4, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("reduction", "learned", "terms", "share"),
+    [
+        (0.0, 1, [], 0), (0.5, 1, [0], 0.5), (0.8, 1, [0, 1], 0.8),
+        (0.46, 1, [1, 2], 0.45), (0.05, 1, [3], 0.05),  # a term too large is passed over
+        (0.0, 0, [2], 0.15), (0.2, 0, [2, 3], 0.2),  # learned zeros go in any case
+    ],
+)  # fmt: skip
+def test_terms_go_in_order_and_never_beyond_the_reduction(reduction, learned, terms, share):
+    weights = np.array([1, 1, learned, 1], np.float32)
+    tdv, removed = drop_terms(weights, PRIORITY, DOC_FREQ, reduction)
+    assert (np.flatnonzero(tdv == 0).tolist(), removed) == (terms, share)
+
+
+def test_kept_values_are_untouched():
+    weights = np.array([0.3, 0.7, 1.5, 2.5], np.float32)
+    tdv, _ = drop_terms(weights, PRIORITY, DOC_FREQ, 0.5)
+    np.testing.assert_array_equal(tdv, np.array([0, 0.7, 1.5, 2.5], np.float32))
+    assert weights[0] > 0
+
+
+@pytest.mark.parametrize("reduction", [0.1, 0.33, 0.45, 0.7, 0.95])
+def test_many_terms_come_within_a_thousandth(reduction):
+    rng = np.random.default_rng(1)
+    doc_freq = rng.zipf(1.6, 5000).clip(max=3000)
+    priority = rng.random(5000)
+    _, removed = drop_terms(np.ones(5000), priority, doc_freq, reduction)
+    assert reduction - 0.0011 <= removed <= reduction

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
+from tdv_lucene import TdvError, learn_term_values, prior_values
 from tdv_lucene.learning import scale
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
-from tdv_lucene.prior.prior import prior_values
 from tdv_lucene.pruning.sizes import LARGEST_REDUCTION
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import bm25_idf
@@ -38,30 +36,6 @@ def test_the_order(collection):
     np.testing.assert_allclose(order_terms(matrix), expected, rtol=1e-5)
     per_byte = expected / (1 + 8 / matrix.doc_freq) ** 0.5
     np.testing.assert_allclose(order_terms(matrix, per_byte=0.5), per_byte, rtol=1e-5)
-
-
-def test_residual_idf_counts_for_less_in_a_large_collection():
-    """Of two terms in as many documents, the burstier is worth more, and less so in a large one."""
-    ratios = []
-    for documents in (1_000, 10_000, 1_000_000):
-        frequencies = np.array([10.0, 30.0])
-        matrix = SimpleNamespace(
-            doc_freq=np.array([10, 10]), total_term_freq=frequencies, doc_count=documents
-        )
-        plain, burst = order_terms(matrix)
-        ratios.append(burst / plain)
-    assert ratios[0] > 2 and ratios[1] > 2 and 1 < ratios[2] < 2
-
-
-def test_the_rarest_terms_of_a_large_collection_are_not_worth_most():
-    """Of terms as burst as their df lets expect, one in a few thousand documents is worth most."""
-    doc_freq = np.array([1, 3_000, 2_000_000])
-    expected_tf = -np.log1p(-doc_freq / 1e7) * 1e7  # RIDF 0 but for the last
-    large = SimpleNamespace(
-        doc_freq=doc_freq, total_term_freq=expected_tf * [1, 1, 4], doc_count=10_000_000
-    )
-    rarest, rare, frequent = order_terms(large)
-    assert rarest < rare and 0 < frequent
 
 
 @pytest.mark.parametrize(
@@ -109,6 +83,7 @@ def test_the_rule_drops_by_order_times_saturation(collection):
     assert worth[~stays].max() <= worth[stays].min() * 1.002  # thresholds lie a thousandth apart
 
 
+@pytest.mark.slow
 def test_learning_and_the_prior_drop_in_the_same_order(collection):
     found = learn_term_values(*collection, recipe=replace(SHORT, reductions=(0.0,)))
     for values in (found, prior_values(collection[0])):
@@ -187,3 +162,9 @@ def test_the_share_of_variance_between_terms_is_that_of_the_weights() -> None:
     assert share == pytest.approx(1 - within / ((weights - weights.mean()) ** 2).sum())
     alike = make_matrix(np.full((3, 4), 7))
     assert share_between_terms(alike) == 1
+
+
+@pytest.mark.parametrize("bad", [{"k1": -1}, {"b": 1.5}, {"mu": 0}])
+def test_parameters_out_of_range_are_refused(bad):
+    with pytest.raises(TdvError, match="must be a finite number"):
+        Parameters(**bad)
