@@ -234,7 +234,9 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     qrels: Qrels = {}
     width, text = 4, _read_text(path, "qrels")
     if text.lstrip().startswith("{"):
-        return _from_dict(text, path)
+        first = text.lstrip().split("\n", 1)[0].split()
+        if not (len(first) == width and _NUMBER.fullmatch(first[-1])):  # ids may begin so, too
+            return _from_dict(text, path)
     for number, line in lines(text):
         where, columns = f"{path}, line {number}", line.split()
         if line.startswith("#") and (
