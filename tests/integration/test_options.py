@@ -110,6 +110,7 @@ SAME = {
     "compare stopwords": "no topic has a stop word",
     "tune remove_query": "one document less changes no choice",
     "tune max_passage": "one document of another name changes no choice",
+    "learn vectors": "judged learning moves no TDV on so few documents; on real ones it does",
     "inspect check": "small indexes are compared with their checksums in any case",
     "qld lead": "without judgements the prior changes nothing for query likelihood",
     "prune expect": "this collection is unlike the prior's: no more is dropped than details bear",

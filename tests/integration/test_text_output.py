@@ -53,7 +53,6 @@ COMMANDS = {
 
 REFUSED = {
     **{(name, "shards"): "no such index" for name in ("inspect", "peers", "explain", "export")},
-    **{(name, "shards"): "no such index" for name in ("tune", "tune judged")},
     **{(name, "no norms"): "has no norms" for name in ("tune", "tune judged")},
     **{(name, "impact"): "is of an impact index" for name in ("tune", "tune judged")},
 }
