@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluation.measures import Evaluation, note_on_chance
+from ..evaluation.runs import overlap
 from ..evaluation.significance import compare_all_paired
 from ..evaluation.topics import Topics, note_on_missing, note_on_own_documents
 from ..index.parameters import note_on_norms
@@ -148,8 +149,8 @@ def tiers(systems: Mapping[str, System], results: Results, field: str) -> dict[s
             continue
         both, whole = (results.best[each] for each in (name, f"{name}-whole"))
         asked = [query for query in whole if whole[query]]
-        shares = [len({*whole[q]} & {*both[q]}) / len(whole[q]) for q in asked]
-        changed = [whole[q][0] != both[q][0] if both[q] else True for q in asked]
+        shares = [overlap(whole[q], both[q]) for q in asked]
+        changed = [whole[q][:1] != both[q][:1] for q in asked]
         hot_bytes = field_bytes(system.index, in_tiers.hot)
         found[name] = {
             "hot": in_tiers.hot,

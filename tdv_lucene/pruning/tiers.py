@@ -21,6 +21,7 @@ import numpy as np
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
+from ..evaluation.runs import overlap
 from ..evaluation.topics import drawn, read_topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
@@ -92,7 +93,7 @@ class Measured:
         visits: float, visits_whole: float, cost: float,
     ) -> Self:  # fmt: skip
         """Measure by the best documents of the whole and of the tiers for each query."""
-        shares = np.array([len({*whole} & {*tiers}) / len(whole) for whole, tiers in answers])
+        shares = np.array([overlap(whole, tiers, TEN) for whole, tiers in answers])
         off = 1.96 * shares.std(ddof=1) / np.sqrt(len(shares))
         mean = float(shares.mean())
         changed = float(np.mean([whole[:1] != tiers[:1] for whole, tiers in answers]))
@@ -291,12 +292,12 @@ class Candidates:
             )
         measured = []
         for reduction, hot in self.fields.items():
-            for depth in depths:
+            with self.searched(Tiers(self.field, hot, 0), progress) as search:
+                of_hot = {depth: search.visits(topics, depth) for depth in depths}
+            for depth, first in of_hot.items():
                 with self.searched(Tiers(self.field, hot, depth), progress) as search:
                     found = _documents(search(topics, TEN, progress))
                     visits = search.visits(topics, TEN)
-                with self.searched(Tiers(self.field, hot, 0), progress) as search:
-                    first = search.visits(topics, depth)
                 pairs = [(best[query], found[query]) for query in some]
                 measured.append(
                     Measured.of(

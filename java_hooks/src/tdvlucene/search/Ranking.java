@@ -125,10 +125,8 @@ final class Ranking {
         if (!ranking.isTiered(query)) {
           return super.search(query, hits, sort, doDocScores);
         }
-        ScoreDoc[] found = ranking.withIds(ranking.topOfTiers(query, hits));
-        TotalHits atLeast =
-            new TotalHits(found.length, TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO);
-        return new TopFieldDocs(atLeast, found, sort.getSort());
+        TopDocs found = search(query, hits);
+        return new TopFieldDocs(found.totalHits, found.scoreDocs, sort.getSort());
       }
 
       @Override
