@@ -55,10 +55,10 @@ class Page(HTMLParser):
         if (
             inside == "td"
             or "tr" in self._open
-            and inside in ("small", "th", "button")
+            and inside in ("small", "th", "button", "bdi")
             and self._row()
         ):
-            self.tables[-1][1][-1][-1] += (" " if inside == "small" else "") + data
+            self.tables[-1][1][-1][-1] += (" " if inside in ("small", "bdi") else "") + data
 
 
 def check_page(dom: str, folder: Path) -> int:

@@ -47,9 +47,9 @@ def test_extreme_queries_are_only_those_that_changed():
     doc_freq = {"full": {"a": 3, "b": 4, "c": 9}, "pruned": {"a": 0, "b": 1, "c": 9}}
     words = {q: QueryTerms(("b", "a", "c"), doc_freq) for q in texts}
     lost, gained = extreme_queries(texts, both, "MAP", words, most=3)
-    assert [row[0] for row in lost.rows] == ["q1: text", "q3: text"]
+    assert [row[:2] for row in lost.rows] == [("q1", "text"), ("q3", "text")]
     assert lost.bars == pytest.approx((-0.4, -0.1))
-    assert gained.rows == [("q2: text", "a all, b 75%", "0.500", "0.900", "+0.400")]
+    assert gained.rows == [("q2", "text", "a all, b 75%", "0.500", "0.900", "+0.400")]
 
 
 TABLE = Table(
