@@ -24,7 +24,7 @@ from ..index.index import Index
 from ..jvm.searcher import stored_texts
 from ..output import Output
 from ..report.page import Rankings
-from ..report.wording import shortened
+from ..report.wording import one_line, shortened
 from ..searching.search import RUN, Searched, search_with
 from ..timing.latency import DEPTH
 from .inputs import QuerySet, System
@@ -119,7 +119,7 @@ def rankings_to_show(
     ]
     shown = {doc for of_set in best for lists in of_set.values() for docs in lists for doc in docs}
     texts = stored_texts(index, field, sorted(shown), 2 * _TITLE, passages)
-    titles = {document: shortened(text, _TITLE) for document, text in texts.items()}
+    titles = {document: shortened(one_line(text), _TITLE) for document, text in texts.items()}
     rankings = []
     for of_set, result in zip(best, results):
         relevant = {

@@ -14,7 +14,13 @@ from tdv_lucene.evaluation.measures import MEASURES, Evaluation
 from tdv_lucene.report.page import _encoded, for_script
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
 from tdv_lucene.report.tables import extreme_queries, size_tables
-from tdv_lucene.report.wording import counted, shortened, visible, whole_characters
+from tdv_lucene.report.wording import (
+    counted,
+    one_line,
+    shortened,
+    visible,
+    whole_characters,
+)
 from tdv_lucene.timing.latency import QueryTerms
 
 
@@ -184,3 +190,10 @@ def test_sizes_of_more_than_three_indexes_stand_below_each_other() -> None:
     assert [row[0] for row in size.rows] == list("abcd")
     assert size.rows[1][size.columns.index("postings") :][:2] == ("4", "-50.0 %")
     assert kinds[0].rows[0] == ("postings", "4", "3", "2", "1")
+
+
+def test_text_to_read_is_one_line_without_marks() -> None:
+    assert (
+        one_line("\u0633\u0648\n\n \u200f(26\u202e)\ta\ufeffb\x1b[1m ") == "\u0633\u0648 (26) ab[1m"
+    )
+    assert one_line("क्\u200dष 👨\u200d👩") == "क्\u200dष 👨\u200d👩", "joiners make characters"
