@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from prior_collections import ROWS, QuerySet, _is_about, source_of, sources_of
 from results import in_lines
 
@@ -141,10 +142,12 @@ def fast(search: Any, candidates: Candidates, measured: Any, least: float, log: 
 
 def values(found: list[list[bytes]], asked: Mapping[str, str], judged: Any) -> list[float]:
     """nDCG@5 and nDCG@10, mean over the queries."""
-    run = {
-        query: {name.decode(): -rank for rank, name in enumerate(documents)}
+    rows = [
+        (query, name.decode(), float(-rank))
         for query, documents in zip(asked, found)
-    }
+        for rank, name in enumerate(documents)
+    ]
+    run = pd.DataFrame(rows, columns=["query", "docid", "score"])
     means = evaluate_run(run, asked, judged).means()
     return [round(means[measure], 5) for measure in MEASURES]
 
