@@ -103,7 +103,12 @@ def _tables(report: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
     for label, entry in report["query_sets"].items():
         yield from _effectiveness(f", {label}" if several else "", entry)
     yield "Size", _size(report, [*report["indexes"]])
-    yield "Latency", _latency(report, [*report["latency_ms"]])
+    names = [*report["latency_ms"]]
+    yield "Latency", _latency(report, names, "latency_ms", "")
+    yield (
+        "Latency without skipping by block maxima",
+        _latency(report, names, "latency_exhaustive_ms", "_exhaustive"),
+    )
 
 
 def _p(value: float | None) -> list[float]:
@@ -127,7 +132,11 @@ def _effectiveness(where: str, entry: Mapping[str, Any]) -> Iterator[tuple[str, 
             ],
         )
     else:
-        yield f"Effectiveness{where}", [(s, [measures[m][s] for m in MEASURES]) for s in systems]
+        shares = entry["judged"]["share_in_ten"]
+        yield (
+            f"Effectiveness{where}",
+            [(s, [*(measures[m][s] for m in MEASURES), 100 * shares[s]]) for s in systems],
+        )
         yield f"Differences{where}", [
             (f"{test['treatment']} - {test['baseline']}",
              [measures[m]["tests"][at]["difference"] for m in MEASURES])
@@ -159,20 +168,16 @@ def _size(report: Mapping[str, Any], names: Sequence[str]) -> list:
     return rows
 
 
-def _latency(report: Mapping[str, Any], names: Sequence[str]) -> list:
+def _latency(report: Mapping[str, Any], names: Sequence[str], key: str, how: str) -> list:
     rows = []
-    for key, how in (("latency_ms", ""), ("latency_exhaustive_ms", " exhaustive")):
-        for depth in DEPTHS:
-            for name in names:
-                entry = report[key][name][depth]
-                numbers = [entry[k] for k in ("mean", "p50", "p95", "p99")]
-                if name != names[0]:
-                    ratio = report["latency_ratio"][name][depth + how.replace(" ", "_")]
-                    numbers += [
-                        report[key][names[0]][depth]["mean"] / entry["mean"],
-                        *ratio["ci95"],
-                    ]
-                rows.append((f"{depth.replace('top', 'top-')}{how}, {name}", numbers))
+    for depth in DEPTHS:
+        for name in names:
+            entry = report[key][name][depth]
+            numbers = [entry[k] for k in ("mean", "p50", "p95", "p99")]
+            if name != names[0]:
+                ratio = report["latency_ratio"][name][depth + how]
+                numbers += [report[key][names[0]][depth]["mean"] / entry["mean"], *ratio["ci95"]]
+            rows.append((f"{depth.replace('top', 'top-')}, {name}", numbers))
     return rows
 
 
@@ -187,6 +192,8 @@ def _overview(report: Mapping[str, Any], measure: str) -> list:
                 before, after = report["indexes"][names[0]][what], report["indexes"][name][what]
                 numbers.append(after / unit)
                 numbers += [100 * (after / before - 1)] if name != names[0] else []
+        if tiers := report["tiers"].get(name):
+            numbers += [tiers["hot_bytes"] / 1e6, tiers["fidelity"], tiers["depth"]]
         for depth in DEPTHS:
             numbers.append(report["latency_ms"][name][depth]["mean"])
             if name != names[0]:
@@ -198,6 +205,8 @@ def _overview(report: Mapping[str, Any], measure: str) -> list:
             test = _against_first(found, name)
             numbers += [] if test is None else [test["difference"]]
             numbers += _interval(test and test["ci95_corrected"])
+        shares = (entry["judged"]["share_in_ten"] for entry in report["query_sets"].values())
+        numbers += [100 * found[name] for found in shares]
         rows.append((name, numbers))
     return rows
 
@@ -221,7 +230,8 @@ def check_overview(dom: str, report: Mapping[str, Any], measure: str) -> int:
         assert len(texts) == len(numbers), (cells, numbers)
         assert all(map(_same, texts, numbers)), (cells, numbers)
         checked += len(numbers)
-        for cell, entry in zip(cells[5:], report["query_sets"].values()):
+        first = 7 if report["tiers"] else 5
+        for cell, entry in zip(cells[first:], report["query_sets"].values()):
             _check_marks(cell, entry["measures"][measure], cells[0], report)
     return checked + _check_points(dom, report, measure)
 
