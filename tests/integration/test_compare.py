@@ -17,7 +17,7 @@ from lucene_indexes import Doc, write_index
 from report_reading import check_listed_queries, check_overview, check_page
 
 from tdv_lucene import LatencyPlan, TdvError, compare_indexes, evaluate_run, read_qrels
-from tdv_lucene.cli.compare import command
+from tdv_lucene.cli.search import compare as command
 from tdv_lucene.evaluation.measures import CONDENSED, MEASURES
 from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.jvm.searcher import stored_texts
