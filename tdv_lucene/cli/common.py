@@ -218,7 +218,7 @@ def one_index(context: click.Context, parameter: Any, given: str) -> str:
 
 def index_or_shards(context: click.Context, parameter: Any, given: Sequence[str]) -> Any:
     """Return the folder of one index, or a source of shards."""
-    from ..index.shards.finding import find_shards, means_shards
+    from ..source import find_shards, means_shards
 
     scheduler = context.meta.get(_SCHEDULER)
     if means_shards(given):
@@ -232,7 +232,7 @@ def index_or_shards(context: click.Context, parameter: Any, given: Sequence[str]
 
 def folder_or_shards(context: click.Context, parameter: Any, given: str | None) -> Any:
     """Return an index that this package made: a folder, or a source of shards."""
-    from ..index.shards.finding import find_shards, means_shards
+    from ..source import find_shards, means_shards
 
     if given is None or not means_shards([given]):
         return given

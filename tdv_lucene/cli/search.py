@@ -256,7 +256,6 @@ def demo(as_json: bool, **arguments: Any) -> None:
     from tqdm import tqdm
 
     from ..demo.run import run_demo
-    from .compare import show_comparison
 
     above_a_bar = partial(tqdm.write, file=sys.stderr)  # which may stand there
     report = options.run(run_demo, announce=above_a_bar, **arguments)
