@@ -27,7 +27,6 @@ from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index.index import Index
-from tdv_lucene.index.shards.finding import find_shards
 from tdv_lucene.jvm.rewriter import HeldIndex
 from tdv_lucene.jvm.searcher import OpenSearch, make_similarity, open_searched
 from tdv_lucene.matrix.extract import extract_matrix
@@ -40,6 +39,7 @@ from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
+from tdv_lucene.source import find_shards
 from tdv_lucene.values.term_values import TermValues, tdvs_of_unseen
 from tdv_lucene.vocabulary import ByteStrings
 
