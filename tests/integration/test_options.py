@@ -85,7 +85,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "b": ("0.9",), "depth": ("5",), "dimensions": ("3",), "fidelity": ("0.5",), "field": ("title",),
     "folds": ("3",), "hits": ("2",), "id_field": ("none",), "k1": ("3",), "language": ("de",),
     "latency_budget_seconds": ("0.3",),
-    "matrix": ("{matrix}",), "max_bytes": ("{size}",),
+    "margin": ("0.9",), "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
     "min_idf": ("1.5",), "models": ("tfidf",),
     "mu": ("70",), "neural": ("drmm",), "output": ("O",),
