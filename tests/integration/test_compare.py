@@ -275,7 +275,7 @@ def test_the_page_holds_the_numbers_and_nothing_from_outside(which, request):
     ids = re.findall(r'\bid="(.*?)"', text)
     assert len(ids) == len(set(ids)), "ids of one plot would style another"
     assert "&lt;b&gt;&amp;" in text and "<b>" not in text, "topics are escaped"
-    assert "gone: t0 t3" in text
+    assert "gone: <bdi>t0 t3</bdi>" in text
 
 
 def test_plots_are_well_formed_and_repeatable(compared):
@@ -389,8 +389,10 @@ def test_a_query_opens_to_both_rankings_and_closes(compared, tmp_path):
     opened = re.search(r'<tr class="opened">.*?</tr>', dom, re.DOTALL)[0]
     assert "<strong>full</strong>" in opened and "<strong>pruned</strong>" in opened
     assert opened.count("<ol>") == 2 or "Nothing found." in opened
-    assert "gone" in opened and "relevant" in opened and "<small>t" in opened
+    assert "gone" in opened and "relevant" in opened and '<small dir="auto">t' in opened
     assert 'class="opened"' not in operated(compared, tmp_path, 2 * script)
+    narrower = "innerWidth = 300; dispatchEvent(new Event('resize'));"
+    assert 'class="opened"' in operated(compared, tmp_path, script + narrower), "drawn again"
 
 
 @pytest.mark.parametrize(
