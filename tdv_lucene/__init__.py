@@ -30,7 +30,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .index.config import InspectConfig as InspectConfig
     from .index.index import Index as Index
     from .index.inspection import inspect_index as inspect_index
-    from .index.shards.finding import find_shards as find_shards
     from .jvm.analysis import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
     from .learning.config import TermValuesConfig as TermValuesConfig
@@ -61,6 +60,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .searching.search import search_index as search_index
     from .searching.tune import tune_index as tune_index
     from .source import Source as Source
+    from .source import find_shards as find_shards
     from .timing.latency import LatencyPlan as LatencyPlan
     from .values.posting_rule import OperatingPoint as OperatingPoint
     from .values.term_values import TermValues as TermValues
@@ -80,7 +80,6 @@ _MODULES = {
     "index.config": "BuildConfig InspectConfig",
     "index.index": "Index",
     "index.inspection": "inspect_index",
-    "index.shards.finding": "find_shards",
     "jvm.analysis": "analyze",
     "learning.config": "LearnConfig TermValuesConfig",
     "learning.from_index": "learn_from_index",
@@ -101,7 +100,7 @@ _MODULES = {
     "searching.config": "SearchConfig TuneConfig",
     "searching.search": "open_searcher search_index",
     "searching.tune": "tune_index",
-    "source": "Source",
+    "source": "Source find_shards",
     "timing.latency": "LatencyPlan",
     "values.posting_rule": "OperatingPoint",
     "values.term_values": "TermValues",

@@ -26,7 +26,7 @@ from lucene_indexes import (
 from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli import _group
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli.common import leaves
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.output import Output

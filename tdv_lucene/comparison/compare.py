@@ -19,11 +19,11 @@ from ..report.reading import FILE, FORMAT
 from ..searching.baseline_tuning import tune_listed
 from ..timing import latency as timing
 from ..timing.latency import Latency, QueryTerms, TimedIndex
-from . import content
+from . import results as content
 from .config import CompareConfig
+from .explain import describe_terms, trade_off
 from .inputs import Compared, FilePair, QuerySet, System, open_alike, pairs_to_test, read_inputs
 from .results import Results, rankings_to_show, search_all
-from .term_changes import describe_terms, trade_off
 
 KIND = "comparison"
 
@@ -71,7 +71,7 @@ def compare_indexes(
           queries with another first answer, and ``hot_bytes``. NAME-whole and NAME-hot are the
           same index searched in one tier.
         - ``tuning``, ``parameters``, ``versions``, ``machine``.
-        - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.term_changes`),
+        - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.explain`),
           and of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``.
 
     Raises

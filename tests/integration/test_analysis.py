@@ -16,9 +16,8 @@ from tdv_lucene import TdvError, explain_query, inspect_index, prune_index, tune
 from tdv_lucene.analysis import DEFAULT, LANGUAGES, Analysis, read_stop_words
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.index import analysis as indexes_analysis
-from tdv_lucene.index.analysis import as_user_data
+from tdv_lucene.index.analysis import FieldAnalysis, as_user_data
 from tdv_lucene.index.build import analysis_of_flags, build_index
-from tdv_lucene.index.field_analysis import FieldAnalysis
 from tdv_lucene.jvm.analysis import (
     analyze,
     anserini_analyses,

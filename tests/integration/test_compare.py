@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene import TdvError, compare_indexes, evaluate_run, read_qrels
-from tdv_lucene.cli.compare import command
+from tdv_lucene.cli.search import compare as command
 from tdv_lucene.evaluation.measures import CONDENSED, MEASURES
 from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.jvm.searcher import stored_texts

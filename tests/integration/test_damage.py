@@ -16,7 +16,7 @@ from pruning_inputs import field_plan
 
 from tdv_lucene import Index, TdvError, extract_matrix, inspect_index
 from tdv_lucene.analysis import DEFAULT
-from tdv_lucene.cli.inspect import command as inspect_command
+from tdv_lucene.cli.indexes import inspect as inspect_command
 from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.index import write_tokens
 from tdv_lucene.jvm.searcher import open_searched

@@ -24,8 +24,8 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, write_index
 
 from tdv_lucene import TdvError, prune_index
-from tdv_lucene.cli import _group, _options
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli import _group, common
+from tdv_lucene.cli.common import leaves
 from tdv_lucene.comparison import compare
 from tdv_lucene.learning import from_index
 from tdv_lucene.learning.config import Recipe
@@ -144,7 +144,7 @@ _TOLD = (
 @pytest.fixture(autouse=True)
 def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is printed must not depend on how busy the machine is."""
-    monkeypatch.setattr(_options, "ProgressBar", lambda: ProgressBar(delay_seconds=1e9))
+    monkeypatch.setattr(common, "ProgressBar", lambda: ProgressBar(delay_seconds=1e9))
 
 
 @pytest.fixture(autouse=True)
@@ -335,7 +335,7 @@ def test_an_option_of_what_takes_minutes_reaches_its_function(
     def reach(stage: object, *args: Any, **kwargs: Any) -> None:
         raise _Reached(repr((args, kwargs)))
 
-    monkeypatch.setattr(_options, "run", reach)
+    monkeypatch.setattr(common, "run", reach)
 
     def reached(line: str) -> str:
         error = _run(line, {**files, "output": files["work"] / "O", "new": "N"}).exception

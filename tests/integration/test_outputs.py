@@ -22,7 +22,7 @@ from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError, extract_matrix, make_peer_values, prune_index
 from tdv_lucene.cli import _group
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli.common import leaves
 
 pytestmark = pytest.mark.jvm
 

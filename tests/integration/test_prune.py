@@ -250,7 +250,7 @@ def test_a_tolerated_loss_chooses_the_point(tiny_index, tiny_matrix, tmp_path) -
 
 
 def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, tmp_path):
-    from tdv_lucene.cli.prune import command
+    from tdv_lucene.cli.prune import prune as command
 
     tiny_values.save(tmp_path / "values")
     arguments = ["--index", str(tiny_index), "--tdv", str(tmp_path / "values")]
@@ -284,7 +284,7 @@ def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, t
 def test_only_validated_parameters_are_told_and_as_people_write_them(
     about, options, told, not_told, tiny_index, tiny_values, tmp_path
 ):
-    from tdv_lucene.cli.prune import command
+    from tdv_lucene.cli.prune import prune as command
 
     replace(tiny_values, manifest={**tiny_values.manifest, **about}).save(tmp_path / "V")
     arguments = ["--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]

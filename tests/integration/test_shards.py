@@ -21,7 +21,7 @@ from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene import Analysis, Index, TdvError
-from tdv_lucene.index.shards.search import open_far_shards
+from tdv_lucene.index.sharded import open_far_shards
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.learning.pool import search_lucene
 from tdv_lucene.plan import FOLDER

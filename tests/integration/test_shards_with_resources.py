@@ -24,9 +24,9 @@ from tiny_shards import write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene import TdvError, prior_values
-from tdv_lucene.index.shards import workers as clusters
-from tdv_lucene.index.shards.survey import open_index
-from tdv_lucene.index.shards.workers import open_workers
+from tdv_lucene.index import workers as clusters
+from tdv_lucene.index.sharded import open_index
+from tdv_lucene.index.workers import open_workers
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import open_matrix

@@ -1,17 +1,19 @@
-"""``tdv-lucene doctor``."""
+"""Commands on the installation: doctor, env."""
 
 from __future__ import annotations
 
+import importlib.util
+import shlex
 import sys
 from dataclasses import asdict
 
 import click
 
-from . import _options as options
+from . import common as options
 
 
 @options.command("doctor")
-def command(as_json: bool) -> None:
+def doctor(as_json: bool) -> None:
     """Show what is installed, and what is wrong with it.
 
     Checks Java, Lucene, Pyserini, Python packages, memory and disk. Exits with status 1 if
@@ -36,3 +38,22 @@ def command(as_json: bool) -> None:
             click.echo("Nothing is wrong.")
     if wrong:
         sys.exit(1)
+
+
+@options.command("env")
+def env(as_json: bool) -> None:
+    """Print the shell variables that plain Pyserini needs. Set them with:
+
+    \b
+    eval "$(tdv-lucene env)"
+    """
+    from ..jvm.installation import plain_pyserini
+
+    variables = plain_pyserini()
+    if as_json:
+        options.show(variables, as_json)
+        return
+    for name, value in variables.items():
+        click.echo(f"export {name}={shlex.quote(value)}")
+    if importlib.util.find_spec("torch") is None:
+        options.say("Pyserini's searcher also needs PyTorch: pip install pyserini", err=True)

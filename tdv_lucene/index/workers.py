@@ -22,11 +22,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from ...errors import TdvError
-from ...jvm import HEAP_VARIABLE, find_java, heap_size, lucene_version, pyserini_jar
-from ...progress import Progress
-from ...source import Part, Source
-from ...version import __version__
+from ..errors import TdvError
+from ..jvm import HEAP_VARIABLE, find_java, heap_size, lucene_version, pyserini_jar
+from ..progress import Progress
+from ..source import Part, Source
+from ..version import __version__
 
 WORKERS_SECONDS = 30
 """How long workers are waited for."""

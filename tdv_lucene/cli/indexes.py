@@ -1,12 +1,47 @@
-"""``tdv-lucene inspect``."""
+"""Commands on an index itself: index, inspect, extract, embed, export."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..index.config import InspectConfig
+import click
+
+from ..embedding.config import EmbedConfig
+from ..index.config import BuildConfig, InspectConfig
 from ..index.record import SEGMENTS
-from . import _options as options
+from ..matrix.config import ExportConfig, ExtractConfig
+from . import common as options
+
+
+class _WithHelp(options.Command):
+    """Show help on -h alone: click would find an option -h among the letters of -threads."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["--help" if word == "-h" else word for word in args])
+
+
+@click.command(
+    "index",
+    cls=_WithHelp,
+    config=BuildConfig,
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
+)
+@options.option(
+    "--index", "-index", "output", required=True, metavar="FOLDER",
+    help="Write the index to this folder.",
+)  # fmt: skip
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED)
+def index(output: str, as_json: bool, flags: tuple[str, ...], **given: Any) -> None:
+    """Index a collection with Anserini's IndexCollection. Passes all other flags to it.
+
+    \b
+    tdv-lucene index --collection JsonCollection --input DOCS \\
+      --generator DefaultLuceneDocumentGenerator --threads 2 --index INDEX
+    """
+    from ..index.build import build_index
+
+    options.show(options.run(build_index, output, flags, **given), as_json)
+
 
 _SEGMENT_COLUMNS = (
     "name", "documents", "deleted", "soft_deleted", "lucene_version", "codec", "compound", "sort",
@@ -21,7 +56,7 @@ _SHOWN_SEGMENTS = 20
 
 @options.command("inspect", config=InspectConfig)
 @options.index_option
-def command(index: str, as_json: bool, **given: Any) -> None:
+def inspect(index: str, as_json: bool, **given: Any) -> None:
     """Show what an index holds, where its bytes are, and whether it can be pruned."""
     from ..index.inspection import inspect_index
 
@@ -94,3 +129,53 @@ def _cell(value: Any) -> str:
     if _is_number(value):
         return f"{value:,}"
     return {None: "", True: "yes", False: "no"}.get(value, str(value))
+
+
+@options.command("extract", config=ExtractConfig)
+@options.shards_option
+@options.output_option("the matrix to this folder")
+def extract(output: str, as_json: bool, **arguments: Any) -> None:
+    """Write a field's term-document matrix as memory-mapped NumPy arrays.
+
+    Needs postings only, no term vectors and no stored text.
+    """
+    from ..matrix.extract import extract_matrix
+    from ..matrix.term_document_matrix import describe_matrix
+
+    summary = describe_matrix(options.run(extract_matrix, output=output, **arguments))
+    options.show({"output": output, **{k: v for k, v in summary.items() if k != "source"}}, as_json)
+
+
+@options.command("embed", config=EmbedConfig)
+@options.index_option
+@options.output_option("the vectors to this folder")
+def embed(as_json: bool, **arguments: object) -> None:
+    """Make word vectors for an index's terms, for 'learn --vectors'.
+
+    Matches the words of a file to the index's stems by running them through its analyzer.
+    """
+    from ..embedding.embed import embed_terms
+
+    made = options.run(embed_terms, **arguments)
+    terms, dimensions = made.vectors.shape
+    sizes = {"terms_with_a_vector": terms, "dimensions": dimensions}
+    options.show({"output": arguments["output"], **sizes, **made.origin}, as_json)
+
+
+@options.command("export", config=ExportConfig)
+@options.index_option
+@options.output_option("this file")
+@options.option(
+    "--format", "form", type=click.Choice(["ciff"]), default="ciff", show_default=True,
+    help="Write the Common Index File Format, which PISA, JASSv2, Terrier and others read.",
+)  # fmt: skip
+def export(output: str, form: str, as_json: bool, **arguments: Any) -> None:
+    """Write a field of a full or pruned index as one file that other engines read.
+
+    Frequencies are those in the index. A document's length is their sum. Rank a pruned index with
+    the parameters in the file's description: unlike Lucene's norms, lengths cannot hold k1.
+    """
+    from ..matrix.ciff import export_ciff
+
+    written = options.run(export_ciff, output=output, **arguments)
+    options.show({"output": output, "format": form, **written}, as_json)
