@@ -448,10 +448,10 @@ def test_a_pool_is_found_whatever_ids_are_like(tmp_path: Path) -> None:
 def test_a_shard_to_which_another_wrote_is_named(
     shards: tdv.Source, values: Path, tmp_path: Path, cluster: distributed.LocalCluster
 ) -> None:
-    tdv.prune_index(shards, values, tmp_path / "P", reduction=0.3)
+    tdv.prune_index(shards, values, tmp_path / "P", reduction=0.3, search_as="recorded")
     pruned = tdv.find_shards(f"{tmp_path}/P/*", scheduler=cluster.scheduler_address)
     tdv.search_index(pruned, TOPICS, tmp_path / "run")
-    change(tmp_path / "P" / "b", [Doc("n1", ["quick", "brandnew"])], layout=LAYOUT)
+    change(tmp_path / "P" / "b", [Doc("n1", ["quick", "brandnew"])], layout=Layout(vectors="v"))
     with pytest.raises(TdvError, match=f"since {tmp_path}/P/b was pruned"):
         tdv.search_index(pruned, TOPICS, tmp_path / "run", overwrite=True)
     assert "P/b" in tdv.inspect_index(pruned)["why_not"]
