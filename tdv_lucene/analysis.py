@@ -36,27 +36,14 @@ SPLIT_AT_BLANKS = ("ha", "so", "sw", "yo")
 class Analysis:
     """How a field is analysed, in the terms of Anserini's flags; the default is Anserini's.
 
-    Attributes
-    ----------
-    language : str
-        Anserini's ``-language``.
-    stemmer : str
-        For English: ``"porter"``, ``"krovetz"`` or ``"none"``.
-    stopwords : tuple of str or None
-        For English: None for Lucene's, none for ``-keepStopwords``.
-    pretokenized : bool
-        Split at blanks only.
-    analyzer : str or None
-        A Lucene ``Analyzer`` on the class path, by the name of its class.
-
     Raises :class:`TdvError` for an unknown stemmer or language, and for what excludes each other.
     """
 
-    language: str = ENGLISH
-    stemmer: str = STEMMERS[0]
-    stopwords: tuple[str, ...] | None = None
-    pretokenized: bool = False
-    analyzer: str | None = None
+    language: str = ENGLISH  # Anserini's -language
+    stemmer: str = STEMMERS[0]  # for English: one of STEMMERS
+    stopwords: tuple[str, ...] | None = None  # for English: None for Lucene's, () for none
+    pretokenized: bool = False  # split at blanks only
+    analyzer: str | None = None  # a Lucene Analyzer on the class path, by the name of its class
 
     def __post_init__(self) -> None:
         if self.stemmer not in STEMMERS:

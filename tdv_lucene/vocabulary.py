@@ -23,17 +23,10 @@ _MANY = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class ByteStrings:
-    """``n`` byte strings in one buffer: terms (any bytes, not only UTF-8) or document ids.
+    """``n`` byte strings in one buffer: terms (any bytes, not only UTF-8) or document ids."""
 
-    Attributes
-    ----------
-    data : uint8[total bytes]
-    indptr : int64[n + 1]
-        String ``i`` is ``data[indptr[i]:indptr[i + 1]]``.
-    """
-
-    data: np.ndarray
-    indptr: np.ndarray
+    data: np.ndarray  # uint8[total bytes]
+    indptr: np.ndarray  # int64[n + 1]: string i is data[indptr[i]:indptr[i + 1]]
 
     def __len__(self) -> int:
         return len(self.indptr) - 1

@@ -232,24 +232,13 @@ class TermsInMemory(Dictionary):
 
 @dataclass(frozen=True)
 class Agreement:
-    """How an analysis of stored text agrees with the terms that an index has.
+    """How an analysis of stored text agrees with the terms that an index has."""
 
-    Attributes
-    ----------
-    documents : int
-        Documents with a term by any of the analyses.
-    exact : int
-        Documents with just the terms it makes of their text.
-    own, known, found : int
-        Terms it makes of all their texts; of these, those that the documents have; terms that the
-        documents have by any of the analyses.
-    """
-
-    documents: int
-    exact: int
-    own: int
-    known: int
-    found: int
+    documents: int  # with a term by any of the analyses
+    exact: int  # documents with just the terms it makes of their text
+    own: int  # terms it makes of all their texts
+    known: int  # those of these that the documents have
+    found: int  # terms that the documents have by any of the analyses
 
     @property
     def overlap(self) -> float:

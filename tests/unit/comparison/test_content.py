@@ -36,7 +36,7 @@ FULL = Index("s", None)
 
 
 def noted(parameters: SearchParameters = BM25, **indexes: Index) -> list[str]:
-    return notes({name: System(index, parameters) for name, index in indexes.items()})
+    return [*notes({name: System(index, parameters) for name, index in indexes.items()})]
 
 
 def test_nothing_is_said_of_an_index_and_what_was_made_from_it():
