@@ -348,8 +348,9 @@ def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
         )
     low, high = (percent(bound) for bound in tiers["fidelity_ci95"])
     return (
-        f"\nThe hot field drops {percent(tiers['reduction'])} of the postings; the whole one ranks "
-        f"the first {tiers['depth']} documents that it finds.\n"
+        f"\nThe hot field drops {percent(tiers['reduction'])} of the postings; of the documents "
+        f"that it finds the whole one ranks {tiers['ranked']:.0f} a query (margin "
+        f"{tiers['margin']:g}, at most {tiers['depth']}).\n"
         f"Over {tiers['queries']:,} queries both return {percent(tiers['fidelity'])} of the whole "
         f"field's ten best documents ({low} to {high}, 95 % interval), and another first answer to "
         f"{percent(tiers['first_changed'])} of them.\n"

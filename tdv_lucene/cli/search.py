@@ -251,7 +251,8 @@ def demo(as_json: bool, **arguments: Any) -> None:
     """Run the whole job on a demonstration collection: 4,000 Wikipedia articles.
 
     Downloads nothing. People asked the 600 queries and judged the answers. Learns from half of the
-    queries and measures on the other half.
+    queries and measures on the other half. Then shows a catalogue of short texts, which bear no
+    pruning.
     """
     from tqdm import tqdm
 
@@ -268,9 +269,20 @@ def demo(as_json: bool, **arguments: Any) -> None:
 def _close(report: dict[str, Any], folder: Path) -> None:
     """Print what the tables say, and what comes next."""
     from ..demo.collection import DemoCollection
-    from ..demo.words import NEXT_STEPS, example_tables, kinds_table, tell_outcomes
+    from ..demo.run import CATALOGUE
+    from ..demo.words import (
+        NEXT_STEPS,
+        catalogue_table,
+        example_tables,
+        kinds_table,
+        tell_outcomes,
+    )
+    from ..report.reading import read_report
 
     click.echo("It begins with a picture of all this, and lists every query.")
     collection = DemoCollection.at(folder.parent / "collection")
-    options.show_tables([kinds_table(folder), *example_tables(collection, folder)])
-    click.echo(f"\n{tell_outcomes(report)}\n\n{NEXT_STEPS}", nl=False)
+    kinds = kinds_table(folder, without=report["parameters"]["tier_of"])
+    options.show_tables([kinds, *example_tables(collection, folder)])
+    click.echo(f"\n{tell_outcomes(report)}\n")
+    options.show_tables([catalogue_table(read_report(folder.parent / CATALOGUE / "report"))])
+    click.echo(f"\n{NEXT_STEPS}", nl=False)

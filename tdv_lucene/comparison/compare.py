@@ -15,6 +15,7 @@ from ..index.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import Measured, Rankings, render_page
+from ..report.reading import FILE, FORMAT
 from ..searching.baseline_tuning import tune_listed
 from ..timing import latency as timing
 from ..timing.latency import Latency, QueryTerms, TimedIndex
@@ -119,6 +120,7 @@ def _compare(
         searched = {name: system.index for name, system in systems.items()}
         words = [timing.look_up_terms(searched, one.topics, **asked) for one in sets]
         report = {
+            "format": FORMAT,
             "indexes": {n: content.sizes(found, field) for n, found in compared.found.items()},
             **content.effectiveness(results, pairs_to_test(systems), config.seed),
             "latency_ms": {name: latency.summary(name) for name in latency.names},
@@ -201,7 +203,7 @@ def _write_files(
 ) -> None:  # fmt: skip
     """Write the folder of a comparison except its runs and the latencies as measured."""
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    (folder / FILE).write_text(text + "\n", encoding="utf-8")
     endings = [_ending(results, result.queries) for result in results]
     for result, ending in zip(results, endings):
         _write_per_query(folder / f"per_query{ending}.tsv", result.evaluations)

@@ -26,6 +26,7 @@ from ..jvm.index import hash_ids, inspect
 from ..jvm.searcher import Hits, Statistics, make_similarity, open_searched, shard_statistics
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
+from ..ranking.parameters import Tiers
 from ..source import Part, Source
 from ..vocabulary import ByteStrings
 from .analysis import FieldAnalysis, analysis_of, refuse_different
@@ -325,7 +326,7 @@ class FarShards(_Shards):
         alone, first = parameters.in_tiers(tiers._replace(depth=0)), max(hits, tiers.depth)
         hot = merge_hits(self._find(alone, first, *how), first)
         scored = merge_hits(self._find(parameters, tiers.depth, *how), tiers.depth * self.shards)
-        return merge_tiers(hot, scored, tiers.depth, hits)
+        return merge_tiers(hot, scored, tiers, hits)
 
     def _find(
         self, parameters: SearchParameters, hits: int, topics: Mapping[str, str], threads: int,
@@ -440,8 +441,8 @@ def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:
     return Hits(np.minimum(found, depth), scores[kept], documents[kept], ids, ties_by_id)
 
 
-def merge_tiers(hot: Hits, scored: Hits, depth: int, hits: int) -> Hits:
-    """Return the best hits of two tiers: the first ``depth`` of ``hot`` in the order of ``scored``,
+def merge_tiers(hot: Hits, scored: Hits, tiers: Tiers, hits: int) -> Hits:
+    """Return the best hits of two tiers: the candidates of ``hot`` in the order of ``scored``,
     which has them and others with the scores of the whole field, and then the other hot ones, whose
     scores are lowered as ``tdvlucene.search.Tiers`` does."""
     ids = ByteStrings.of([*hot.ids, *scored.ids])
@@ -452,6 +453,7 @@ def merge_tiers(hot: Hits, scored: Hits, depth: int, hits: int) -> Hits:
         ends[0].tolist(), hot.counts.tolist(), ends[1].tolist(), scored.counts.tolist()
     ):
         of_hot = hot.documents[end - count : end].tolist()
+        depth = tiers.candidates(hot.scores[end - count : end], hits)
         first = {names[0][document] for document in of_hot[:depth]}
         found = [
             (scored.scores[i], len(names[0]) + scored.documents[i])

@@ -222,19 +222,6 @@ _OF_ONE_KIND = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), _OF_ONE_KIND, ids=lambda writer: writer.name)
-def test_only_the_command_that_made_a_result_replaces_it(
-    first: Writer, second: Writer, inputs: dict[str, Path], tmp_path: Path
-) -> None:
-    places = {**inputs, "output": tmp_path / "output", "new": tmp_path / "new"}
-    assert _invoke(first.command, places).exit_code == 0
-    before = snapshot(tmp_path)
-    places["new"] = tmp_path / "another"
-    said = _invoke(second.command, places, "--overwrite")
-    assert f"was made by '{first.name}', not '{second.name}'" in str(said.exception)
-    assert snapshot(tmp_path) == before
-
-
 @pytest.mark.parametrize("command", READERS.values(), ids=READERS)
 def test_what_reads_writes_nothing(
     command: str, inputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
