@@ -18,6 +18,7 @@ STOP_WORDS = (
 ).split()
 """Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``, which Anserini's analyzer drops."""
 
+# Anserini's names of languages.
 LANGUAGES = {
     "ar": "Arabic", "bn": "Bengali", "da": "Danish", "de": "German", "en": "English",
     "es": "Spanish", "fa": "Persian", "fi": "Finnish", "fr": "French", "ha": "Hausa",
@@ -26,10 +27,7 @@ LANGUAGES = {
     "ru": "Russian", "so": "Somali", "sv": "Swedish", "sw": "Swahili", "te": "Telugu",
     "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "yo": "Yoruba", "zh": "Chinese",
 }  # fmt: skip
-"""Anserini's names of languages."""
-
-SPLIT_AT_BLANKS = ("ha", "so", "sw", "yo")
-"""Languages without an analyzer in Anserini."""
+SPLIT_AT_BLANKS = ("ha", "so", "sw", "yo")  # languages without an analyzer in Anserini
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,6 @@ class Analysis:
 
 
 DEFAULT = Analysis()
-"""The default of Anserini and Pyserini."""
 
 
 def read_stop_words(path: str | os.PathLike[str]) -> tuple[str, ...]:

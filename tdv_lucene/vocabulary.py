@@ -12,13 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-StrPath = str | os.PathLike[str]
-"""How a user names a file or folder."""
-
-_AT_ONCE = 1 << 16
-"""Strings copied at once by an iteration."""
-_MANY = 1 << 20
-"""In vocabularies above this size, few terms are found by bisection, without a table."""
+StrPath = str | os.PathLike[str]  # how a user names a file or folder
+_AT_ONCE = 1 << 16  # strings copied at once by an iteration
+_MANY = 1 << 20  # in larger vocabularies, few terms are found by bisection, without a table
 
 
 @dataclass(frozen=True, eq=False)

@@ -305,10 +305,8 @@ def _notes_on_terms(compared: Compared, results: Sequence[Results], field: str) 
                 yield note_on_nothing_found(index, field, analysed, topics.values(), quoted)
 
 
-MOST = 1000
-"""Rankings in a page, of all systems and query sets together: about half a megabyte of titles."""
-SHOWN = 10
-"""Documents in each of these rankings."""
+MOST = 1000  # rankings in a page, of all systems and query sets: about half a megabyte of titles
+SHOWN = 10  # documents in each of these rankings
 _MEASURE = "MAP"  # by which queries changed most
 _LOOKED_UP = 10_000
 _TITLE = 120  # characters

@@ -112,14 +112,10 @@ Topics = dict[str, str]
 Qrels = dict[str, dict[str, int]]
 """Query id -> document id -> grade; a grade above zero is relevant."""
 
-LARGEST_GRADE = 2**31 - 1
-"""Learning keeps grades in 32 bits."""
-
-_OWN = 0.1
-"""A share of queries that find documents with their ids first only if they are those."""
-
-STDIN = "-"
-"""Stands for standard input in place of a file of topics."""
+LARGEST_GRADE = 2**31 - 1  # learning keeps grades in 32 bits
+STDIN = "-"  # in place of a file of topics
+_OWN = 0.1  # a share of queries that find documents with their ids first only if they are those
+MOST_OF_LOG = 1000  # queries
 
 _BEIR = ["query-id", "corpus-id", "score"]
 _NUMBER = re.compile(r"[-+]?\d[\d.]*")
@@ -143,11 +139,8 @@ def read_topics(
     ``topic_reader`` names a reader of Anserini to use instead: ``Cacm`` for CacmTopicReader.
     Names of topics are left to Anserini, which downloads missing ones.
 
-    Raises
-    ------
-    TdvError
-        When there is no such file or name, a part of the file is not understood (with its line), a
-        query id occurs twice, or there is no topic at all.
+    Raises :class:`TdvError` when there is no such file or name, a part of the file is not
+    understood (with its line), a query id occurs twice, or there is no topic at all.
     """
     if topic_field not in TOPIC_FIELDS:
         raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
@@ -218,11 +211,9 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement given twice
     with the same grade counts once.
 
-    Raises
-    ------
-    TdvError
-        When there is no such file, a line has other columns or no integer grade, a document is
-        judged twice with different grades (with the line number), or there is no line at all.
+    Raises :class:`TdvError` when there is no such file, a line has other columns or no integer
+    grade, a document is judged twice with different grades (with the line number), or there is no
+    line at all.
     """
     if identifier := without_prefix(path):
         return dataset_qrels(identifier)
@@ -407,10 +398,6 @@ def _grade(text: str, where: str) -> int:
 
 def _some(ids: Iterable[str]) -> str:
     return ", ".join(repr(qid) for _, qid in zip(range(3), ids)) + ", ..."
-
-
-MOST_OF_LOG = 1000
-"""Queries."""
 
 
 def drawn(texts: Mapping[str, str], seed: int) -> dict[str, str]:

@@ -25,10 +25,10 @@ _LUCENE = {
     "hy.Armenian": "armenian", "lt.Lithuanian": "latin", "lv.Latvian": "latin",
     "ne.Nepali": "deva", "ro.Romanian": "latin", "sr.Serbian": "cyrillic", "ta.Tamil": "tamil",
 }  # fmt: skip
+# Lucene's analyzers that Anserini has no flag for, and the letters they are for; "" for all.
 LUCENE_CLASSES = {
     f"org.apache.lucene.analysis.{name}Analyzer": letters for name, letters in _LUCENE.items()
 }
-"""Lucene's analyzers that Anserini has no flag for, and the letters they are for; "" for all."""
 
 _WHITESPACE = "org.apache.lucene.analysis.core.WhitespaceAnalyzer"
 _ENGLISH = "io.anserini.analysis.DefaultEnglishAnalyzer"
