@@ -138,7 +138,7 @@ def notes_on_query_terms(
     same by other analyses. ``name`` is what to call the index; None for its path. With ``refuse``
     a large loss is an error. ``dictionary`` None is the index's own.
     """
-    texts = _some(dict.fromkeys(queries))
+    texts = _sampled(dict.fromkeys(queries))
     where = f"{name or index} (field '{field}')"
     if dictionary is None:
         assert isinstance(index, Index)
@@ -166,7 +166,7 @@ def note_on_nothing_found(
     name: str | None = None,
 ) -> str:
     """Return in words why none of the ``queries`` finds anything, as likely as can be told."""
-    texts = _some(queries)
+    texts = _sampled(queries)
     dictionary = Dictionary(index, field)
     asked = dictionary.look_up(texts, analysed.analysis)
     others = [other for other in dictionary.fields() if other != field]
@@ -207,7 +207,7 @@ def _other_ways(ways: Sequence[Known]) -> str:
     )
 
 
-def _some(queries: Iterable[str]) -> Sequence[str]:
+def _sampled(queries: Iterable[str]) -> Sequence[str]:
     texts = list(queries)
     return texts[:: 1 + len(texts) // _MOST_TEXTS]
 
