@@ -279,7 +279,8 @@ def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
             )
     if not topics.keys() & qrels.keys():
         raise TdvError(
-            f"topics and qrels share no query (topics: {_first_three(topics)}; qrels: {_first_three(qrels)}): "
+            f"topics and qrels share no query (topics: {_first_three(topics)}; "
+            f"qrels: {_first_three(qrels)}): "
             "they must use the same ids. For topics such as MB01 and qrels that say 1, read by "
             f"topic_reader Microblog, which keeps the number only"
         )
