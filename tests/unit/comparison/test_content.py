@@ -36,7 +36,7 @@ FULL = Index("s", None)
 
 
 def noted(parameters: SearchParameters = BM25, **indexes: Index) -> list[str]:
-    return notes({name: System(index, parameters) for name, index in indexes.items()})
+    return [*notes({name: System(index, parameters) for name, index in indexes.items()})]
 
 
 @pytest.mark.parametrize(
