@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ..embedding.config import EmbedConfig
-from ..index.config import BuildConfig, InspectConfig
+from ..index.build import BuildConfig
+from ..index.inspection import InspectConfig
 from ..index.record import SEGMENTS
 from ..matrix.config import ExportConfig, ExtractConfig
 from . import common as options

@@ -24,8 +24,7 @@ from ..ranking import SearchParameters
 from ..source import ID_FIELD
 from .config import CompareConfig, ExplainConfig
 
-FilePair = tuple[str | os.PathLike[str], str | os.PathLike[str]]
-"""Topics and qrels."""
+FilePair = tuple[str | os.PathLike[str], str | os.PathLike[str]]  # topics and qrels
 
 
 @dataclass(frozen=True)

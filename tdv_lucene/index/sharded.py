@@ -27,14 +27,14 @@ from ..jvm.searcher import Hits, Statistics, make_similarity, open_searched, sha
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..ranking.parameters import Tiers
-from ..source import Located, Part, Source
+from ..source import Part, Source
 from ..vocabulary import ByteStrings
 from .analysis import FieldAnalysis, analysis_of, refuse_different
 from .index import Index, whole_identity
 from .inspection import inspect_index
-from .parameters import Searcher
+from .parameters import Described, Searcher
 from .queries import searchable_topics
-from .record import FieldRecord, user_data_of_whole
+from .record import user_data_of_whole
 from .workers import Workers, open_workers
 
 _LOOKED_AT = 10_000
@@ -69,7 +69,7 @@ class _SearchLook(Look):
     fields: dict[str, str]  # how each was indexed
 
 
-class _Shards(Located):
+class _Shards(Described):
     """Shards that workers see. What users of an :class:`.index.Index` need is here under the same
     names; ``field`` is the one they were opened for, ``user_data`` what the whole would have in one
     commit."""
@@ -87,10 +87,6 @@ class _Shards(Located):
         analysed = {f"{part}": one.analysed for part, one in (filled or with_field).items()}
         self.analysed = refuse_different(analysed, "the shards")
         self._weights = [one.weights for one in filled.values() if one.weights is not None]
-
-    def record(self, field: str | None = None) -> FieldRecord:
-        """Return the record of a field, or of the one that is searched."""
-        return FieldRecord.of(self.user_data, field)
 
     def holds_weights(self, field: str) -> bool | None:
         """Return whether the frequencies of the field are weights; None without norms."""
@@ -113,11 +109,6 @@ class ShardedIndex(_Shards):
         self.documents_of = {part: len(one.ids) for part, one in there.items()}
         of_field = [one.fields[field] for one in there.values()]
         self.has_norms = {about["norms"] for about in of_field if about["tokens"]} != {"none"}
-
-    @property
-    def commit(self) -> str:
-        """What identifies the commits of all shards."""
-        return str(self.identity["commit"])
 
     @property
     def network(self) -> dict[str, int]:

@@ -25,10 +25,10 @@ _LUCENE = {
     "hy.Armenian": "armenian", "lt.Lithuanian": "latin", "lv.Latvian": "latin",
     "ne.Nepali": "deva", "ro.Romanian": "latin", "sr.Serbian": "cyrillic", "ta.Tamil": "tamil",
 }  # fmt: skip
+# Lucene's analyzers that Anserini has no flag for, and the letters they are for; "" for all.
 LUCENE_CLASSES = {
     f"org.apache.lucene.analysis.{name}Analyzer": letters for name, letters in _LUCENE.items()
 }
-"""Lucene's analyzers that Anserini has no flag for, and the letters they are for; "" for all."""
 
 _WHITESPACE = "org.apache.lucene.analysis.core.WhitespaceAnalyzer"
 _ENGLISH = "io.anserini.analysis.DefaultEnglishAnalyzer"
@@ -232,24 +232,13 @@ class TermsInMemory(Dictionary):
 
 @dataclass(frozen=True)
 class Agreement:
-    """How an analysis of stored text agrees with the terms that an index has.
+    """How an analysis of stored text agrees with the terms that an index has."""
 
-    Attributes
-    ----------
-    documents : int
-        Documents with a term by any of the analyses.
-    exact : int
-        Documents with just the terms it makes of their text.
-    own, known, found : int
-        Terms it makes of all their texts; of these, those that the documents have; terms that the
-        documents have by any of the analyses.
-    """
-
-    documents: int
-    exact: int
-    own: int
-    known: int
-    found: int
+    documents: int  # with a term by any of the analyses
+    exact: int  # documents with just the terms it makes of their text
+    own: int  # terms it makes of all their texts
+    known: int  # those of these that the documents have
+    found: int  # terms that the documents have by any of the analyses
 
     @property
     def overlap(self) -> float:
