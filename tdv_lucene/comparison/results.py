@@ -32,7 +32,7 @@ from ..index.queries import note_on_nothing_found, notes_on_query_terms
 from ..jvm.searcher import describe_java, field_bytes, known_documents, stored_texts
 from ..output import Output
 from ..report.page import Rankings
-from ..report.wording import shortened
+from ..report.wording import one_line, shortened
 from ..searching.listing import Listing, note_on_duplicates
 from ..searching.search import RUN, Searched, search_with
 from ..store import versions
@@ -393,7 +393,7 @@ def rankings_to_show(
     ]
     shown = {doc for of_set in best for lists in of_set.values() for docs in lists for doc in docs}
     texts = stored_texts(index, field, sorted(shown), 2 * _TITLE, passages)
-    titles = {document: shortened(text, _TITLE) for document, text in texts.items()}
+    titles = {document: shortened(one_line(text), _TITLE) for document, text in texts.items()}
     rankings = []
     for of_set, result in zip(best, results):
         relevant = {

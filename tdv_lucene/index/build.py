@@ -56,7 +56,10 @@ def build_index(
     analysis = analysis_of_flags(flags)
     if "-append" in flags:
         raise TdvError("-append would change an existing index: leave it out, or use Anserini")
-    read = [flag for flag in flags if not flag.startswith("-")]
+    read = [
+        value for flag, value in zip(flags, flags[1:])
+        if not value.startswith("-") and flag not in _WITHOUT_FILES
+    ]  # fmt: skip
     place = Output(output, None, inputs=read, overwrite=overwrite, option="index")
     with place as folder:
         counters = run_index_collection(flags, folder, progress)
@@ -71,6 +74,7 @@ def build_index(
     return {"output": str(place.path), **counters}
 
 
+_WITHOUT_FILES = ("-collection", "-generator", "-language", "-stemmer", "-threads")
 _OTHER_ANALYZERS = {
     "-analyzeWithHuggingFaceTokenizer", "-useCompositeAnalyzer", "-useAutoCompositeAnalyzer",
 }  # fmt: skip
