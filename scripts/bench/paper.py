@@ -3,11 +3,17 @@
 
 For each collection an index is made, and `paper reproduce` run for each ranking function. A run
 that WORK has is not made again, so the script can be ended and begun again.
+
+Who owns TREC's disks passes a folder with their documents in la/, ap88-89/ and ft91-94/, and all
+topics and judgements in topics.txt and qrels.txt:
+
+    paper.py --collections DISKS --name la --name ap88-89 --name ft91-94 --work WORK --output RUN
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +26,25 @@ QUERIES = {
     "cranfield": "queries", "vaswani": "queries", "cisi": "queries", "nfcorpus": "queries.train",
     "wiki165k": "queries.dbpedia",
 }  # fmt: skip
+DISKS = ("la", "ap88-89", "ft91-94")
+OPTIONAL = ("wiki165k", *DISKS)
+"""These are run by name only."""
 HALF = ("nfcorpus",)
 """Of these every second query is taken: they have thousands."""
 
 
 def main() -> None:
     parser = folder_parser(__doc__)
-    parser.add_argument(
-        "--name", action="append", choices=QUERIES, help="default: all but wiki165k"
-    )
+    names = [*QUERIES, *DISKS]
+    usual = [each for each in names if each not in OPTIONAL]
+    parser.add_argument("--name", action="append", choices=names, help=f"default: {usual}")
     parser.add_argument("--model", action="append", choices=MODELS)
     parser.add_argument("--recipe", default="all")
     parser.add_argument("--latency-budget", default="0", help="seconds; 0 counts postings only")
     given = parser.parse_args()
     commands = Commands(given.collections, given.work)
     reports = {}
-    for name in given.name or [each for each in QUERIES if each != "wiki165k"]:
+    for name in given.name or usual:
         for model in given.model or MODELS:
             made = given.work / f"{name}.{model}.{given.recipe}"
             if not (made / "report.json").exists():
@@ -50,18 +59,11 @@ def main() -> None:
 
 
 def _reproduce(commands: Commands, name: str, model: str, made: Path, given: Any) -> None:
-    source = next(p for p in (given.collections / name, given.collections / "domains" / name)
-                  if p.is_dir())  # fmt: skip
-    topics = source / f"{QUERIES[name]}.tsv"
-    qrels = source / f"{QUERIES[name].replace('queries', 'qrels')}.txt"
-    if name in HALF:
-        lines = topics.read_text().splitlines(keepends=True)
-        topics = given.work / f"{name}.half.tsv"
-        topics.write_text("".join(lines[::2]))
+    kind, documents, topics, qrels = (_disk if name in DISKS else _collection)(name, given)
     index = given.work / f"{name}.index"
     if not index.exists():
         commands.run(
-            "index", "--collection", "JsonCollection", "--input", source, "--index", index,
+            "index", "--collection", kind, "--input", documents, "--index", index,
             "--generator", "DefaultLuceneDocumentGenerator", "--threads", "2", "--optimize",
         )  # fmt: skip
     commands.run(
@@ -69,6 +71,26 @@ def _reproduce(commands: Commands, name: str, model: str, made: Path, given: Any
         "--index", index, "--topics", topics, "--qrels", qrels, "--model", model,
         "--recipe", given.recipe, "--latency-budget", given.latency_budget, "--output", made,
     )  # fmt: skip
+
+
+def _disk(name: str, given: Any) -> tuple[str, Path, Path, Path]:
+    """Return Anserini's name of the format, the documents, topics and judgements."""
+    folder = given.collections
+    return "TrecCollection", folder / name, folder / "topics.txt", folder / "qrels.txt"
+
+
+def _collection(name: str, given: Any) -> tuple[str, Path, Path, Path]:
+    source = next(p for p in (given.collections / name, given.collections / "domains" / name)
+                  if p.is_dir())  # fmt: skip
+    documents, topics = given.work / f"{name}.corpus", source / f"{QUERIES[name]}.tsv"
+    documents.mkdir(parents=True, exist_ok=True)  # of its own: the source may have other files
+    shutil.copy(source / "corpus.jsonl.gz", documents)
+    if name in HALF:
+        lines = topics.read_text().splitlines(keepends=True)
+        topics = given.work / f"{name}.half.tsv"
+        topics.write_text("".join(lines[::2]))
+    qrels = source / f"{QUERIES[name].replace('queries', 'qrels')}.txt"
+    return "JsonCollection", documents, topics, qrels
 
 
 def rows_of(reports: dict[Any, Any]) -> Table:

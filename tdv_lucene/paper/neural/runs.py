@@ -140,7 +140,7 @@ def run_ranker(experiment: Experiment, name: str) -> dict[str, np.ndarray]:
     ranked: dict[str, Ranked] = {}
     milliseconds, epochs, size = [], [], 0
     for fold in experiment.queries.folds:
-        inputs = experiment.matrix, experiment.vectors[0], NeuralConfig()
+        inputs = experiment.matrix, experiment.vectors, NeuralConfig()
         training = judged_training(*inputs, *experiment.judged(fold.training))
         trained = train(name, training, experiment.config.seed, experiment.progress)
         epochs.append(trained.epoch)
