@@ -25,12 +25,11 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .evaluation.measures import evaluate_run as evaluate_run
     from .evaluation.topics import read_qrels as read_qrels
     from .evaluation.topics import read_topics as read_topics
+    from .index.build import BuildConfig as BuildConfig
     from .index.build import build_index as build_index
-    from .index.config import BuildConfig as BuildConfig
-    from .index.config import InspectConfig as InspectConfig
     from .index.index import Index as Index
+    from .index.inspection import InspectConfig as InspectConfig
     from .index.inspection import inspect_index as inspect_index
-    from .index.shards.finding import find_shards as find_shards
     from .jvm.analysis import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
     from .learning.config import TermValuesConfig as TermValuesConfig
@@ -53,6 +52,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .pruning.update import update_index as update_index
     from .pruning.update import watch_index as watch_index
     from .pruning.verify import verify_pruned as verify_pruned
+    from .report.reading import read_report as read_report
     from .searching.baseline_tuning import tune_parameters as tune_parameters
     from .searching.config import SearchConfig as SearchConfig
     from .searching.config import TuneConfig as TuneConfig
@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .searching.search import search_index as search_index
     from .searching.tune import tune_index as tune_index
     from .source import Source as Source
+    from .source import find_shards as find_shards
     from .timing.latency import LatencyPlan as LatencyPlan
     from .values.posting_rule import OperatingPoint as OperatingPoint
     from .values.term_values import TermValues as TermValues
@@ -75,11 +76,9 @@ _MODULES = {
     "errors": "TdvError",
     "evaluation.measures": "evaluate_run",
     "evaluation.topics": "read_qrels read_topics",
-    "index.build": "build_index",
-    "index.config": "BuildConfig InspectConfig",
+    "index.build": "BuildConfig build_index",
     "index.index": "Index",
-    "index.inspection": "inspect_index",
-    "index.shards.finding": "find_shards",
+    "index.inspection": "InspectConfig inspect_index",
     "jvm.analysis": "analyze",
     "learning.config": "LearnConfig TermValuesConfig",
     "learning.from_index": "learn_from_index",
@@ -95,11 +94,12 @@ _MODULES = {
     "pruning.prune": "prune_index",
     "pruning.update": "update_index watch_index",
     "pruning.verify": "verify_pruned",
+    "report.reading": "read_report",
     "searching.baseline_tuning": "tune_parameters",
     "searching.config": "SearchConfig TuneConfig",
     "searching.search": "open_searcher search_index",
     "searching.tune": "tune_index",
-    "source": "Source",
+    "source": "Source find_shards",
     "timing.latency": "LatencyPlan",
     "values.posting_rule": "OperatingPoint",
     "values.term_values": "TermValues",

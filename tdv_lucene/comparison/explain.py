@@ -1,35 +1,39 @@
-"""Explain what pruning did to one query: its terms, their TDVs, the hits before and after."""
+"""What pruning did to terms: to those of one query and its hits, and to all."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ..errors import TdvError
 from ..index.analysis import analysis_of, refuse_different
 from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
 from ..index.queries import check_query_terms
+from ..index.record import FieldRecord
 from ..jvm.analysis import analyze
 from ..jvm.searcher import (
     Hit,
-    OpenSearch,
     count_terms,
+    every_pair,
     make_similarity,
     open_searched,
     query_postings,
 )
 from ..report.wording import shortened
+from ..vocabulary import ByteStrings
 from .config import ExplainConfig
 from .inputs import asked_tiers, notes_on_strangers, open_alike, shared_model
-from .term_changes import Value, measure_terms
 
 _log = logging.getLogger(__name__)
+_Frequencies = Mapping[str, Mapping[str, int]]  # document -> term -> its frequency
 
 
 def explain_query(
@@ -71,28 +75,13 @@ def explain_query(
         analysis.
     """
     config = ExplainConfig.of(config, options)
-    field, parameters, searchers = config.field, {}, {}
-    with ExitStack() as stack:
-        paths = {"before": index, "after": pruned}
-        indexes = stack.enter_context(open_alike(paths, config.id_field))
+    field, parameters, best = config.field, {}, {}
+    with open_alike({"before": index, "after": pruned}, config.id_field) as indexes:
         found = {name: analysis_of(one, field, config.analysis) for name, one in indexes.items()}
         analysed = refuse_different(found, "the indexes")
         model = config.model or shared_model(indexes, field)
         for note in notes_on_strangers({f"{one}": one for one in indexes.values()}, field):
             _log.warning("%s", note)
-        for name, one in indexes.items():
-            parameters[name] = recorded_parameters(
-                one, model, field=field, **asked_tiers(one, config)
-            )
-            warn_of_another_search(one, parameters[name], one.record(field))
-            similarity = make_similarity(parameters[name])
-            searchers[name] = stack.enter_context(
-                open_searched(
-                    one, similarity, field,
-                    analysis=analysed.analysis, threads=1, tiers=parameters[name].tiers,
-                )
-            )  # fmt: skip
-        shown = measure_terms(indexes["after"], field)
         check_query_terms(indexes["before"], field, analysed, [query])
         (tokens,) = analyze([query], field, analysed.analysis)
         if not tokens:
@@ -100,84 +89,181 @@ def explain_query(
                 f"nothing is left of '{shortened(query)}', analysed as {analysed.describe()}: it "
                 "may be only stop words; ask another query"
             )
+        for when, one in indexes.items():
+            asked = asked_tiers(one, config)
+            parameters[when] = chosen = recorded_parameters(one, model, field=field, **asked)
+            warn_of_another_search(one, chosen, one.record(field))
+            with open_searched(
+                one, make_similarity(chosen), field, analysis=analysed.analysis, threads=1,
+                tiers=chosen.tiers,
+            ) as search:  # fmt: skip
+                best[when] = search.best(query, config.hits)
         terms = Counter(tokens)
-        answers = _ask(indexes, field, searchers, query, list(terms), config.hits)
-        before, after = answers.values()
+        shown = list(dict.fromkeys(hit.document for hits in best.values() for hit in hits))
+        held = {when: query_postings(one, field, [*terms], shown) for when, one in indexes.items()}
+        counts = [count_terms(one, field, [*terms]) for one in indexes.values()]
+        measure = measure_terms(indexes["after"], field)
+        frequencies = [documents for _, documents in held.values()]
         return {
             "query": query,
             "analysis": analysed.describe(),
-            "tdv_kind": shown.kind,
-            "terms": _explain_terms(terms, before, after, shown.value),
-            "matching": {when: answer.matching for when, answer in answers.items()},
+            "tdv_kind": measure.kind,
+            "terms": [
+                {
+                    "term": term,
+                    "in_query": times,
+                    "tdv": measure.value(term, was, is_) if was[0] else None,
+                    "df_before": was[0],
+                    "df_after": is_[0],
+                    "postings_removed": was[0] - is_[0],
+                }
+                for term, times in terms.items()
+                for was, is_ in [(counts[0][term], counts[1][term])]
+            ],
+            "matching": {when: matching for when, (matching, _) in held.items()},
             "hits": {
-                "before": _hits(before, after, before, after),
-                "after": _hits(after, before, before, after),
+                "before": _hits(best["before"], best["after"], *frequencies),
+                "after": _hits(best["after"], best["before"], *frequencies),
             },
             "parameters": {when: chosen.describe() for when, chosen in parameters.items()},
         }
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """The answer of one index."""
-
-    hits: list[Hit]  # best first
-    counts: dict[str, tuple[int, int]]  # term -> (document frequency, total term frequency)
-    matching: int  # number of documents that hold a term of the query
-    frequencies: dict[str, dict[str, int]]  # document -> term -> its frequency, for all shown
-
-
-def _ask(
-    indexes: Mapping[str, Index],
-    field: str,
-    searchers: Mapping[str, OpenSearch],
-    query: str,
-    terms: Sequence[str],
-    hits: int,
-) -> dict[str, _Answer]:
-    """Return the answers of all indexes, ``hits`` documents from each."""
-    found = {name: searcher.best(query, hits) for name, searcher in searchers.items()}
-    shown = list(dict.fromkeys(hit.document for best in found.values() for hit in best))
-    answers = {}
-    for name, best in found.items():
-        matching, frequencies = query_postings(indexes[name], field, terms, shown)
-        counts = count_terms(indexes[name], field, terms)
-        answers[name] = _Answer(best, counts, matching, frequencies)
-    return answers
-
-
-def _explain_terms(
-    terms: Mapping[str, int], before: _Answer, after: _Answer, value: Value
+def _hits(
+    found: Sequence[Hit], others: Sequence[Hit], before: _Frequencies, after: _Frequencies
 ) -> list[dict[str, Any]]:
-    counts = {term: (before.counts[term], after.counts[term]) for term in terms}
-    return [
-        {
-            "term": term,
-            "in_query": terms[term],
-            "tdv": value(term, was, is_) if was[0] else None,
-            "df_before": was[0],
-            "df_after": is_[0],
-            "postings_removed": was[0] - is_[0],
-        }
-        for term, (was, is_) in counts.items()
-    ]
-
-
-def _hits(found: _Answer, other: _Answer, before: _Answer, after: _Answer) -> list[dict[str, Any]]:
-    """Return the hits of ``found``, which is ``before`` or ``after``."""
-    other_ranks = {hit.document: rank for rank, hit in enumerate(other.hits, 1)}
+    """Describe the hits of one index, with their ranks in the other."""
+    ranks = {hit.document: rank for rank, hit in enumerate(others, 1)}
     hits = []
-    for rank, hit in enumerate(found.hits, 1):
-        there = after.frequencies.get(hit.document, {})
-        held = {t: tf for t, tf in before.frequencies.get(hit.document, {}).items() if tf}
+    for rank, hit in enumerate(found, 1):
+        there = after.get(hit.document, {})
+        held = {term: tf for term, tf in before.get(hit.document, {}).items() if tf}
         hits.append(
             {
                 "rank": rank,
                 "document": hit.document,
                 "score": hit.score,
-                "other_rank": other_ranks.get(hit.document),
+                "other_rank": ranks.get(hit.document),
                 "tf": {term: [tf, there.get(term, 0)] for term, tf in held.items()},
                 "lost": [term for term in held if not there.get(term)],
             }
         )
     return hits
+
+
+_MOST = 20
+_COMMON = 1000  # raised and lowered terms are shown from one document in so many
+_FEWEST_DOCUMENTS = 5
+
+Counts = tuple[int, int]  # document and total term frequency of a term; zeros if absent
+# Of a term and its counts before and after: 0 if dropped, None if nothing is known.
+Value = Callable[[str | bytes, Counts, Counts], float | None]
+
+
+@dataclass(frozen=True, eq=False)
+class TermMeasure:
+    """The number to show for each term, its kind - ``"learned"`` (TDVs) or ``"ratio"`` (of total
+    frequencies) - and its source in words."""
+
+    value: Value
+    kind: str
+    source: str
+
+
+def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Counts) -> float | None:
+    """Return the ratio of a term's total frequencies after and before, at the recorded scale.
+
+    It only approximates the TDV: rounding, the first-position boost and dropped postings change it
+    too. 0 if the term was dropped, None if frequencies were kept.
+    """
+    if not after[0]:
+        return 0.0
+    if record.tf != "scaled" or not before[1]:
+        return None
+    return after[1] / (record.scale * before[1])
+
+
+def measure_terms(pruned: Index, field: str) -> TermMeasure:
+    """Return the TDVs of an index's plan, or the ratio of frequencies for a field without one.
+
+    Raises :class:`TdvError` when the plan cannot be read.
+    """
+    plan = None if pruned.plan is None else pruned.plan.of(field)
+    if plan is None:
+        ratio = partial(frequency_ratio, pruned.record(field))
+        return TermMeasure(ratio, "ratio", "the ratio of total frequencies after and before")
+
+    def value(term: str | bytes, before: Counts, after: Counts) -> float | None:
+        if not after[0]:
+            return 0.0
+        position = int(plan.vocabulary.find([term])[0])
+        return None if position < 0 else float(plan.tdv[position])
+
+    return TermMeasure(value, "learned", f"learned from {plan.facts['learned_from']}")
+
+
+def list_changes(
+    terms: ByteStrings, counts: np.ndarray, documents: int, value: Value
+) -> dict[str, Any]:
+    """Return the terms most worth showing, 20 a list.
+
+    ``counts``, int64[n, 4], are document and total term frequency before, and those after.
+
+    Returns
+    -------
+    dict
+        ``dropped`` (number of terms), ``most_dropped`` (by postings saved), ``raised`` and
+        ``lowered`` (by TDV, of terms in at least one document of a thousand): lists of dicts of
+        ``term``, ``tdv`` (what a :class:`TermMeasure` shows, 0 if dropped), ``df_before`` and
+        ``df_after``.
+    """
+
+    def change(term: bytes, tdv: float, before: int, after: int) -> dict[str, Any]:
+        text = term.decode(errors="backslashreplace")
+        return {"term": text, "tdv": tdv, "df_before": before, "df_after": after}
+
+    doc_freq = counts[:, 0]
+    dropped = (doc_freq > 0) & (counts[:, 2] == 0)
+    least = np.sort(doc_freq[dropped])[-_MOST:].min(initial=doc_freq.max(initial=0))
+    most = np.flatnonzero(dropped & (doc_freq >= least)).tolist()  # a few more if some are equal
+    largest = sorted(((int(doc_freq[i]), terms[i]) for i in most), reverse=True)[:_MOST]
+    kept = []
+    common = doc_freq >= max(_FEWEST_DOCUMENTS, documents // _COMMON)
+    for i in np.flatnonzero(common & ~dropped).tolist():
+        before_df, before_total, after_df, after_total = counts[i].tolist()
+        tdv = value(terms[i], (before_df, before_total), (after_df, after_total))
+        if tdv is not None:
+            kept.append(change(terms[i], tdv, before_df, after_df))
+    kept.sort(key=lambda change: (change["tdv"], change["term"]))
+    return {
+        "dropped": int(np.count_nonzero(dropped)),
+        "most_dropped": [change(term, 0.0, df, 0) for df, term in largest],
+        "raised": [row for row in reversed(kept) if row["tdv"] > 1][:_MOST],
+        "lowered": [row for row in kept if row["tdv"] < 1][:_MOST],
+    }
+
+
+def describe_terms(index: Index, pruned: Index, field: str) -> dict[str, Any]:
+    """Return :func:`list_changes` of two indexes, with ``tdv_kind`` and ``source`` of their TDVs.
+
+    Raises :class:`TdvError` as :func:`measure_terms`.
+    """
+    shown = measure_terms(pruned, field)
+    with every_pair(index, pruned, field) as (terms, counts):
+        changes = list_changes(terms, counts, index.documents, shown.value)
+    return {"source": shown.source, "tdv_kind": shown.kind, **changes}
+
+
+def trade_off(pruned: Index, field: str) -> dict[str, Any] | None:
+    """Return the operating points that learning measured, or None.
+
+    ``points`` have ``reduction`` and ``measures``, ``full`` has the measures of the full index on
+    the same held-out queries, ``chosen`` is the reduction asked for.
+
+    Raises :class:`TdvError` when the plan cannot be read.
+    """
+    plan = None if pruned.plan is None else pruned.plan.of(field)
+    if plan is None or not plan.learned["points"]:
+        return None
+    learned = {name: plan.learned[name] for name in ("points", "full")}
+    return {**learned, "chosen": plan.facts["requested_reduction"]}

@@ -7,14 +7,100 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysis
 from ..errors import TdvError
-from ..jvm.analysis import LUCENE_CLASSES, anserini_analyses, as_record, identity_of, is_supported
-from ..jvm.dictionary import Agreement, StoredSample
-from .field_analysis import GIVEN, RECORDED, FieldAnalysis
+from ..jvm.analysis import (
+    LUCENE_CLASSES,
+    Agreement,
+    StoredSample,
+    anserini_analyses,
+    as_record,
+    from_record,
+    identity_of,
+    is_supported,
+)
 from .index import Index
+
+GIVEN, RECORDED, DEFAULT = "as given", "recorded in the index", "Anserini's default"
+IN_VALUES = "recorded in the TDVs"
+_SHOWN = 3
+_GUESS = "guess"
+
+
+@dataclass(frozen=True)
+class FieldAnalysis:
+    """How a field was analysed, and how that is known."""
+
+    analysis: Analysis  # to analyse queries with; the default where it cannot be told
+    source: str  # how it is known
+    is_certain: bool = True  # no other that is known here agrees with the evidence
+    others: tuple[Analysis, ...] = ()  # that agree as well
+    evidence: str = ""  # in words
+
+    @classmethod
+    def unknown(cls, others: Iterable[Analysis], evidence: str) -> FieldAnalysis:
+        """Take the default for what cannot be told."""
+        return cls(Analysis(), DEFAULT, False, tuple(others), evidence)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any], source: str) -> FieldAnalysis:
+        """Read a record; a guess stays one, with what it was made from."""
+        guess = record.get(_GUESS)
+        if guess is None:
+            return cls(from_record(record), source)
+        others = tuple(map(from_record, guess["others"]))
+        return cls(from_record(record), guess["source"], False, others, guess["evidence"])
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what :meth:`of_record` reads again."""
+        if self.is_certain:
+            return as_record(self.analysis)
+        others = [as_record(one) for one in self.others]
+        guess = {"source": self.source, "evidence": self.evidence, "others": others}
+        return {**as_record(self.analysis), _GUESS: guess}
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether it is known to be the index's, and not only asked for."""
+        return self.is_certain and self.source != GIVEN
+
+    @property
+    def advice(self) -> str:
+        """What to give where it cannot be told for sure."""
+        ways = dict.fromkeys(one.flags() for one in (self.analysis, *self.others[:_SHOWN]))
+        return f"Give the one that the index was made with: {' or '.join(ways)}"
+
+    def describe(self) -> str:
+        """In words, as ``German (detected from stored text)``."""
+        named, how = self.analysis.describe(), self._how_known()
+        return f"{named[:-1]}; {how})" if named.endswith(")") else f"{named} ({how})"
+
+    def _how_known(self) -> str:
+        others = " or ".join(one.describe() for one in self.others[:_SHOWN])
+        if self.source in (GIVEN, RECORDED, IN_VALUES):
+            return self.source
+        if self.source == DEFAULT:
+            known = f"; it may also be {others}" if others else ""
+            return f"{self.source}: it cannot be told{known}"
+        if others:
+            return f"likeliest by {self.source}; {others} may be as well"
+        return f"{'' if self.is_certain else 'probably, '}detected from {self.source}"
+
+    def as_dict(self) -> dict[str, object]:
+        """For programs."""
+        return {
+            "described": self.describe(),
+            "analysis": self.analysis.describe(),
+            "flags": self.analysis.flags(),
+            "source": self.source,
+            "certain": self.is_certain,
+            "others": [one.describe() for one in self.others],
+            "evidence": self.evidence,
+        }
+
 
 _LETTERS = {
     "ar": "\u0600-\u06ff", "armenian": "\u0530-\u058f", "bengali": "\u0980-\u09ff",
@@ -24,26 +110,26 @@ _LETTERS = {
     "telugu": "\u0c00-\u0c7f", "thai": "\u0e00-\u0e7f", "han": "\u4e00-\u9fff",
 }  # fmt: skip
 
+# Of languages that are not written in Latin letters.
 _OF_LANGUAGE = {
     "ar": "ar", "fa": "ar", "bn": "bengali", "hi": "deva", "ja": "japanese", "ko": "hangul",
     "ru": "cyrillic", "te": "telugu", "th": "thai", "uk": "cyrillic", "zh": "han",
 }  # fmt: skip
-"""Of languages that are not written in Latin letters."""
-
-_A_FEW = 0.02
-"""Of a text's letters: fewer are of words it quotes."""
+_A_FEW = 0.02  # of a text's letters: fewer are of words it quotes
 
 
 def candidates(texts: Iterable[str]) -> list[Analysis]:
     """Return Anserini's analyses and then Lucene's others, the default first, without those whose
     language has other letters than the texts, that this Java cannot do, or that are an earlier one
     by another name."""
-    scripts = _scripts("\n".join(texts))
-    others = [
-        Analysis(analyzer=name)
-        for name, script in LUCENE_CLASSES.items()
-        if script in ("", *scripts)
-    ]
+    text = "\n".join(texts)
+    letters = len(re.findall(r"[^\W\d_]", text)) or 1
+    scripts = {
+        name for name, some in _LETTERS.items()
+        if len(re.findall(f"[{some}]", text)) >= _A_FEW * letters
+    }  # fmt: skip
+    of_scripts = [name for name, script in LUCENE_CLASSES.items() if script in ("", *scripts)]
+    others = [Analysis(analyzer=name) for name in of_scripts]
     found: dict[tuple[Any, ...], Analysis] = {}
     for analysis in (*anserini_analyses(), *others):
         if _OF_LANGUAGE.get(analysis.language) in (None, *scripts):
@@ -51,22 +137,13 @@ def candidates(texts: Iterable[str]) -> list[Analysis]:
     return [analysis for identity, analysis in found.items() if is_supported(identity[0])]
 
 
-def _scripts(text: str) -> set[str]:
-    letters = len(re.findall(r"[^\W\d_]", text)) or 1
-    return {
-        name for name, some in _LETTERS.items()
-        if len(re.findall(f"[{some}]", text)) >= _A_FEW * letters
-    }  # fmt: skip
-
-
 STORED_TEXT = "stored text"
 
-_DOCUMENTS = (20, 400)
-"""Looked at: at first, and where these do not tell two analyses apart."""
+_DOCUMENTS = (20, 400)  # to look at: at first, and where these do not tell two analyses apart
 _FEWEST_TERMS = 20
+# Where no analysis makes just the documents' terms, as of text with markup: how alike the terms of
+# the best must be, and how much more than those of others.
 _ALIKE, _AHEAD = 0.8, 0.05
-"""Where no analysis makes just the documents' terms, as of text with markup: how alike the terms
-of the best must be, and how much more than those of others."""
 
 
 def detect(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
@@ -96,12 +173,12 @@ def detect(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
 
 
 def _alike(found: Mapping[Analysis, Agreement]) -> list[Analysis]:
-    """Those that agree in all documents."""
+    """Return the analyses that agree in all documents."""
     return [one for one, of in found.items() if of.exact == of.documents]
 
 
 def _nearest(found: Mapping[Analysis, Agreement]) -> FieldAnalysis:
-    """The one that agrees best; nothing that two do about as well."""
+    """Return the one that agrees best; unknown where two do about as well."""
     best, *others = sorted(found, key=lambda one: -found[one].overlap)
     overlap = found[best].overlap
     near = tuple(one for one in others if found[one].overlap > overlap - _AHEAD)
@@ -116,8 +193,7 @@ def _nearest(found: Mapping[Analysis, Agreement]) -> FieldAnalysis:
 
 _log = logging.getLogger(__name__)
 
-RECORD = "analysis"
-"""Of the commit's user data: how all fields were analysed, or with a dot and a name, one."""
+RECORD = "analysis"  # in user data: how all fields were analysed or, with a dot and a name, one
 
 
 def analysis_of(
@@ -168,14 +244,14 @@ def refuse_different(found: Mapping[str, FieldAnalysis], what: str) -> FieldAnal
 
 
 def as_user_data(analysis: Analysis, field: str | None = None) -> dict[str, str]:
-    """What a commit's user data say of an analysis of one field, or of all."""
+    """Return what a commit's user data say of an analysis of one field, or of all."""
     name = RECORD if field is None else f"{RECORD}.{field}"
     return {name: json.dumps(as_record(analysis), ensure_ascii=False)}
 
 
 def record_to_add(found: FieldAnalysis, field: str, *, is_new: bool = False) -> dict[str, str]:
-    """What an index should say that is made from another, beyond what that says itself: a guess,
-    too, for what is dropped may be what it was made from. A field that is new has no record yet."""
+    """Return what an index made from another should say beyond what that says itself: guesses too,
+    for what is dropped may be what they were made from. A new field has no record yet."""
     if found.source == RECORDED and not is_new:
         return {}
     return {f"{RECORD}.{field}": json.dumps(found.as_record(), ensure_ascii=False)}
@@ -186,6 +262,6 @@ def _detected(index: Index, field: str) -> FieldAnalysis:
         return FieldAnalysis(Analysis(pretokenized=True), "weights", evidence="its norms are all 1")
     if field not in index.detected:
         index.detected[field] = detect(index, field)
-    found = index.detected[field]
+    found: FieldAnalysis = index.detected[field]
     _log.info("%s, field '%s': %s, %s", index, field, found.describe(), found.evidence)
     return found

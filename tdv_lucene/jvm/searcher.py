@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,44 +85,24 @@ _ARRAYS = ("counts", "scores", "documents", "text", "ends")
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The hits of some queries.
+    """The hits of Q queries, n in all: the first query's, best first, then the second's, and so on.
 
-    Attributes
-    ----------
-    counts : int64[Q]
-        Hits of each query.
-    scores : float32[n]
-        Scores of the first query's hits, best first, then of the second's, and so on; as they were
-        ranked by, not as runs print them.
-    documents : int32[n]
-        The place of each hit's document in ``ids``.
-    ids : ByteStrings
-        The documents' own.
-    ties_by_id : bool
-        Whether equal scores are ordered by id; runs then print them as Anserini does.
+    Scores are as hits were ranked by, not as runs print them.
     """
 
-    counts: np.ndarray
-    scores: np.ndarray
-    documents: np.ndarray
+    counts: np.ndarray  # int64[Q]: hits of each query
+    scores: np.ndarray  # float32[n]
+    documents: np.ndarray  # int32[n]: the place of each hit's document in ids
     ids: ByteStrings
-    ties_by_id: bool
+    ties_by_id: bool  # equal scores are ordered by id; runs then print them as Anserini does
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a field that its scores depend on; the sums of all shards are the whole's.
+    """Statistics of a field that its scores depend on; the sums of all shards are the whole's."""
 
-    Attributes
-    ----------
-    counts : four int
-        Documents, those with the field, its tokens, its postings; deleted documents count.
-    terms : dict
-        Term -> documents with it, occurrences; absent terms are left out.
-    """
-
-    counts: tuple[int, ...]
-    terms: dict[str, tuple[int, int]]
+    counts: tuple[int, ...]  # documents, those with the field, tokens, postings; deleted ones count
+    terms: dict[str, tuple[int, int]]  # documents with it, occurrences; absent terms are left out
 
     @classmethod
     def sum(cls, parts: Sequence[Statistics]) -> Statistics:
@@ -166,13 +146,17 @@ class OpenSearch:
     analysis: Analysis
     threads: int
     ties_by_id: bool
+    tiers: Tiers | None = None
+
+    def in_tiers(self, tiers: Tiers | None) -> OpenSearch:
+        """Return the search of the same open index in ``tiers``; None for the field alone."""
+        return replace(self, tiers=tiers)
 
     def __call__(self, topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
         """Return so many of the best documents of each topic, in the order of the topics."""
         with TemporaryArrays() as arrays:
             job = java_class("tdvlucene.search.SearchJob")
-            given = self.java, self._queries(topics), hits, self.threads, arrays.folder
-            run_job(job(*given), progress)
+            run_job(job(*self._given(topics, hits), arrays.folder), progress)
             counts, scores, documents, text, ends = map(arrays.read, _ARRAYS)
         found = np.zeros(documents.max(initial=-1) + 1, bool)
         found[documents] = True
@@ -186,13 +170,16 @@ class OpenSearch:
         scores = found.scores.tolist()
         return [Hit(found.ids[at].decode(), score) for at, score in zip(found.documents, scores)]
 
-    def visits(self, topics: Mapping[str, str], hits: int) -> int:
-        """Return at how many postings the searches for all topics stop, without feedback."""
+    def visits(self, topics: Mapping[str, str], hits: int) -> tuple[int, int]:
+        """Return at how many postings the searches for all topics stop, without feedback: in
+        finding documents, and in ranking by a second tier."""
         job = java_class("tdvlucene.search.VisitsJob")
-        return json.loads(run_job(job(self.java, self._queries(topics), hits, self.threads)))
+        first, second = json.loads(run_job(job(*self._given(topics, hits))))
+        return first, second
 
-    def _queries(self, topics: Mapping[str, str]) -> Any:
-        return make_queries(topics, self.field, self.analysis)
+    def _given(self, topics: Mapping[str, str], hits: int) -> tuple[Any, ...]:
+        queries = make_queries(topics, self.field, self.analysis)
+        return self.java, queries, make_tiers(self.tiers), hits, self.threads
 
 
 @contextmanager
@@ -217,8 +204,6 @@ def open_searched(
     given = java_index(index), similarity, make_queries({}, field, analysis)
     with JavaObject("tdvlucene.search.SearchedIndex", *given) as opened:
         java = opened.java
-        if tiers is not None:
-            java.findIn(make_tiers(tiers))
         for name, of in (statistics or {}).items():
             rows = [[term, *map(str, counts)] for term, counts in of.terms.items()]
             java.useStatistics(name, json.dumps(list(map(str, of.counts))), json.dumps(rows))
@@ -226,7 +211,7 @@ def open_searched(
             java.expand(feedback)
         ties_by_id = json.loads(run_job(java, progress))
 
-        yield OpenSearch(java, field, analysis, threads, ties_by_id)
+        yield OpenSearch(java, field, analysis, threads, ties_by_id, tiers)
 
 
 def query_postings(

@@ -25,7 +25,7 @@ import numpy as np
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
-from ..index.shards.survey import ShardedIndex
+from ..index.sharded import ShardedIndex
 from ..matrix.selection import select_documents
 from ..matrix.term_document_matrix import Pool, TermDocumentMatrix, row_sums, term_kinds
 from ..progress import Progress, silent
@@ -167,7 +167,7 @@ def search_shards(
 ) -> Search:
     """Return a search of an index in shards by their workers; what it finds is what
     :func:`search_lucene` finds in one index."""
-    from ..index.shards.search import FarShards, look_at_far_shards
+    from ..index.sharded import FarShards, look_at_far_shards
 
     opened: list[FarShards] = []
 

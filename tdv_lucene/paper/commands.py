@@ -6,15 +6,14 @@ from typing import Any
 
 import click
 
-from ..cli import _options as options
-from ..cli._command import HELP_NAMES
+from ..cli import common as options
 from .config import ReproduceConfig
 from .neural import RANKERS
 from .published import COLLECTIONS
 
 
-@click.group("paper", context_settings=HELP_NAMES)
-def command() -> None:
+@click.group("paper", context_settings=options.HELP_NAMES)
+def paper() -> None:
     """Run the experiment of the paper."""
 
 
@@ -47,4 +46,4 @@ def reproduce(as_json: bool, **arguments: Any) -> None:
         options.show_tables(paper_tables(report))
 
 
-command.add_command(reproduce)
+paper.add_command(reproduce)

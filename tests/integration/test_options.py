@@ -7,6 +7,7 @@ in ``SAME`` with its reason. A new option is tried without a word here, or asks 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -23,8 +24,11 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, write_index
 
 from tdv_lucene import TdvError, prune_index
-from tdv_lucene.cli import _group, _options
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli import _group, common
+from tdv_lucene.cli.common import leaves
+from tdv_lucene.comparison import compare
+from tdv_lucene.learning import from_index
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.progress import ProgressBar
 from tdv_lucene.ranking import PARAMETERS
@@ -80,7 +84,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "b": ("0.9",), "depth": ("5",), "dimensions": ("3",), "fidelity": ("0.5",), "field": ("title",),
     "folds": ("3",), "hits": ("2",), "id_field": ("none",), "k1": ("3",), "language": ("de",),
     "latency_budget_seconds": ("0.3",),
-    "matrix": ("{matrix}",), "max_bytes": ("{size}",),
+    "margin": ("0.9",), "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
     "min_idf": ("1.5",), "models": ("tfidf",),
     "mu": ("70",), "neural": ("drmm",), "output": ("O",),
@@ -138,7 +142,15 @@ _TOLD = (
 @pytest.fixture(autouse=True)
 def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is printed must not depend on how busy the machine is."""
-    monkeypatch.setattr(_options, "ProgressBar", lambda: ProgressBar(delay_seconds=1e9))
+    monkeypatch.setattr(common, "ProgressBar", lambda: ProgressBar(delay_seconds=1e9))
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shorter training, with fewer operating points, has the same options, as has no page."""
+    few = functools.partial(Recipe, max_steps=20, check_every=10, reductions=(0.0, 0.3, 0.45, 0.6))
+    monkeypatch.setattr(from_index, "Recipe", few)
+    monkeypatch.setattr(compare, "render_page", lambda *_, **__: "")  # the page is report.json's
 
 
 @pytest.fixture(scope="module")
@@ -321,7 +333,7 @@ def test_an_option_of_what_takes_minutes_reaches_its_function(
     def reach(stage: object, *args: Any, **kwargs: Any) -> None:
         raise _Reached(repr((args, kwargs)))
 
-    monkeypatch.setattr(_options, "run", reach)
+    monkeypatch.setattr(common, "run", reach)
 
     def reached(line: str) -> str:
         error = _run(line, {**files, "output": files["work"] / "O", "new": "N"}).exception

@@ -10,7 +10,8 @@
   const ROWS = 50;
   const SVG = "http://www.w3.org/2000/svg";
   const state = { measure: Object.keys(sets[0].measures)[0], set: 0, system: 1,
-                  sort: "difference", down: false, search: "", all: false };
+                  sort: "difference", down: false, search: "", all: false,
+                  open: new Set() };
 
   const byId = (id) => document.getElementById(id);
 
@@ -57,14 +58,24 @@
 
   // The matrix: a line an index, a column a cost or a query set.
 
+  const inTiers = data.tiers.some(Boolean);
+
+  const tierCells = (tiers) => tiers === null ? [cell(""), cell("")]
+    : [cell(tiers.hot === null ? "" : megabytes(tiers.hot)),
+       cell(tiers.fidelity === null ? "" : number(tiers.fidelity, 3), `depth ${tiers.depth}`)];
+
   function matrix() {
     const head = node("tr", {}, node("th", { scope: "col" }, "index"),
-      ...["bytes", "postings", "top-10 latency", "top-1000 latency", ...sets.map((set) => set.label)]
+      ...["bytes", "postings", ...(inTiers ? ["hot field", "fidelity"] : []), "top-10 latency",
+        "top-1000 latency", ...sets.map((set) => set.label),
+        ...sets.map((set) => sets.length > 1 ? `judged, ${set.label}` : "judged")]
         .map((text) => node("th", { scope: "col" }, text)));
     const rows = systems.map((name, i) => node("tr", {},
       node("th", { scope: "row", title: name }, name),
       costCell(data.bytes, i, megabytes), costCell(data.postings, i, (n) => n.toLocaleString("en")),
-      timeCell("top10", i), timeCell("top1000", i), ...sets.map((set) => effectCell(set, i))));
+      ...(inTiers ? tierCells(data.tiers[i]) : []), timeCell("top10", i), timeCell("top1000", i),
+      ...sets.map((set) => effectCell(set, i)),
+      ...sets.map((set) => cell(`${number(100 * set.share[i], 0)} %`))));
     byId("matrix").replaceChildren(node("thead", {}, head), node("tbody", {}, ...rows));
     byId("matrix-title").textContent = `All indexes: costs, and ${state.measure} by query set`;
     byId("matrix-region").setAttribute("aria-label", `Overview, ${state.measure}`);
@@ -330,10 +341,10 @@
   function queries() {
     const { rows, found } = queryRows();
     const shown = sorted(found).slice(0, state.all ? undefined : ROWS);
-    byId("query-rows").replaceChildren(...shown.map((row) => node("tr", {},
+    byId("query-rows").replaceChildren(...shown.flatMap((row) => [node("tr", {},
       node("td", {}, ...queryName(row)), node("td", {}, number(row.before, 3)),
       node("td", {}, number(row.after, 3)), node("td", {}, signed(row.difference, 3)),
-      bar(row.difference))));
+      bar(row.difference)), ...(isOpen(row.q) ? [openedRow(row.q)] : [])]));
     const heads = { id: "query", before: full, after: systems[state.system],
       difference: "difference" };
     for (const button of document.querySelectorAll("#query-table th button")) {
@@ -352,17 +363,21 @@
 
   /** A query's name; of one whose rankings are in the page, a button that opens and closes them. */
   function queryName({ q, id, text }) {
-    const opened = sets[state.set].opened[q], name = `${id}: ${text}`;
-    if (!opened) return [name];
-    const button = node("button", { type: "button", "aria-expanded": "false" }, name);
+    const opened = openedOf(q), name = [`${id}: `, node("bdi", {}, text)];
+    if (!opened) return name;
+    const button = node("button", { type: "button", "aria-expanded": String(isOpen(q)) }, ...name);
     button.addEventListener("click", () => {
-      const row = button.closest("tr"), open = button.getAttribute("aria-expanded") === "true";
+      const row = button.closest("tr"), open = isOpen(q);
       button.setAttribute("aria-expanded", String(!open));
-      if (open) row.nextSibling.remove();
-      else row.after(node("tr", { class: "opened" }, sideBySide(opened)));
+      if (open) state.open.delete(`${state.set} ${q}`); else state.open.add(`${state.set} ${q}`);
+      if (open) row.nextSibling.remove(); else row.after(openedRow(q));
     });
     return [button];
   }
+
+  const openedOf = (q) => sets[state.set].opened[q];
+  const isOpen = (q) => state.open.has(`${state.set} ${q}`);
+  const openedRow = (q) => node("tr", { class: "opened" }, sideBySide(openedOf(q)));
 
   function sideBySide({ rankings, relevant }) {
     const shown = [0, state.system];
@@ -379,7 +394,7 @@
     const [id, title] = data.documents[document_];
     const marks = [relevant ? "relevant" : "", moved].filter(Boolean).join(", ");
     return node("li", relevant ? { class: "relevant" } : {}, node("span", {}, id),
-      marks ? ` (${marks})` : "", title ? node("small", {}, title) : "");
+      marks ? ` (${marks})` : "", title ? node("small", { dir: "auto" }, title) : "");
   }
 
   /** Where a document stands in the other ranking; both are compared with the first. */

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tdv_lucene.comparison.content import notes, notes_on_tuning
+from tdv_lucene.comparison.explain import frequency_ratio, list_changes
 from tdv_lucene.comparison.inputs import QuerySet, System, pairs_to_test
-from tdv_lucene.comparison.term_changes import frequency_ratio, list_changes
+from tdv_lucene.comparison.results import notes, notes_on_tuning
 from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.vocabulary import ByteStrings
@@ -36,17 +36,7 @@ FULL = Index("s", None)
 
 
 def noted(parameters: SearchParameters = BM25, **indexes: Index) -> list[str]:
-    return notes({name: System(index, parameters) for name, index in indexes.items()})
-
-
-def test_nothing_is_said_of_an_index_and_what_was_made_from_it():
-    assert noted(full=FULL, pruned=Index(), bare=Index(source=None)) == []
-
-
-def test_indexes_of_another_source_are_named_together():
-    stranger = Index(source="t")
-    (note,) = noted(full=FULL, a=stranger, b=Index(), c=stranger)
-    assert "'full'" in note and note.endswith("'a', 'c'")
+    return [*notes({name: System(index, parameters) for name, index in indexes.items()})]
 
 
 @pytest.mark.parametrize(
