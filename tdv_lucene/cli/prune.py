@@ -333,7 +333,7 @@ SEARCH_TIERS = (
 
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
-    """What a log's queries return after the reduction that was chosen by it."""
+    """Tell what a log's queries return after the reduction that was chosen by it."""
     log, kept, most = chosen["log"], chosen["kept"], chosen["loss_at_most"]
     dropped = "Drops nothing: no larger reduction is within"
     if chosen["reduction"] > 0:
@@ -350,7 +350,7 @@ def said_of_log(chosen: Mapping[str, Any]) -> str:
 
 
 def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
-    """What two tiers return of the whole field's answers, if a log was asked."""
+    """Tell what two tiers return of the whole field's answers, if a log was asked."""
     if tiers is None:
         return (
             "\nHow much of the whole field's answers both tiers return was not measured: pass a "
