@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix, load_matrix
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.output import Output
 from tdv_lucene.paper.neural import KIND
 from tdv_lucene.paper.neural.rankers import NeuralConfig, make_ranker

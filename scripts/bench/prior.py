@@ -35,8 +35,8 @@ from prior_settings import (
 )  # fmt: skip
 from prior_table import fill_tables, markdown
 
+from tdv_lucene.learning.prior import mean_length
 from tdv_lucene.matrix.term_statistics import collection_statistics
-from tdv_lucene.prior.prior import mean_length
 
 SEED = 0
 MARGIN = 0.25

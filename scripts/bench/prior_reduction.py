@@ -10,7 +10,7 @@ import numpy as np
 from prior_collections import QUERY_SETS, collection_of
 from prior_settings import MEASURED, Key, chosen, label, left_of
 
-from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, reduction_for
+from tdv_lucene.learning.prior import ASKED, DETAILS, KINDS, reduction_for
 
 REDUCTIONS = tuple(np.round(np.arange(0, 0.81, 0.1), 1).tolist())
 """What is measured; between them a curve is a line."""

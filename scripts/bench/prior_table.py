@@ -15,7 +15,7 @@ from results import markdown_table
 from tdv_lucene import prune_index
 from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, tune
 from tdv_lucene.index.index import Index
-from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, Prior, mean_length, prior_values
+from tdv_lucene.learning.prior import ASKED, DETAILS, KINDS, Prior, mean_length, prior_values
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.retrieval import MEASURES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..embedding.config import EmbedConfig
+from ..matrix.config import EmbedConfig
 from . import _options as options
 
 
@@ -14,7 +14,7 @@ def command(as_json: bool, **arguments: object) -> None:
 
     Matches the words of a file to the index's stems by running them through its analyzer.
     """
-    from ..embedding.embed import embed_terms
+    from ..matrix.embed import embed_terms
 
     made = options.run(embed_terms, **arguments)
     terms, dimensions = made.vectors.shape

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..learning.config import FEWEST_QUERIES, LearnConfig
+from ..learning.selection import ABOVE, MOST_LOST, NO_RECALL, RECALL, TOO_FEW, doubts, most_loss_of
 from ..ranking import MODELS, ranking_function
-from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, RECALL, TOO_FEW, doubts, most_loss_of
 from . import _options as options
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..peers.config import PeersConfig
-from ..peers.peers import PEERS
+from ..values.peers import PEERS, PeersConfig
 from . import _options as options
 
 _HELP = """Write the TDVs of a peer: a pruning method that learns nothing, to compare with.
@@ -29,7 +28,7 @@ All TDVs are 1. Pass the folder to 'prune --tdv'. Add --tf original to keep posi
 )
 @options.output_option("the TDVs to this folder")
 def command(as_json: bool, **arguments: object) -> None:
-    from ..peers.peers import make_peer_values
+    from ..values.peers import make_peer_values
 
     values = options.run(make_peer_values, **arguments)
     manifest = values.manifest

@@ -10,16 +10,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..analysis import Analysis
-from ..embedding.embed import load_term_vectors
 from ..errors import TdvError
 from ..evaluation.measures import note_on_chance
 from ..evaluation.topics import drawn, read_qrels, read_topics
 from ..index.index import Index
 from ..index.shards.survey import ShardedIndex, open_index
+from ..matrix.embed import load_term_vectors
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
-from ..prior.prior import prior_values, prior_values_of_index, with_network
 from ..progress import Progress, silent
 from ..ranking import model_for
 from ..report.plots import check_plot, plot_points
@@ -30,6 +29,7 @@ from .config import LearnConfig, Recipe
 from .learn import learn_term_values
 from .log import values_by_log
 from .pool import Extent, Search, fitting_pool, search_lucene, search_shards, within
+from .prior import prior_values, prior_values_of_index, with_network
 
 _log = logging.getLogger(__name__)
 

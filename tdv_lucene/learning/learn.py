@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..embedding.term_vectors import latent_semantic_vectors
 from ..evaluation.significance import t_test
 from ..evaluation.topics import note_on_missing, note_on_own_documents, relevant_documents
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..prior.prior import AS_IT_IS, Prior, Settings, settings_for
+from ..matrix.term_vectors import latent_semantic_vectors
 from ..progress import Progress, silent
 from ..ranking import SearchParameters, ranking_function
 from ..ranking.postings import DEFAULT_BOOST, Boost, WeightPower, describe_boost
@@ -29,11 +28,11 @@ from ..simulation.collection import rule_of_order
 from ..simulation.problem import FoldProblems, JudgedMatrix, Problem, PrunedByFold, TermScores
 from ..simulation.retrieval import MEASURES, Queries, find_documents, make_queries
 from ..simulation.scoring import Features
-from ..values.losses import MEASURE, TOO_FEW, Recommended
 from ..values.posting_rule import CORRECTED_AT, PostingRule, constants_of, count_thresholds
-from ..values.term_values import TermValues
+from ..values.term_values import MEASURE, TermValues
 from .config import FEWEST_QUERIES, Recipe, TermValuesConfig
 from .pool import Extent, Search, fitting_pool, looked_at, within
+from .prior import AS_IT_IS, Prior, Settings, settings_for
 from .scale import (
     RANKING_SCALES,
     ChosenScale,
@@ -45,6 +44,7 @@ from .scale import (
     limit_scale,
     may_choose,
 )
+from .selection import TOO_FEW, Recommended
 from .train import (
     CAUTION,
     Network,

@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from ..embedding.term_vectors import latent_semantic_vectors
 from ..errors import TdvError
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_vectors import latent_semantic_vectors
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..simulation.collection import WeightedCollection
 from ..simulation.problem import JudgedMatrix, Problem, PrunedByFold, TermScores
 from ..simulation.retrieval import unjudged_queries
-from ..values.losses import within_loss
 from ..values.posting_rule import REDUCTIONS
 from ..values.term_values import TermValues
 from .pool import Extent, Search, fitting_pool, looked_at, within
 from .scale import ChosenScale, given_scale
+from .selection import within_loss
 from .validate import FullIndex, mean_visited, validate_points
 
 MAX_LOSS = 0.03
@@ -58,7 +58,7 @@ def values_by_log(
     Parameters
     ----------
     values
-        The TDVs of ``matrix`` from :func:`..prior.prior.prior_values`.
+        The TDVs of ``matrix`` from :func:`.prior.prior_values`.
     topics
         Query id -> index terms (see :func:`tdv_lucene.analyze`), with repetitions.
     seed, pool, memory, search, remove_query

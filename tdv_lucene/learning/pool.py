@@ -26,7 +26,7 @@ from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..index.shards.survey import ShardedIndex
-from ..matrix.selection import select_documents
+from ..matrix.shards import select_documents
 from ..matrix.term_document_matrix import Pool, TermDocumentMatrix, row_sums, term_kinds
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function

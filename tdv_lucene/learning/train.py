@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..embedding.term_vectors import TermVectors
 from ..interruption import check
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, standard_statistic, standardise
+from ..matrix.term_vectors import TermVectors
 from ..ranking import Array, Similarity
 from ..simulation.collection import term_totals
 from ..simulation.problem import DocumentRows, Problem

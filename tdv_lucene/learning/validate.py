@@ -27,9 +27,10 @@ from ..simulation.bytes import (
 )
 from ..simulation.problem import Problem, PrunedByFold, TermScores
 from ..simulation.retrieval import JUDGED, MEASURES, mean_measures
-from ..values.losses import FIRST_TEN, MEASURE, Recommended, recommend, smallest_level
 from ..values.posting_rule import nearest
+from ..values.term_values import MEASURE
 from .scale import ScaleChoice, Tradeoff
+from .selection import FIRST_TEN, Recommended, recommend, smallest_level
 
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference between measures if the queries have no spread to estimate one."""
@@ -144,7 +145,7 @@ def validate_points(
     Every query is measured with the training of the fold it is held out of, on the integer index
     that pruning would write at the point's scale, and searched with parameters that it had no part
     in choosing. Differences are from ``full``. ``measure`` and ``prior_reduction`` are for
-    :func:`..values.losses.recommend`.
+    :func:`.selection.recommend`.
     """
     problem, folds = learned.problem, learned.folds
     plain, judged = problem.full.plain, full.measured.shape[1] > len(MEASURES)

@@ -13,13 +13,13 @@ import numpy as np
 from ..arguments import MOST_HITS
 from ..errors import TdvError
 from ..options import INPUT, Config, Effect, option
-from .function import Parameter
-from .registry import (
+from .functions import (
     ANSERINI_DEFAULTS,
     ANY_MODEL,
     DEFAULT_MODEL,
     MODELS,
     PARAMETERS,
+    Parameter,
     check_model,
     ranking_function,
 )

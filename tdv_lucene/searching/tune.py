@@ -22,9 +22,9 @@ from ..index.queries import check_query_terms
 from ..index.shards.survey import ShardedIndex, open_index
 from ..jvm.dictionary import TermsInMemory
 from ..jvm.searcher import known_documents
+from ..learning.prior import Prior, in_memory, settings_for, with_network
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..prior.prior import Prior, in_memory, settings_for, with_network
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned

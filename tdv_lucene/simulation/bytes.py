@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..matrix.selection import read_lists
+from ..matrix.shards import read_lists
 from ..matrix.term_document_matrix import (
     ListSample,
     TermDocumentMatrix,

@@ -22,7 +22,7 @@ from ..matrix.term_document_matrix import (
     row_sums,
 )
 from ..ranking import ANSERINI_DEFAULTS, SearchParameters, Statistics, ranking_function
-from ..ranking.bm25 import bm25_idf
+from ..ranking.functions import bm25_idf
 from ..ranking.postings import PostingCut, stays
 from ..values.posting_rule import (
     PostingRule,

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_vectors import TermVectors
 from ..ranking import SearchParameters, Similarity, ranking_function
 from ..ranking.postings import Boost
 from ..values.posting_rule import OperatingPoint, PostingRule, drop_terms

@@ -12,11 +12,15 @@ from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix, blocks, release
 from ..matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
 from ..ranking import DEFAULT_MODEL, ranking_function
-from ..ranking.bm25 import LEAST_K1, Bm25Function, bm25_idf
-from ..ranking.impact import ImpactFunction
+from ..ranking.functions import (
+    LEAST_K1,
+    Bm25Function,
+    ImpactFunction,
+    QueryLikelihood,
+    TfIdfFunction,
+    bm25_idf,
+)
 from ..ranking.postings import Boost, LengthNorm, PostingCut, describe_boost, read_boost
-from ..ranking.query_likelihood import QueryLikelihood
-from ..ranking.tf_idf import TfIdfFunction
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 """Reductions of operating points, unless learning is given others."""

@@ -27,12 +27,13 @@ from ..store import (
     save_array,
 )
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
-from .losses import MEASURE
 from .posting_rule import OperatingPoint, PostingRule, drop_terms, nearest
 
 _log = logging.getLogger(__name__)
 
 KIND = "term-values"
+MEASURE = "nDCG@5"
+"""What points are chosen by, unless learning was told another."""
 _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 TUNE_RECIPE = "tune"
@@ -97,7 +98,7 @@ class TermValues:
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
         ``source``, ``folds``, ``measure`` (by which points are chosen), ``recommended_reduction``,
-        ``recommended_because`` (see :class:`.losses.Recommended`), ``first_ten`` (see
+        ``recommended_because`` (see :class:`..learning.selection.Recommended`), ``first_ten`` (see
         :class:`..learning.validate.Learned`), and ``points``. A point is a dict with its
         ``reduction``; the ``measures`` on held-out queries, beside those of the tuned ``full``
         index, and the mean ``difference`` of each with its interval; what of the ten best is

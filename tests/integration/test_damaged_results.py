@@ -19,7 +19,7 @@ from neural_rankers import save_untrained
 from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError, extract_matrix, load_matrix, make_peer_values, search_index
-from tdv_lucene.embedding.embed import embed_terms, load_term_vectors
+from tdv_lucene.matrix.embed import embed_terms, load_term_vectors
 from tdv_lucene.paper.neural.training import StoredRanker
 from tdv_lucene.values.term_values import TermValues
 

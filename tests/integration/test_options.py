@@ -25,7 +25,7 @@ from lucene_indexes import Doc, Layout, write_index
 from tdv_lucene import TdvError, prune_index
 from tdv_lucene.cli import _group, _options
 from tdv_lucene.cli._groups import leaves
-from tdv_lucene.prior.prior import prior_values_of_index
+from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.progress import ProgressBar
 from tdv_lucene.ranking import PARAMETERS
 

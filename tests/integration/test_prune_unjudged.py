@@ -13,8 +13,8 @@ from oracle import assert_pruned
 from pruning_inputs import read_user_data
 
 from tdv_lucene import TdvError, TermValues, learn_from_index, prune_index, verify_pruned
+from tdv_lucene.learning.prior import Prior, prior_values, settings_for
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
-from tdv_lucene.prior.prior import Prior, prior_values, settings_for
 
 pytestmark = pytest.mark.jvm
 

@@ -21,8 +21,8 @@ from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 import tdv_lucene as tdv
 from tdv_lucene import Index, TdvError
 from tdv_lucene.jvm import rewriter
+from tdv_lucene.learning.prior import prior_values, prior_values_of_index
 from tdv_lucene.plan import FOLDER
-from tdv_lucene.prior.prior import prior_values, prior_values_of_index
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.source import Part
 

@@ -20,9 +20,9 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
 from tdv_lucene.jvm.searcher import field_bytes, make_similarity
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.tiers import Measured, choose
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 

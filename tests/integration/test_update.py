@@ -33,7 +33,6 @@ from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.rewriter import HeldIndex
 from tdv_lucene.jvm.searcher import OpenSearch, make_similarity, open_searched
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER, kinds_of
 from tdv_lucene.pruning import update
 from tdv_lucene.pruning.prune import prune_index
@@ -42,6 +41,7 @@ from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
+from tdv_lucene.values.peers import make_peer_values
 from tdv_lucene.values.term_values import TermValues, tdvs_of_unseen
 from tdv_lucene.vocabulary import ByteStrings
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ...embedding.embed import load_term_vectors
-from ...embedding.term_vectors import latent_semantic_vectors
 from ...errors import TdvError
 from ...evaluation.topics import read_qrels, read_topics
 from ...index.analysis import analysis_of
 from ...index.index import Index
 from ...jvm.analysis import analyze_topics
+from ...matrix.embed import load_term_vectors
 from ...matrix.extract import open_matrix
+from ...matrix.term_vectors import latent_semantic_vectors
 from ...output import Output
 from ...progress import Progress, silent
 from ...searching.search import RUN

@@ -19,15 +19,15 @@ import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 
-from ...embedding.term_vectors import TermVectors
 from ...errors import TdvError
 from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
 from ...matrix.term_document_matrix import TermDocumentMatrix, TokenSequences
+from ...matrix.term_vectors import TermVectors
 from ...output import Output
 from ...progress import Progress, silent
 from ...ranking import SearchParameters
-from ...ranking.bm25 import bm25_idf
+from ...ranking.functions import bm25_idf
 from ...simulation.problem import Problem
 from ...simulation.retrieval import Queries
 from ...store import NUMBER, check_content, check_files, load_array, read_manifest, save_array

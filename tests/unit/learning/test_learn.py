@@ -11,15 +11,16 @@ from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
 
 import tdv_lucene.learning.train as training
 from tdv_lucene import TdvError, learn_term_values
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.evaluation.significance import t_test
 from tdv_lucene.learning.config import Recipe
+from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.scale import (
     KEPT_OVERLAP,
     RANKING_SCALES,
     best_ranking_scale,
     faithful_scale,
 )
+from tdv_lucene.learning.selection import recommend
 from tdv_lucene.learning.train import (
     Network,
     Trained,
@@ -30,13 +31,12 @@ from tdv_lucene.learning.train import (
     train,
 )
 from tdv_lucene.learning.validate import held_out_choice
-from tdv_lucene.prior.prior import Prior
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.simulation.retrieval import MEASURES
 from tdv_lucene.simulation.scoring import term_values
-from tdv_lucene.values.losses import recommend
 from tdv_lucene.values.posting_rule import constants_of
 
 SHORT = Recipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking import Statistics
-from tdv_lucene.ranking.bm25 import Bm25
+from tdv_lucene.ranking.functions import Bm25
 from tdv_lucene.ranking.postings import LengthNorm, PostingCut, stays
 from tdv_lucene.simulation.collection import apply_values, correct_idf, keep_postings
 from tdv_lucene.simulation.problem import Problem, PrunedByFold, TermScores

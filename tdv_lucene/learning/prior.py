@@ -3,7 +3,7 @@
 It is a readable file beside this module, made by ``scripts/bench/prior.py``. It holds the search's
 parameters, the first-position boost, and the paper's network over statistics that mean the same
 everywhere, standardised on each collection. It has no word vectors: on unknown collections they
-gain nothing. :func:`prior_values` makes TDVs from nothing else; :mod:`..learning.learn` starts
+gain nothing. :func:`prior_values` makes TDVs from nothing else; :mod:`.learn` starts
 from it.
 """
 

@@ -14,12 +14,8 @@ from small_problem import make_collection, make_matrix
 
 from tdv_lucene import TdvError, learn_term_values, load_matrix
 from tdv_lucene.cli.learn import print_points
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.train import choose, term_features
-from tdv_lucene.matrix.term_document_matrix import NormKind
-from tdv_lucene.matrix.term_statistics import standard_statistic
-from tdv_lucene.prior.prior import (
+from tdv_lucene.learning.prior import (
     KINDS,
     PRIOR_FILE,
     Prior,
@@ -28,10 +24,14 @@ from tdv_lucene.prior.prior import (
     reduction_for,
     settings_for,
 )
+from tdv_lucene.learning.selection import TOO_FEW
+from tdv_lucene.learning.train import choose, term_features
+from tdv_lucene.matrix.term_document_matrix import NormKind
+from tdv_lucene.matrix.term_statistics import standard_statistic
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.scoring import term_values
-from tdv_lucene.values.losses import TOO_FEW
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 RUN = Path(__file__).parents[3] / "scripts" / "bench" / "runs" / "2026-11-24-prior"

@@ -15,13 +15,13 @@ import numpy as np
 from ..analysis import DEFAULT, Analysis
 from ..errors import TdvError
 from ..index.index import Index
-from ..matrix.extract import open_matrix
-from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from .config import LSA, MIN_DOC_FREQ, TRAIN, EmbedConfig
-from .files import WordVectors, read_word_vectors
+from .extract import open_matrix
+from .term_document_matrix import TermDocumentMatrix
 from .term_vectors import KIND, TermVectors, latent_semantic_vectors
+from .vector_files import WordVectors, read_word_vectors
 
 _log = logging.getLogger(__name__)
 _EPOCHS = 3
@@ -43,8 +43,8 @@ def embed_terms(
     ----------
     config, options
         How to make them: a :class:`EmbedConfig`, or its options by name. ``vectors`` other
-        than ``"lsa"`` and ``"train"`` is a file (see :func:`.files.read_word_vectors`), whose words
-        are matched to terms by the index's analyzer.
+        than ``"lsa"`` and ``"train"`` is a file (see :func:`.vector_files.read_word_vectors`),
+        whose words are matched to terms by the index's analyzer.
 
     Raises
     ------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,16 +12,18 @@ import numpy as np
 from ..analysis import STOP_WORDS
 from ..errors import TdvError
 from ..index.index import Index
+from ..matrix.config import OfMatrix
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import residual_idf
+from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import ANY_MODEL, SearchParameters, ranking_function
-from ..ranking.bm25 import bm25_idf
-from ..values.posting_rule import REDUCTIONS, make_posting_rule, rule_length_norm
-from ..values.term_values import KIND, TermValues, unvalidated_values
-from .config import PeersConfig
+from ..ranking import ANY_MODEL, Parameter, SearchParameters, ranking_function
+from ..ranking.functions import bm25_idf
+from ..ranking.parameters import Parameters, options_of
+from .posting_rule import REDUCTIONS, make_posting_rule, rule_length_norm
+from .term_values import KIND, TermValues, unvalidated_values
 
 CARMEL_K = 10
 """The rank that Carmel's epsilon version protects."""
@@ -168,6 +171,19 @@ def unlearned_values(
         model=suits if of_weights else ANY_MODEL, parameters=parameters,
         recipe={"name": name, "about": PEERS[name]}, seed=seed,
     )  # fmt: skip
+
+
+def _recorded(each: Parameter) -> str:
+    return f"{each.title} that the index records."
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeersConfig(
+    OfMatrix, Seed, OfField, Overwrite, Parameters, numbers=options_of(_recorded, flag=PYTHON_ONLY)
+):
+    """Options of :func:`tdv_lucene.make_peer_values`."""
+
+    EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",)),)
 
 
 def make_peer_values(
