@@ -17,7 +17,6 @@ from ..index.index import Index
 from ..index.shards.survey import ShardedIndex, open_index
 from ..matrix.embed import load_term_vectors
 from ..matrix.extract import open_matrix
-from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import model_for
@@ -28,7 +27,7 @@ from ..values.term_values import KIND, TermValues
 from .config import LearnConfig, Recipe
 from .learn import learn_term_values
 from .log import values_by_log
-from .pool import Extent, Search, fitting_pool, search_lucene, search_shards, within
+from .pool import Extent, fitting_pool, search_lucene, search_shards, within
 from .prior import prior_values, prior_values_of_index, with_network
 
 _log = logging.getLogger(__name__)
@@ -112,7 +111,6 @@ def values_from_index(
 
     weights = index.holds_weights(config.field)
     model = model_for(weights, config.model, f"the field '{config.field}' of {index}")
-    config = replace(config, model=model)
     recipe = _recipe(config)
     if isinstance(index, ShardedIndex):
         analysed = index.analysed
@@ -140,8 +138,21 @@ def values_from_index(
             search = search_shards(index, *how)
         else:
             search = search_lucene(index, *how)
-        learned = _learn(counts, asked, recipe, config, search, progress)
-        if asked.qrels is not None:
+        given: dict[str, Any] = {
+            "seed": config.seed, "pool": config.pool, "memory": config.memory_bytes,
+            "search": search, "remove_query": config.remove_query, "progress": progress,
+        }  # fmt: skip
+        if asked.qrels is None:  # the log chooses of these reductions
+            prior = prior_values(counts, model=model, lead=recipe.lead, reductions=CORRECTED_AT)
+            learned = values_by_log(prior, counts, asked.topics, **given)
+        else:
+            vectors = None
+            if config.vectors is not None:
+                vectors = load_term_vectors(config.vectors, counts, asked.analysis, progress)
+            learned = learn_term_values(
+                counts, asked.topics, asked.qrels, model=model, recipe=recipe, vectors=vectors,
+                parameters=config.parameters, measure=config.measure, **given,
+            )  # fmt: skip
             grades = [asked.qrels[name] for name in asked.texts]
             mean, documents = learned.points[0]["full"]["nDCG@5"], counts.documents
             if note := note_on_chance(mean, grades, documents, f"{index}", f"{qrels} for {topics}"):
@@ -155,35 +166,6 @@ def values_from_index(
             said = {**learned.manifest, "analysis": as_record(analysed.analysis)}
             learned = replace(learned, manifest=said)
         yield with_network(learned, index)
-
-
-def _learn(
-    counts: TermDocumentMatrix,
-    asked: _Questions,
-    recipe: Recipe,
-    config: LearnConfig,
-    search: Search,
-    progress: Progress,
-) -> TermValues:
-    how: dict[str, Any] = {
-        "seed": config.seed, "pool": config.pool, "memory": config.memory_bytes,
-        "search": search, "remove_query": config.remove_query, "progress": progress,
-    }  # fmt: skip
-    if asked.qrels is None:
-        values = prior_values(
-            counts,
-            model=config.model,
-            lead=recipe.lead,
-            reductions=CORRECTED_AT,  # of which the log chooses
-        )
-        return values_by_log(values, counts, asked.topics, **how)
-    vectors = None
-    if config.vectors is not None:
-        vectors = load_term_vectors(config.vectors, counts, asked.analysis, progress)
-    return learn_term_values(
-        counts, asked.topics, asked.qrels, model=config.model, recipe=recipe, vectors=vectors,
-        parameters=config.parameters, measure=config.measure, **how,
-    )  # fmt: skip
 
 
 class _Questions(NamedTuple):

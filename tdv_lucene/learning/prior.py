@@ -65,29 +65,17 @@ _RARITY, _MEAN_WEIGHT, _DROPPED = 0.25, 12.0, 0.6
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the prior for one ranking function.
-
-    Attributes
-    ----------
-    parameters : SearchParameters
-    boost : FirstPositionBoost or None
-        None if the index has no positions, or they do not help.
-    slope : float
-        How far TDVs may differ from their mean, within [0, 1].
-    scale : float
-        The factor of TDVs before frequencies are rounded, where much is dropped (see
-        :meth:`scale_at`). TF-IDF ranks better with one far below 1, which leaves most frequencies
-        at 1, since it counts every occurrence in full.
-    reduction : float or None
-        The share of the postings to drop by default. None if some known query set loses by these
-        settings alone, or documents are too short: without judgements the index is left
-        ``AS_IT_IS``.
-    """
+    """Settings of the prior for one ranking function."""
 
     parameters: SearchParameters
-    boost: FirstPositionBoost | None
-    slope: float
+    boost: FirstPositionBoost | None  # None if the index has no positions, or they do not help
+    slope: float  # How far TDVs may differ from their mean, within [0, 1]
+    # The factor of TDVs before frequencies are rounded, where much is dropped (see
+    # :meth:`scale_at`). TF-IDF ranks better with one far below 1, which leaves most frequencies at
+    # 1, since it counts every occurrence in full.
     scale: float
+    # The share of the postings to drop by default. None if some known query set loses by these
+    # settings alone, or documents are too short: without judgements the index is left ``AS_IT_IS``.
     reduction: float | None
 
     def scale_at(self, reduction: float) -> float:

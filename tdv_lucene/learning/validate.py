@@ -33,26 +33,17 @@ from .scale import ScaleChoice, Tradeoff
 from .selection import FIRST_TEN, Recommended, recommend, smallest_level
 
 _ANYTHING = (-1.0, 1.0)
-"""The interval of a difference between measures if the queries have no spread to estimate one."""
+"""The interval of a difference if the queries have no spread to estimate one."""
 
 
 class FullIndex(NamedTuple):
-    """The full index with its best parameters.
+    """The full index with its best parameters."""
 
-    Attributes
-    ----------
-    measured : float64[Q, measures]
-        Each query's measures, with the parameters that are best for the *other* folds' queries. A
-        log's are ``MEASURES``; those of judged queries have ``JUDGED`` at the end.
-    parameters : SearchParameters
-        Those that are best for all queries.
-    visited : float
-        Postings in the lists of a query's terms, mean over the queries.
-    """
-
+    # float64[Q, measures]: each query's measures, with the parameters that are best for the *other*
+    # folds' queries. A log's are ``MEASURES``; those of judged queries have ``JUDGED`` at the end.
     measured: np.ndarray
-    parameters: SearchParameters
-    visited: float
+    parameters: SearchParameters  # Those that are best for all queries
+    visited: float  # Postings in the lists of a query's terms, mean over the queries
 
 
 def measure_full(
@@ -60,8 +51,7 @@ def measure_full(
 ) -> FullIndex:
     """Tune the full index on the ``queries`` that tune the pruned one, and measure every query.
 
-    Here the best parameters are taken however small their gain (see :mod:`..evaluation.tuning`),
-    while a pruned index needs more to change its own.
+    Here the best parameters are taken, however small their gain (see :mod:`..evaluation.tuning`).
     """
     full = problem.full
 
@@ -83,51 +73,31 @@ def measure_full(
 
 
 def mean_visited(problem: Problem, statistics: Statistics) -> float:
-    """Return the mean over the queries of the postings in the lists of their terms.
-
-    An exhaustive search visits all of them, one that skips visits some of them.
-    """
+    """Return the mean over the queries of the postings in the lists of their terms."""
     queries = problem.queries
     visited = row_sums(lists_left(statistics)[queries.terms], np.diff(queries.indptr))
     return float(visited.sum() / max(1, len(queries)))
 
 
 class Learned(NamedTuple):
-    """The result of a recipe.
+    """The result of a recipe."""
 
-    Attributes
-    ----------
-    problem : Problem
-        With the parameters that were chosen.
-    final : TermScores
-    points : list of dicts, see :class:`tdv_lucene.values.term_values.TermValues`
-    folds : list of dicts
-        Each fold's stop, and its held-out measures at every reduction beside the full index's.
-    full : dict
-        The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
-        ``dictionary_bytes`` and the postings ``visited``, as the points have them.
-    recommended : Recommended
-        By the points; with too few queries the prior's reduction.
-    first_ten : dict or None
-        The ``reduction`` for those who show the first answers and no more, and what to expect of
-        it as ``choice`` has it; None if that drops no more than is recommended.
-    choice : dict or None
-        See :func:`held_out_choice`.
-    moved : dict or None
-        How far learning left the prior, and what that gained; None if it began without.
-    tradeoff : Tradeoff or None
-        The trade-off that the queries chose; None if there was no choice.
-    """
-
-    problem: Problem
+    problem: Problem  # With the parameters that were chosen
     final: TermScores
     points: list[dict[str, Any]]
+    # Each fold's stop, and its held-out measures at every reduction beside the full index's
     folds: list[dict[str, Any]]
+    # The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
+    # ``dictionary_bytes`` and the postings ``visited``, as the points have them
     full: dict[str, Any]
-    recommended: Recommended
+    recommended: Recommended  # By the points; with too few queries the prior's reduction
+    # The ``reduction`` for those who show the first answers and no more, and what to expect of it
+    # as ``choice`` has it; None if that drops no more than is recommended
     first_ten: dict[str, Any] | None
-    choice: dict[str, Any] | None
+    choice: dict[str, Any] | None  # See :func:`held_out_choice`
+    # How far learning left the prior, and what that gained; None if it began without
     moved: dict[str, Any] | None = None
+    # The trade-off that the queries chose; None if there was no choice
     tradeoff: Tradeoff | None = None
 
 
@@ -143,9 +113,8 @@ def validate_points(
     """Measure the ``learned`` index at every reduction, for all queries and by fold.
 
     Every query is measured with the training of the fold it is held out of, on the integer index
-    that pruning would write at the point's scale, and searched with parameters that it had no part
-    in choosing. Differences are from ``full``. ``measure`` and ``prior_reduction`` are for
-    :func:`.selection.recommend`.
+    that pruning would write at the point's scale. Differences are from ``full``. ``measure`` and
+    ``prior_reduction`` are for :func:`.selection.recommend`.
     """
     problem, folds = learned.problem, learned.folds
     plain, judged = problem.full.plain, full.measured.shape[1] > len(MEASURES)
@@ -170,7 +139,7 @@ def validate_points(
         points.append(
             {
                 "reduction": reduction,
-                "unit": learned.unit,
+                "unit": "posting",
                 "removed": chosen.entry["removed"],
                 "posting_bytes": chosen.entry["posting_bytes"],
                 "dictionary_bytes": chosen.entry["dictionary_bytes"],
@@ -227,12 +196,8 @@ def held_out_choice(
     Luck favours the point that the queries ``choose``, so their mean is too high. Here each fold is
     measured at the point that the other folds choose. Both this mean and that of other
     queries vary, so the interval ``ci95`` is wider than that of a ``mean`` by the square root of
-    two. None for a single fold.
-
-    Parameters
-    ----------
-    differences
-        For each point float64[Q, measures], of held-out queries from the full index.
+    two. None for a single fold. ``differences`` has float64[Q, measures] for each point, of
+    held-out queries from the full index.
     """
     if len(folds) < 2:  # of a log, or of a single query: nobody else could choose
         return None

@@ -16,24 +16,13 @@ LEAST_K1 = 0.1
 
 
 class Statistics(NamedTuple):
-    """Collection statistics after the term values have been applied.
+    """Collection statistics after the term values have been applied."""
 
-    Attributes
-    ----------
-    doc_freq : float[...]
-        Documents with the term. A positive term value does not change it.
-    total_term_freq : float[...]
-        Sum over the collection of S' of the term.
-    doc_count : float[]
-        Documents with at least one term (Lucene's N).
-    total_tokens : float[]
-        Sum of S'.
-    """
-
+    # float[...]: documents with the term. A positive term value does not change it.
     doc_freq: Array
-    total_term_freq: Array
-    doc_count: Array
-    total_tokens: Array
+    total_term_freq: Array  # float[...]: sum over the collection of S' of the term
+    doc_count: Array  # float[]: documents with at least one term (Lucene's N)
+    total_tokens: Array  # float[]: sum of S'
 
     @property
     def avg_doc_len(self) -> Array:
@@ -49,39 +38,24 @@ class Statistics(NamedTuple):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a ranking function; options, checks, tuning and records derive from it.
+    """A parameter of a ranking function; options, checks, tuning and records derive from it."""
 
-    Attributes
-    ----------
-    name
-        In manifests, records and, as an option, on the command line.
-    title
-        For people.
-    anserini, lucene
-        Defaults of searchers: Anserini's and Pyserini's; Lucene's, and of what is built on it.
-    legal, holds
-        Its legal values in words, and whether a finite number is one.
-    grid
-        Values that tuning tries, besides an index's own.
-    scaled
-        Whether it grows with the scale of frequencies, so that the ranking stays.
-    width, linear
-        Its typical difference between collections: as it is, or of its logarithm.
-    help
-        Of its option, verb first; by default to set it.
-    """
-
-    name: str
-    title: str
+    name: str  # In manifests, records and, as an option, on the command line
+    title: str  # For people
+    # anserini, lucene: Defaults of searchers: Anserini's and Pyserini's; Lucene's, and of what is
+    # built on it
     anserini: float
     lucene: float
+    # legal, holds: Its legal values in words, and whether a finite number is one
     legal: str
     holds: Callable[[float], bool]
-    grid: tuple[float, ...]
+    grid: tuple[float, ...]  # Values that tuning tries, besides an index's own
+    # Whether it grows with the scale of frequencies, so that the ranking stays
     scaled: bool = False
+    # width, linear: Its typical difference between collections: as it is, or of its logarithm
     width: float = 0.5
     linear: bool = False
-    help: str = ""
+    help: str = ""  # Of its option, verb first; by default to set it
 
     @property
     def is_tuned(self) -> bool:

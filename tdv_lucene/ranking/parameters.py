@@ -27,21 +27,12 @@ from .functions import (
 
 @dataclass(frozen=True)
 class Baking:
-    """BM25's parameters in a field's norms, for a searcher with other ones.
+    """BM25's parameters in a field's norms, for a searcher with other ones."""
 
-    Attributes
-    ----------
-    held : (k1, b)
-        The parameters to rank with, for frequencies as stored.
-    searched : (k1, b)
-        The searcher's.
-    average_length : float or None
-        Tokens of a document of the whole, if the index is a shard or was written already; else it
-        is counted.
-    """
-
-    held: tuple[float, float]
-    searched: tuple[float, float]
+    held: tuple[float, float]  # (k1, b): the parameters to rank with, for frequencies as stored
+    searched: tuple[float, float]  # (k1, b): the searcher's
+    # Tokens of a document of the whole, if the index is a shard or was written already; else it is
+    # counted
     average_length: float | None = None
 
     def describe(self) -> dict[str, float]:
@@ -69,20 +60,11 @@ class Baking:
 
 
 class Tiers(NamedTuple):
-    """A field with few postings that finds documents; the whole one ranks the first of them.
+    """A field with few postings that finds documents; the whole one ranks the first of them."""
 
-    Attributes
-    ----------
-    whole : str
-        The field that ranks.
-    hot : str
-        The field that finds.
-    depth : int
-        How many documents the whole field scores; 0 for none, which is a search of ``hot`` alone.
-    """
-
-    whole: str
-    hot: str
+    whole: str  # The field that ranks
+    hot: str  # The field that finds
+    # How many documents the whole field scores; 0 for none, which is a search of ``hot`` alone
     depth: int
 
 

@@ -36,24 +36,13 @@ _STRETCH = 1 << 13
 
 
 class PostingFormat(NamedTuple):
-    """A postings format of Lucene.
+    """A postings format of Lucene."""
 
-    Attributes
-    ----------
-    block : int
-        Postings packed together; those after the last full block of a list are variable bytes.
-    bit_sets : bool
-        Whether dense blocks of documents are stored as bit sets.
-    block_overhead : float
-        Bytes of a full block for skipping over it, besides its impacts.
-    impact_levels : float
-        Impacts of several blocks together, as a share of those of single blocks.
-    """
-
+    # Postings packed together; those after the last full block of a list are variable bytes
     block: int
-    bit_sets: bool
-    block_overhead: float
-    impact_levels: float
+    bit_sets: bool  # Whether dense blocks of documents are stored as bit sets
+    block_overhead: float  # Bytes of a full block for skipping over it, besides its impacts
+    impact_levels: float  # Impacts of several blocks together, as a share of those of single blocks
 
     def with_positions(self) -> PostingFormat:
         """Return the format of fields with positions, to which blocks skip (measured: wiki165k)."""

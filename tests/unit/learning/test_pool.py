@@ -21,7 +21,6 @@ from tdv_lucene.learning.pool import (
     Extent,
     fitting_pool,
     learning_bytes,
-    pool_size,
     search_matrix,
     searched,
 )
@@ -203,11 +202,9 @@ def test_learning_from_a_pool_tells_so_and_gives_every_term_a_value(collection):
 
 
 def test_the_size_of_a_pool():
-    assert pool_size(POOLED_FROM, None) == 0
-    assert pool_size(POOLED_FROM + 1, None) == POOL
-    assert pool_size(10**7, 0) == 0
-    assert pool_size(1000, 300) == 300
-    assert pool_size(1000, 1000) == 0
+    asked = [(POOLED_FROM, None), (POOLED_FROM + 1, None), (10**7, 0), (1000, 300), (1000, 1000)]
+    sizes = [fitting_pool(Extent(1, number, number), pool, None) for number, pool in asked]
+    assert sizes == [0, POOL, 0, 300, 0]
 
 
 LARGE = Extent(terms=1_000_000, documents=2_000_000, postings=300_000_000)

@@ -180,7 +180,7 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     weights = rng.uniform(0.3, 1.6, len(matrix.vocabulary)).astype(np.float32)
     rule, priority = make_rule(matrix, 0.2)
     rule = correct_idf(rule, matrix, (0.0, 0.5), "bm25", 0.9)
-    scores = TermScores(weights, priority, rule)
+    scores = TermScores(weights, rule)
     left, collection = PrunedByFold.in_one_fold(problem, scores, reduction).prune(scale)
 
     tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)
