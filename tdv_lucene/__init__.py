@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .index.config import InspectConfig as InspectConfig
     from .index.index import Index as Index
     from .index.inspection import inspect_index as inspect_index
-    from .index.shards.finding import find_shards as find_shards
     from .jvm.analysis import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
     from .learning.config import TermValuesConfig as TermValuesConfig
@@ -50,6 +49,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .pruning.update import update_index as update_index
     from .pruning.update import watch_index as watch_index
     from .pruning.verify import verify_pruned as verify_pruned
+    from .report.reading import read_report as read_report
     from .searching.baseline_tuning import tune_parameters as tune_parameters
     from .searching.config import SearchConfig as SearchConfig
     from .searching.config import TuneConfig as TuneConfig
@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .searching.search import search_index as search_index
     from .searching.tune import tune_index as tune_index
     from .source import Source as Source
+    from .source import find_shards as find_shards
     from .timing.latency import LatencyPlan as LatencyPlan
     from .values.peers import PeersConfig as PeersConfig
     from .values.peers import make_peer_values as make_peer_values
@@ -78,7 +79,6 @@ _MODULES = {
     "index.config": "BuildConfig InspectConfig",
     "index.index": "Index",
     "index.inspection": "inspect_index",
-    "index.shards.finding": "find_shards",
     "jvm.analysis": "analyze",
     "learning.config": "LearnConfig TermValuesConfig",
     "learning.from_index": "learn_from_index",
@@ -93,11 +93,12 @@ _MODULES = {
     "pruning.prune": "prune_index",
     "pruning.update": "update_index watch_index",
     "pruning.verify": "verify_pruned",
+    "report.reading": "read_report",
     "searching.baseline_tuning": "tune_parameters",
     "searching.config": "SearchConfig TuneConfig",
     "searching.search": "open_searcher search_index",
     "searching.tune": "tune_index",
-    "source": "Source",
+    "source": "Source find_shards",
     "timing.latency": "LatencyPlan",
     "values.posting_rule": "OperatingPoint",
     "values.term_values": "TermValues",

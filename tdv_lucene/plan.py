@@ -22,17 +22,20 @@ import numpy as np
 from .errors import TdvError
 from .ranking import Baking
 from .ranking.postings import Boost, LengthNorm, PostingCut, describe_boost, read_boost
+from .store import check_format
 from .vocabulary import ByteStrings, StrPath, Vocabulary
 
 FOLDER = "tdv-plan"
 """Inside the index's folder."""
 FORMAT = 1
+"""From 1.0 on (``FORMATS.md``)."""
 LONGEST = 32
 """Bytes from which on unseen terms count as equally long."""
 
 _WRONG = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
-_REMEDY = "prune the source again, or copy the whole folder of the index"
+_AGAIN = "prune the source again"
+_REMEDY = f"{_AGAIN}, or copy the whole folder of the index"
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,11 +218,7 @@ class Plan:
         folder = Path(index) / FOLDER
         try:
             saved = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-            if saved["format"] != FORMAT:
-                raise TdvError(
-                    f"the plan of {index} has format {saved['format']}, and this version reads "
-                    f"{FORMAT}: prune the source again"
-                )
+            check_format(f"the plan of {index}", saved["format"], FORMAT, _AGAIN)
             read = [
                 FieldPlan.load(folder / f"{number}.npz", field)
                 for number, field in enumerate(saved["fields"])

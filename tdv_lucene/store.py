@@ -26,9 +26,26 @@ MANIFEST = "manifest.json"
 NUMBER = (int, float)
 """The types of a number in a manifest."""
 FORMAT = 2
-"""The format of all results. Those of development versions before it are refused."""
+"""The format of all folders with a manifest, from 1.0 on (``FORMATS.md``)."""
 _LOCK = "write.lock"
 _PACKAGES = ("tdv-lucene", "pyserini", "jax", "optax", "numpy", "scipy", "gensim", "trectools")
+
+
+def check_format(what: str, found: Any, known: int, remedy: str) -> None:
+    """Refuse a format of ``what`` that this version does not read.
+
+    Raises :class:`TdvError`, which names a newer format, and for any other the ``remedy``.
+    """
+    if type(found) is int and found > known:
+        raise TdvError(
+            f"{what} has format {found}, and this tdv-lucene reads up to {known}: install a newer "
+            f"tdv-lucene, or {remedy}"
+        )
+    if type(found) is not int or found != known:
+        raise TdvError(
+            f"{what} has format {found!r}, which only development versions before 1.0 wrote; this "
+            f"one reads {known}: {remedy}"
+        )
 
 
 def save_array(path: Path, array: np.ndarray) -> None:
@@ -110,11 +127,7 @@ def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> di
     if not isinstance(manifest, dict) or manifest.get("kind") != kind:
         found = manifest.get("kind") if isinstance(manifest, dict) else type(manifest).__name__
         raise TdvError(f"{folder} holds '{found}', expected '{kind}': make one with '{made_by}'")
-    if manifest.get("format") != FORMAT:
-        raise TdvError(
-            f"{folder} was made by a development version of tdv-lucene: make it again with "
-            f"'{made_by}'"
-        )
+    check_format(str(folder), manifest.get("format"), FORMAT, f"make it again with '{made_by}'")
     return manifest
 
 

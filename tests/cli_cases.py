@@ -26,7 +26,7 @@ from lucene_indexes import (
 from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli import _group
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli.common import leaves
 from tdv_lucene.matrix.embed import embed_terms
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.output import Output
@@ -70,7 +70,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "values": ("values", "postings"),
     "field": ("contents", "title"),
     "query": ("quick fox", "term", "index of documents", "zebra"),
-    "max_bytes": ("25MB", "900", "1kB"),
+    "max_bytes": ("25MB", "9kB", "900"),
     "scale": ("auto", "4", "0.5"),
     "models": ("bm25", "tfidf"),
     "neural": ("drmm", "all"),
@@ -84,7 +84,26 @@ VALUES: dict[str, tuple[str, ...]] = {
     "latency_budget_seconds": ("0.2",),
     "folds": ("2", "5"),
     "b": ("0", "0.4", "1"),
+    "search_as": ("anserini", "lucene", "recorded", "0.9,0.4"),
+    "fidelity": ("0", "0.5"),
+    "max_terms": ("1", "1000"),
+    "stopwords": ("none",),
+    "language": ("en",),
+    "analyzer": ("org.apache.lucene.analysis.core.WhitespaceAnalyzer",),
+    "id_field": ("id",),
 }
+WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "prune": (
+        ("values",), ("values", "reduction"), ("values", "reduction", "tf"),
+        ("values", "max_bytes"),
+        ("values", "reduction", "tiers"), ("values", "reduction", "tiers", "depth"),
+        ("values", "queries", "tiers", "fidelity"),
+        ("reduction",), ("reduction", "tiers"), ("expect",), (),
+    ),
+}  # fmt: skip
+"""Options that go together: what is to go well has those of one way, and none of another's."""
+UNLIKELY = {"field", "scheduler", "pretokenized", "analyzer", "language", "stemmer", "stopwords"}
+"""Most lines are refused with them, for what indexes record or for not being of shards."""
 ALWAYS = {"compare": ["--latency-budget", "0.2"]}
 _POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
 NUMBERS = ("0", "-1", "1", "3", "0.5", "1e308", "-1e-9", "nan", "inf", "99999999999999999999", "")
@@ -134,7 +153,8 @@ def make_home(home: Path) -> None:
     topics = {f"q{i}": " ".join(text.split()[:3]) for i, text in enumerate(TINY_TEXTS)}
     lines = [f"{qid}\t{text}\n" for qid, text in topics.items()]
     (home / "topics.tsv").write_text("".join(lines))
-    (home / "log.tsv").write_text("".join(f"again-{line}" for line in lines) + "".join(lines))
+    log = [f"{again}-{line}" for again in range(3) for line in lines]
+    (home / "log.tsv").write_text("".join(log))
     (home / "qrels.txt").write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(len(topics))))
     (home / "words.vec").write_text("3 2\nquick 0.1 0.2\nindex 0.3 0.1\nterm 0.2 0.2\n")
     search_index(home / "index", topics, home / "run")
@@ -169,7 +189,7 @@ class _Maker:
         names = [name for name in COMMANDS if name not in ENDLESS]
         name = rng.choices(names, [WEIGHTS.get(n, 4) for n in names])[0]
         self._command = name
-        wrongness = 1.0 if name in LONG else rng.choice([0, 0, 0.1, 0.3])
+        wrongness = 1.0 if name in LONG else rng.choice([0, 0, 0, 0.1, 0.3])
         words = [*name.split(), *self._options(name, wrongness), *ALWAYS.get(name, [])]
         if name == "index":
             words += self._flags_of_anserini(wrongness)
@@ -182,16 +202,19 @@ class _Maker:
 
     def _global(self, wrongness: float) -> list[str]:
         words = ["-v"] if self._rng.random() < 0.1 else []
-        if self._rng.random() < 0.05:
+        if self._rng.random() < 0.02:
             words += ["--heap", self._rng.choice(["300m", "1k", "x", "", "100000g"])]
         return words
 
     def _options(self, name: str, wrongness: float) -> list[str]:
         rng, words = self._rng, []
-        for option in COMMANDS[name].params:
-            if not isinstance(option, click.Option):
-                continue
-            wanted = rng.random() < (1 - wrongness / 5 if self._needed(option) else 0.2)
+        options = [option for option in COMMANDS[name].params if isinstance(option, click.Option)]
+        chosen = self._chosen(name, options) if wrongness < 0.2 else None
+        for option in options:
+            if self._needed(option):
+                wanted = rng.random() < 1 - wrongness / 5
+            else:
+                wanted = option.name in chosen if chosen is not None else rng.random() < 0.2
             if option.name == "plot" and rng.random() < 0.7:
                 continue
             if not wanted and option.name != "output":
@@ -199,12 +222,23 @@ class _Maker:
             if option.is_flag:
                 words.append(rng.choice([*option.opts, *option.secondary_opts]))
                 continue
-            for _ in range(rng.choice([1, 1, 1, 1, 2]) if option.multiple else 1):
+            times = [1] if option.name in ("index", "values") and wrongness < 0.2 else [1, 1, 1, 2]
+            for _ in range(rng.choice(times) if option.multiple else 1):
                 values = [self._value(option, wrongness) for _ in range(option.nargs)]
                 words += [rng.choice(option.opts), *values]
         if rng.random() < wrongness / 10:
             words.append(rng.choice(["--bogus", "extra", *WORDS]))
         return words
+
+    def _chosen(self, name: str, options: list[click.Option]) -> set[str]:
+        """Few of the options that a command can do without: many exclude each other."""
+        ways = WAYS.get(name, ((),))
+        of_ways = {option for way in ways for option in way} | UNLIKELY
+        others = [option.name for option in options if option.name not in of_ways]
+        few = {option for option in others if self._rng.random() < 1.5 / len(options)}
+        if self._rng.random() < 0.1:
+            few.add(self._rng.choice(sorted(UNLIKELY)))
+        return {*self._rng.choice(ways), *few}
 
     @staticmethod
     def _needed(option: click.Option) -> bool:
@@ -232,7 +266,7 @@ class _Maker:
     def _file(self, name: str, wrong: bool) -> str:
         rng = self._rng
         if not wrong:
-            chosen = rng.choice(ODD[name]) if name in ODD and rng.random() < 0.3 else name
+            chosen = rng.choice(ODD[name]) if name in ODD and rng.random() < 0.2 else name
             return str(self._home / chosen)
         others = sorted(path.name for path in self._home.iterdir())
         return rng.choice([self._copy_damaged, self._copy_damaged, self._copy_damaged,

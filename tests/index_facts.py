@@ -7,7 +7,7 @@ from typing import Any
 
 from tdv_lucene import Analysis, Index, Source
 from tdv_lucene.index import analysis
-from tdv_lucene.index.field_analysis import FieldAnalysis
+from tdv_lucene.index.analysis import FieldAnalysis
 from tdv_lucene.index.parameters import recorded_parameters as parameters_of
 from tdv_lucene.ranking import SearchParameters
 

@@ -11,7 +11,7 @@ import pytest
 
 import tdv_lucene
 from tdv_lucene.cli import _group
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli.common import leaves
 from tdv_lucene.demo.words import NEXT_STEPS
 
 ROOT = Path(__file__).parent.parent

@@ -24,22 +24,80 @@ import argparse
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from impact_collections import BM25, KINDS, as_impacts, make_impacts, write_index
+from impact_collections import (
+    BM25,
+    KINDS,
+    QueryData,
+    as_impacts,
+    make_impacts,
+    read_query_sets,
+    write_index,
+)
 from impact_peers import PEERS, Peer, Postings, estimated_bytes
-from impact_queries import QueryData, read_query_sets
-from impact_tables import DEPTHS, FULL, OURS, TIMED, markdown
-from results import write_run
+from results import machine, markdown_table, write_run
 from sources import Sources
 
 from tdv_lucene import compare_indexes, extract_matrix, learn_from_index, prune_index
 from tdv_lucene.matrix.extract import open_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix, load_matrix
 from tdv_lucene.simulation.retrieval import MEASURES, QueryPostings, evaluate, make_queries
+
+SHOWN = ("nDCG@5", "nDCG@10", "R@1000")
+FULL, OURS, TIMED = "full", "ours", "max_ratio"
+DEPTHS = ("top10", "top1000")
+
+
+def markdown(raw: Mapping[str, Any]) -> str:
+    """Both tables of each kind of weights, and how long the steps took."""
+    about = raw["about"]
+    parts = [f"# Impact indexes of {about['collection']}", machine()]
+    for kind in KINDS:
+        rows = [*_rows(raw, kind)]
+        columns = [f"{name}: {', '.join(SHOWN)}" for name in about["sets"]]
+        if rows:
+            parts += [f"## {kind}", markdown_table(["method", "dropped", "MB", *columns], rows)]
+        timed = [*_timed(raw, kind)]
+        if timed:
+            parts += ["ms a query, mean, and times as fast as full; nDCG@10 by `compare`.",
+                      markdown_table(["", "MB", *about["sets"]], timed)]  # fmt: skip
+    steps = [[label, f"{seconds:,.0f}"] for label, seconds in raw["seconds"].items()]
+    return "\n\n".join([*parts, "## Steps", markdown_table(["step", "seconds"], steps)]) + "\n"
+
+
+def _rows(raw: Mapping[str, Any], kind: str) -> Iterator[list[str]]:
+    """By share: ours, then the peers of its bytes."""
+    known = {name: raw["rows"].get(f"{kind}: {name}", []) for name in (FULL, OURS, *PEERS)}
+    for share in (None, *raw["about"]["shares"]):
+        for name, rows in known.items():
+            for row in rows:
+                if row["share"] == share:
+                    cells = [", ".join(f"{of[m]:.3f}" for m in SHOWN)
+                             for of in row["measured"].values()]  # fmt: skip
+                    yield [name, f"{row['dropped']:.1%}", _megabytes(row["bytes"]), *cells]
+
+
+def _timed(raw: Mapping[str, Any], kind: str) -> Iterator[list[str]]:
+    found = {name: raw["latency"].get(f"{kind}: {name}") for name in raw["about"]["sets"]}
+    if not all(found.values()):
+        return
+    for measure in (*DEPTHS, "nDCG@10"):
+        for each in (FULL, OURS, TIMED):
+            cells = []
+            for of in found.values():
+                times = f" (x{of[FULL][measure] / of[each][measure]:.2f})"
+                cells.append(f"{of[each][measure]:.3f}" + (times if measure in DEPTHS else ""))
+            size = next(iter(found.values()))[each]["bytes"]
+            yield [f"{measure}: {each}", _megabytes(size), *cells]
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.3g}"
+
 
 SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 _FILES = ("impact.md", "impact.json")

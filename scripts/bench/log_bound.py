@@ -9,7 +9,7 @@ dropped say (see ``tdv_lucene/learning/log.py``). Each half of a query set is a 
         [--prior-run DIR] [--only cranfield ...]
 
 ``--work`` holds the indexes and matrices (see ``prior_collections.py``). Collections that
-``RUN/raw.json`` has are not measured again. ``prior_reduction.py`` chooses by it how much the prior
+``RUN/raw.json`` has are not measured again. ``prior_settings.py`` chooses by it how much the prior
 drops.
 """
 
@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from prior_collections import QUERY_SETS, ROWS, Judged, read_collection, source_of, text_of
-from prior_reduction import bearable
-from prior_settings import left_out_parser, prior_without
+from prior_settings import bearable, left_out_parser, prior_without
 from results import machine, markdown_table, write_run
 
 from tdv_lucene.evaluation.significance import t_test

@@ -1,7 +1,6 @@
 """The ``tdv-lucene`` command: parse, call the stage function, print.
 
-A command lives in the module of its name, which is imported only when it is run: ``--help`` answers
-at once.
+The module of a command is imported only when it is run: ``--help`` answers at once.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..errors import TdvError, free_space
 from ..interruption import caught, check, exit_status, was_asked
 from ..report.wording import shortened, visible
 from ..version import __version__
-from ._groups import LazyGroup
+from .common import LazyGroup
 
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST = 300  # characters of a defect's message
@@ -27,26 +26,28 @@ _KEPT = "\n\t"  # of what would act on a terminal
 _log = logging.getLogger(__name__)
 
 _COMMANDS = {
-    "index": "Index a collection with Anserini's IndexCollection.",
-    "inspect": "Show what an index holds, and whether it can be pruned.",
-    "extract": "Write a field's term-document matrix as NumPy arrays.",
-    "embed": "Make word vectors for an index's terms.",
-    "learn": "Learn TDVs from judged queries.",
-    "peers": "Write the TDVs of a pruning method that learns nothing, to compare with.",
-    "prune": "Write a smaller index, with TDVs from learn or the built-in prior.",
-    "tune": "Copy an index so that default BM25 ranks as with tuned k1 and b.",
-    "verify": "Check a pruned index against its source, posting by posting.",
-    "update": "Make a pruned index follow its source, which has changed.",
-    "search": "Search topics and write a TREC run.",
-    "export": "Export a field as one file that other engines read.",
-    "compare": "Compare indexes: effectiveness, size and latency.",
-    "explain": "Show what pruning did to one query.",
-    "env": "Print the shell variables that plain Pyserini needs.",
-    "paper": "Run the experiment of the paper and its neural re-rankers.",
-    "doctor": "Show what is installed, and what is wrong with it.",
-    "demo": "Run the whole job on a demonstration collection.",
+    "index": (".indexes", "Index a collection with Anserini's IndexCollection."),
+    "inspect": (".indexes", "Show what an index holds, and whether it can be pruned."),
+    "extract": (".indexes", "Write a field's term-document matrix as NumPy arrays."),
+    "embed": (".indexes", "Make word vectors for an index's terms."),
+    "learn": (".learn", "Learn TDVs from judged queries."),
+    "peers": (".learn", "Write the TDVs of a pruning method that learns nothing, to compare with."),
+    "prune": (".prune", "Write a smaller index, with TDVs from learn or the built-in prior."),
+    "tune": (".prune", "Copy an index so that default BM25 ranks as with tuned k1 and b."),
+    "verify": (".prune", "Check a pruned index against its source, posting by posting."),
+    "update": (".prune", "Make a pruned index follow its source, which has changed."),
+    "search": (".search", "Search topics and write a TREC run."),
+    "export": (".indexes", "Export a field as one file that other engines read."),
+    "compare": (".search", "Compare indexes: effectiveness, size and latency."),
+    "explain": (".search", "Show what pruning did to one query."),
+    "env": (".installation", "Print the shell variables that plain Pyserini needs."),
+    "paper": (
+        "tdv_lucene.paper.commands",
+        "Run the experiment of the paper and its neural re-rankers.",
+    ),
+    "doctor": (".installation", "Show what is installed, and what is wrong with it."),
+    "demo": (".search", "Run the whole job on a demonstration collection."),
 }
-_ELSEWHERE = {"paper": "tdv_lucene.paper.commands"}
 
 
 class _Commands(LazyGroup):
@@ -61,7 +62,7 @@ class _Commands(LazyGroup):
             raise RuntimeError(f"a file ended before it should ({error})") from error
 
 
-@click.group(cls=_Commands, helps=_COMMANDS, package=__name__, elsewhere=_ELSEWHERE)
+@click.group(cls=_Commands, table=_COMMANDS)
 @click.version_option(__version__, prog_name="tdv-lucene")
 @click.option(
     "--heap", metavar="SIZE",

@@ -1,14 +1,17 @@
-"""``tdv-lucene learn``."""
+"""Commands that make TDVs: learn, peers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from ..learning.config import FEWEST_QUERIES, LearnConfig
 from ..learning.selection import ABOVE, MOST_LOST, NO_RECALL, RECALL, TOO_FEW, doubts, most_loss_of
 from ..ranking import MODELS, ranking_function
-from . import _options as options
+from ..values.peers import PEERS, PeersConfig
+from . import common as options
 
 if TYPE_CHECKING:
     from ..values.term_values import TermValues
@@ -22,7 +25,7 @@ _UNMOVED = 1e-4  # of TDVs in the mean: rounding
 @options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.output_option("the TDVs to this folder")
 @options.scheduler_option
-def command(as_json: bool, **arguments: Any) -> None:
+def learn(as_json: bool, **arguments: Any) -> None:
     """Learn term discrimination values (TDVs) from judged queries.
 
     A TDV says how well a term separates relevant documents from others; 'prune' weights term
@@ -295,3 +298,39 @@ def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
         f"Changed from the prior {name}: {', '.join(changes)}. Gain on out-of-fold queries: "
         f"{gain:+.4f} of {prior['gain']['measure']}{between}."
     )
+
+
+_HELP = """Write the TDVs of a peer: a pruning method that learns nothing, to compare with.
+
+\b
+What each drops first:
+{}
+
+All TDVs are 1. Pass the folder to 'prune --tdv'. Add --tf original to keep positions.
+"""
+
+
+@options.command(
+    "peers",
+    config=PeersConfig,
+    help=_HELP.format("\n".join(f"  {name:<15} {about}" for name, about in PEERS.items())),
+)
+@options.index_option
+@options.option(
+    "--name", type=click.Choice([*PEERS]), required=True, metavar="NAME", help="Choose the peer."
+)
+@options.output_option("the TDVs to this folder")
+def peers(as_json: bool, **arguments: object) -> None:
+    from ..values.peers import make_peer_values
+
+    values = options.run(make_peer_values, **arguments)
+    manifest = values.manifest
+    shown = {
+        "output": arguments["output"],
+        "name": manifest["recipe"]["name"],
+        "about": manifest["recipe"]["about"],
+        "field": manifest["field"],
+        "terms": len(values.vocabulary),
+        "postings": int(values.doc_freq.sum()),
+    }
+    options.show(shown, as_json)

@@ -1,18 +1,20 @@
-"""``tdv-lucene prune``."""
+"""Commands that write an index: prune, tune, update, verify; and advice on searching it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
 
-from ..pruning.config import PruneConfig
+from ..pruning.config import PruneConfig, UpdateConfig, VerifyConfig
 from ..pruning.reports import FieldReport, PruneReport
-from ..ranking import MODELS, ranking_function
+from ..ranking import DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, RankingFunction, ranking_function
+from ..searching.config import TuneConfig
 from ..values.posting_rule import constants_of
-from . import _options as options
-from ._advice import UNKNOWN, how_to_search, said_of_log, said_of_tiers
+from . import common as options
+from .common import percent
 
 _AS_ASKED = 0.01  # thresholds are those of whole per cents
 _FACTS = (
@@ -29,7 +31,7 @@ _FACTS = (
 )
 @options.output_option("the pruned index to this folder")
 @options.scheduler_option
-def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
+def prune(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index. Never changes the source.
 
     Drops the least useful postings (a posting records one term's occurrence in one document), and
@@ -53,7 +55,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         used = (
             "recommended reduction" if report["model"] in MODELS else "default reduction of peers"
         )
-        share = options.percent(report["requested_reduction"])
+        share = percent(report["requested_reduction"])
         click.echo(f"\nUsed the {used}: {share} (pass --reduction for another)")
     if chosen is not None and "log" in chosen:
         click.echo(f"\n{said_of_log(chosen)}")
@@ -97,10 +99,10 @@ def _reduction(field: FieldReport) -> str:
     """Return what was dropped, and the share asked for where that differs: the index has changed
     since learning, has few postings, or was pruned with --min-doc-freq."""
     dropped, asked = field["reduction"], field["requested_reduction"]
-    told = options.percent(dropped)
+    told = percent(dropped)
     if abs(dropped - asked) < _AS_ASKED:
         return told
-    return f"{told} ({options.percent(asked)} asked for)"
+    return f"{told} ({percent(asked)} asked for)"
 
 
 def _validated(chosen: Mapping[str, Any]) -> str:
@@ -110,13 +112,13 @@ def _validated(chosen: Mapping[str, Any]) -> str:
         if name in chosen["full"]
     )
     loss, measure = chosen["loss"], chosen["measure"]
-    found = f"loses {options.percent(loss)} of {measure}"
+    found = f"loses {percent(loss)} of {measure}"
     if loss <= 0:
-        found = f"loses no {measure} (+{options.percent(-loss)})"
+        found = f"loses no {measure} (+{percent(-loss)})"
     return (
-        f"\nReduction {options.percent(chosen['reduction'])} is the largest within "
-        f"{options.percent(chosen['max_loss'])}. It {found}, at most "
-        f"{options.percent(max(0, chosen['loss_at_most']))} (95 % interval). "
+        f"\nReduction {percent(chosen['reduction'])} is the largest within "
+        f"{percent(chosen['max_loss'])}. It {found}, at most "
+        f"{percent(max(0, chosen['loss_at_most']))} (95 % interval). "
         f"Cross-validated: {figures}"
     )
 
@@ -132,3 +134,244 @@ def _fidelity(model: str, measured: dict[str, float]) -> str:
             f"with this rounding. {lists}"
         )
     return f"\nRounded against unrounded frequencies, as learned: {agreement}. {lists}"
+
+
+@options.command("tune", config=TuneConfig)
+@options.shards_option
+@options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
+@options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
+@options.output_option("the index to this folder")
+@options.scheduler_option
+def tune(as_json: bool, **arguments: Any) -> None:
+    """Copy an index so that default BM25 ranks as with tuned k1 and b. Drops nothing.
+
+    Only norms change. Frequencies, positions and stored fields stay as they are. Tunes on --topics
+    and --qrels. Without them, uses the parameters of the built-in prior, learned on other judged
+    collections.
+    """
+    from ..searching.tune import tune_index
+
+    report = options.run(tune_index, **arguments)
+    if as_json:
+        options.show(report, as_json)
+        return
+    shown = {
+        "output": report["output"],
+        "field": report["field"],
+        "learned_from": report["learned_from"],
+        "documents_with_terms": report["documents_with_terms"],
+        "bytes_before": report["bytes_before"],
+        "bytes": report["bytes"],
+    }
+    tuned = report["baked"] or {}
+    options.show({**shown, **{f"tuned {name}": value for name, value in tuned.items()}}, as_json)
+    options.show_network(report)
+    click.echo(how_to_search(report))
+
+
+@options.command("verify", config=VerifyConfig)
+@options.shards_option
+@options.scheduler_option
+@options.pruned_option("Check this index, which 'prune' wrote from --index.")
+def verify(as_json: bool, **arguments: Any) -> None:
+    """Check a pruned index against its source, posting by posting.
+
+    The pruned index holds the plan by which it was pruned. If they differ, prints the first
+    difference and exits with status 1.
+    """
+    from ..pruning.verify import verify_pruned
+
+    found = options.run(verify_pruned, **arguments)
+    if as_json:
+        options.show(found, as_json)
+    elif found["equal"]:
+        options.say(
+            f"{arguments['pruned']} equals {arguments['index']}, pruned as recorded: "
+            f"{found['postings']:,} postings in {found['documents']:,} documents were compared."
+        )
+    else:  # how far it came says nothing
+        options.say(f"{arguments['pruned']} differs from {arguments['index']}, pruned as recorded:")
+        options.show(found["difference"], as_json)
+    if not found["equal"]:
+        sys.exit(1)
+
+
+_COUNTS = ("segments", "segments_added", "segments_dropped", "deletions")
+_DRIFTED = 3
+
+
+@options.command("update", config=UpdateConfig)
+@options.pruned_option("Update this index, which 'prune' wrote.")
+@options.scheduler_option
+@options.option(
+    "--index",
+    metavar="INDEX",
+    callback=options.folder_or_shards,
+    help="Name the source index, if it was moved.  [default: the path that 'prune' recorded]",
+)
+@options.option(
+    "--watch", is_flag=True, help="Keep running, and update after each commit to the source."
+)
+def update(as_json: bool, watch: bool, **arguments: Any) -> None:
+    """Make a pruned index follow its source, which has changed.
+
+    Updates the index in place, in one commit: prunes segments added to the source, drops segments
+    it no longer has, and applies deletions. Programs that have the index open keep the old state
+    until they refresh. Says when to learn again. --watch goes on after a commit that it refuses;
+    stop it with Ctrl-C.
+    """
+    from ..interruption import obey
+    from ..pruning.update import update_index, watch_index
+
+    if not watch:
+        report = options.run(update_index, **arguments)
+        _say(report, as_json)
+        if report["exceeded"]:
+            sys.exit(_DRIFTED)
+        return
+    options.run(watch_index, on_update=lambda report: _say(report, as_json), **arguments)
+    obey()  # Ctrl-C is how to stop it, and no error
+    if not as_json:
+        click.echo("Stopped.")
+
+
+def _say(report: dict[str, Any], as_json: bool) -> None:
+    """Print at once what was done."""
+    if as_json:
+        options.show(report, as_json)
+    elif "refused" in report:
+        options.show({"updated": f"no: {report['refused']}"}, as_json)
+    else:
+        why = "the drift is too much" if report["exceeded"] else "the source has no new commit"
+        shown = {"updated": report["updated"] or f"no, {why}"}
+        if report["updated"]:
+            dropped = percent(report["reduction"])
+            asked = percent(report["requested_reduction"] or 0)
+            shown |= {name: report[name] for name in _COUNTS}
+            if report["segments_foreign"]:
+                shown["segments_foreign"] = f"{report['segments_foreign']:,} of those dropped"
+            if report["segments_dropped"]:  # what was deleted there is just not written again
+                shown["deletions"] = f"{report['deletions']:,} in segments that stayed"
+            shown |= {"dropped": f"{dropped} of the postings ({asked} asked for)"}
+        options.show(shown | _drift(report["drift"]), as_json)
+        if report["drift"]["is_due"]:
+            click.echo("\nThe index has changed much since learning: learn and prune again.")
+    sys.stdout.flush()
+
+
+def _drift(drift: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "documents": f"{drift['documents']:,} ({drift['documents_learned']:,} at learning)",
+        "mean_length": f"{drift['mean_length']:.1f} ({drift['mean_length_learned']:.1f})",
+        "moved": f"{percent(drift['moved'])} of the postings, to other terms",
+        "unseen_terms": f"{drift['unseen_terms']:,}, with "
+        f"{percent(drift['unseen_postings'])} of the postings",
+    }
+
+
+def how_to_search(report: PruneReport) -> str:
+    """Return how other programs must search it: with the model that was validated."""
+    model, search = report["model"], report["search"]
+    if report["norm_kind"] == "accurate":
+        return _by_exact_lengths(model, search)
+    if model not in MODELS:  # any will do
+        functions = map(ranking_function, MODELS)
+        return _to_be_told([each for each in functions if not each.of_weights], search)
+    function = ranking_function(model)
+    if function.flags(search) is None:
+        return (
+            "\nSearch it with 'tdv-lucene search', which reads this from the index, or with "
+            "tdv_lucene.open_searcher(...)."
+        )
+    told = ", ".join(f"{name} {search[name]:g}" for name in function.parameters)
+    for searcher, defaults in NAMED_DEFAULTS.items():
+        if all(search[name] == defaults[name] for name in function.parameters):
+            return (
+                f"\nSearch it like any other index: {function.title} with {searcher.title()}'s "
+                f"default parameters ({told}) ranks as learned.{_beyond(report)}"
+            )
+    if report["baked"] is not None:
+        return f"\nSearch it with {function.title}, {told}.{_beyond(report)}"
+    return _to_be_told([function], search)
+
+
+UNKNOWN = (
+    "\nWhether ranking improves depends on what your users ask, which no index shows.\n"
+    "To find out, pass a query log (--queries), or run 'learn' with judged queries."
+)
+"""What is known of an index that was pruned without queries."""
+
+
+def said_of_log(chosen: Mapping[str, Any]) -> str:
+    """What a log's queries return after the reduction that was chosen by it."""
+    log, kept, most = chosen["log"], chosen["kept"], chosen["loss_at_most"]
+    dropped = "Drops nothing: no larger reduction is within"
+    if chosen["reduction"] > 0:
+        dropped = f"Drops {percent(chosen['reduction'])} of the postings: the most within"
+    return (
+        f"{dropped} {percent(chosen['max_loss'])}.\n"
+        f"By {log['queries']:,} queries, against the re-weighted index with nothing dropped: loses "
+        f"at most {percent(max(0, most))} of nDCG@5 if its first answers are the only relevant "
+        "ones (95 % interval).\n"
+        f"Of its ten best answers {percent(kept['10'])} are among the first ten, "
+        f"{percent(kept['100'])} among the first 100, {percent(kept['1000'])} among the first "
+        "1,000. Only judgements tell which changes are losses."
+    )
+
+
+def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
+    """What two tiers return of the whole field's answers, if a log was asked."""
+    if tiers is None:
+        return (
+            "\nHow much of the whole field's answers both tiers return was not measured: pass a "
+            "query log (--queries)."
+        )
+    low, high = (percent(bound) for bound in tiers["fidelity_ci95"])
+    return (
+        f"\nThe hot field drops {percent(tiers['reduction'])} of the postings; of the documents "
+        f"that it finds the whole one ranks {tiers['ranked']:.0f} a query (margin "
+        f"{tiers['margin']:g}, at most {tiers['depth']}).\n"
+        f"Over {tiers['queries']:,} queries both return {percent(tiers['fidelity'])} of the whole "
+        f"field's ten best documents ({low} to {high}, 95 % interval), and another first answer to "
+        f"{percent(tiers['first_changed'])} of them.\n"
+        f"A search stops at {tiers['visits']:,.0f} postings, in the whole field alone at "
+        f"{tiers['visits_whole']:,.0f}."
+    )
+
+
+def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float]) -> str:
+    """Return the flags of ranking functions for Pyserini and Anserini."""
+    flags = [given for function in functions if (given := function.flags(search)) is not None]
+    pyserini, anserini = ("    ".join(parts) for parts in zip(*flags))
+    return (
+        "\nPass these parameters at search ('tdv-lucene search' reads them from the index):\n"
+        f"  Pyserini  {pyserini}\n  Anserini  {anserini}"
+    )
+
+
+def _by_exact_lengths(model: str, search: Mapping[str, float]) -> str:
+    told = (
+        "\nIts norms are exact lengths (-bm25.accurate), which most searchers misread as bytes. "
+        "Search it with 'tdv-lucene search' or tdv_lucene.open_searcher(...)"
+    )
+    if model in MODELS and model != DEFAULT_MODEL:
+        return f"{told}."
+    k1, b = search["k1"], search["b"]
+    return f"{told},\nor with Anserini's -bm25.accurate -bm25.k1 {k1:g} -bm25.b {b:g}."
+
+
+def _beyond(report: PruneReport) -> str:
+    """Return a warning if documents are too short or too long for exact norms."""
+    norms = report["norms"]
+    if norms is None or not norms["beyond"]:
+        return ""
+    return (
+        f"\n{norms['beyond']:,} documents are too short or too long for exact norms: their length "
+        f"norm is off by {percent(norms['mean_off'])} on average and "
+        f"{percent(norms['largest_off'])} at most. "
+        + (
+            "A larger --scale helps short documents."
+            if report["tf"] == "scaled"
+            else "For short documents pass --search-as K1,B with a smaller K1 (1 - B)."
+        )
+    )

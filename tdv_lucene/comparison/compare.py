@@ -15,14 +15,15 @@ from ..index.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import Measured, Rankings, render_page
+from ..report.reading import FILE, FORMAT
 from ..searching.baseline_tuning import tune_listed
 from ..timing import latency as timing
 from ..timing.latency import Latency, QueryTerms, TimedIndex
-from . import content
+from . import results as content
 from .config import CompareConfig
+from .explain import describe_terms, trade_off
 from .inputs import Compared, FilePair, QuerySet, System, open_alike, pairs_to_test, read_inputs
 from .results import Results, rankings_to_show, search_all
-from .term_changes import describe_terms, trade_off
 
 KIND = "comparison"
 
@@ -70,7 +71,7 @@ def compare_indexes(
           queries with another first answer, and ``hot_bytes``. NAME-whole and NAME-hot are the
           same index searched in one tier.
         - ``tuning``, ``parameters``, ``versions``, ``machine``.
-        - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.term_changes`),
+        - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.explain`),
           and of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``.
 
     Raises
@@ -119,6 +120,7 @@ def _compare(
         searched = {name: system.index for name, system in systems.items()}
         words = [timing.look_up_terms(searched, one.topics, **asked) for one in sets]
         report = {
+            "format": FORMAT,
             "indexes": {n: content.sizes(found, field) for n, found in compared.found.items()},
             **content.effectiveness(results, pairs_to_test(systems), config.seed),
             **content.latencies(latency),
@@ -195,7 +197,7 @@ def _write_files(
 ) -> None:  # fmt: skip
     """Write the folder of a comparison except its runs and the latencies as measured."""
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    (folder / FILE).write_text(text + "\n", encoding="utf-8")
     endings = [_ending(results, result.queries) for result in results]
     for result, ending in zip(results, endings):
         _write_per_query(folder / f"per_query{ending}.tsv", result.evaluations)

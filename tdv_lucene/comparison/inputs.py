@@ -14,8 +14,7 @@ from typing import Any
 from ..errors import TdvError
 from ..evaluation import topics as reading
 from ..evaluation.topics import Qrels, Topics
-from ..index.analysis import analysis_of, refuse_different
-from ..index.field_analysis import FieldAnalysis
+from ..index.analysis import FieldAnalysis, analysis_of, refuse_different
 from ..index.index import Index
 from ..index.inspection import inspect_index
 from ..index.parameters import recorded_parameters

@@ -1,8 +1,12 @@
-"""Results of the systems on each query set: runs, their values, and the rankings to show."""
+"""Results of a comparison: runs and measures, the content of ``report.json``, and notes on what to
+know before trusting it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,18 +20,318 @@ from ..evaluation.measures import (
     evaluate_run,
     judged_share,
     measure_run,
+    note_on_chance,
     parse_measure,
 )
-from ..evaluation.runs import Run, compare_rankings, share_names
-from ..evaluation.topics import Qrels
+from ..evaluation.runs import Run, compare_rankings, overlap, share_names
+from ..evaluation.significance import compare_all_paired
+from ..evaluation.topics import Qrels, Topics, note_on_missing, note_on_own_documents
 from ..index.index import Index
-from ..jvm.searcher import stored_texts
+from ..index.parameters import note_on_norms
+from ..index.queries import note_on_nothing_found, notes_on_query_terms
+from ..jvm.searcher import describe_java, field_bytes, known_documents, stored_texts
 from ..output import Output
 from ..report.page import Rankings
 from ..report.wording import shortened
+from ..searching.listing import Listing, note_on_duplicates
 from ..searching.search import RUN, Searched, search_with
-from ..timing.latency import DEPTH
-from .inputs import QuerySet, System
+from ..store import versions
+from ..timing.latency import DEPTH, Latency
+from .inputs import Compared, QuerySet, System, notes_on_strangers, pairs_to_test
+
+RULES = {
+    "average": "over all topics with a relevant document; no answer counts 0",
+    "measures": "ir-measures, as trec_eval: gain = grade, discount = log2(rank + 1), equal scores "
+    "by id, the higher first; beyond the first four, no answer counts the measure's default",
+    "p_value": "two-tailed paired t-test, Bonferroni over the comparisons made; p_randomisation: "
+    "randomisation test of the mean, corrected alike",
+    "effect_size": "Cohen's d_z, large-sample 95 % interval",
+    "intervals": "ci95 is of one comparison by itself; ci95_corrected, which tables and plots "
+    "show, has level 1 - .05 / comparisons, as p_value is corrected; of latency they are not",
+    "rank_effects": "against the first index, all topics it answers: overlap of the top 10, "
+    "rank-biased overlap (p = 0.9), Kendall's tau of documents in both top-100",
+    "latency": "one thread, no query cache; without analysis and stored fields; every index was "
+    "searched by all queries and warm-up rounds before; median over rounds, then mean and "
+    "percentiles over queries; first query set",
+    "postings": "at which a search stops, counted in a pass of its own; those skipped inside a "
+    "block that was decoded do not count",
+}
+"""Rules by which the numbers were made, for the page."""
+
+
+def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
+    """Return the sizes of an index; postings, terms and tokens are those of the field."""
+    of_field = next(f for f in found["fields"] if f["name"] == field)
+    return {
+        "folder": Path(found["path"]).name,
+        **{key: found[key] for key in ("commit", "bytes", "bytes_by_kind")},
+        **{key: of_field[key] for key in ("postings", "terms", "tokens")},
+        "documents": found["documents"],
+    }
+
+
+def effectiveness(
+    results: Sequence[Results], pairs: Sequence[tuple[str, str]], seed: int
+) -> dict[str, Any]:
+    """Return measures, counts and rank effects of all query sets; the first one's also on top."""
+    number = _comparisons(results, pairs)
+    query_sets = {
+        result.queries.label: {
+            "measures": _measures(result.evaluations, pairs, number, seed),
+            "queries": _count_queries(result),
+            "judged": result.judged,
+            "rank_effects": result.rank_effects,
+        }
+        for result in results
+    }
+    return {**query_sets[results[0].queries.label], "query_sets": query_sets}
+
+
+def _comparisons(results: Sequence[Results], pairs: Sequence[tuple[str, str]]) -> int:
+    """Return the number of tests made together: every pair, measure and query set."""
+    measures = next(iter(results[0].evaluations.values())).values
+    return len(pairs) * len(measures) * len(results)
+
+
+def _measures(
+    evaluations: Mapping[str, Evaluation], pairs: Sequence[tuple[str, str]], number: int, seed: int
+) -> dict[str, Any]:
+    means = {name: evaluation.means() for name, evaluation in evaluations.items()}
+    keys = [(m, *pair) for m in next(iter(evaluations.values())).values for pair in pairs]
+    values = [(evaluations[b].values[m], evaluations[t].values[m]) for m, b, t in keys]
+    tests: dict[str, list[dict[str, Any]]] = {}
+    for (measure, *pair), found in zip(keys, compare_all_paired(values, number, seed=seed)):
+        named = dict(zip(("baseline", "treatment"), pair))
+        tests.setdefault(measure, []).append({**named, **found.to_dict()})
+    measures = {}
+    for measure, made in tests.items():
+        of_measure = {name: mean[measure] for name, mean in means.items()}
+        flat = {k: v for k, v in made[0].items() if k not in ("baseline", "treatment")}
+        measures[measure] = {**of_measure, **flat, "means": of_measure, "tests": made}
+    return measures
+
+
+def _count_queries(results: Results) -> dict[str, Any]:
+    topics, qrels, lost = results.queries.topics, results.queries.qrels, results.without_hits
+    first, second, *others = results.evaluations
+    judged = results.evaluations[first].queries
+    answered = {*judged} - {*lost[first]}
+    emptied_by = {n: [q for q in lost[n] if q in answered] for n in (second, *others)}
+    return {
+        "topics": len(topics),
+        "judged": len(judged),
+        "emptied": len(emptied_by[second]),
+        "emptied_ids": emptied_by[second],
+        "emptied_by": {name: len(ids) for name, ids in emptied_by.items()},
+        "emptied_ids_by": emptied_by,
+        "without_relevant_documents": len(topics) - len(judged),
+        "judged_but_not_asked": len(qrels.keys() - topics.keys()),
+    }
+
+
+def latencies(latency: Latency) -> dict[str, Any]:
+    """Return summaries of every index, with and without skipping."""
+    names = latency.names
+    return {
+        "latency_ms": {name: latency.summary(name) for name in names},
+        "latency_exhaustive_ms": {name: latency.summary(name, exhaustive=True) for name in names},
+        "latency_setup": latency.setup,
+    }
+
+
+def parameters(
+    systems: Mapping[str, System], results: Sequence[Results], field: str
+) -> dict[str, Any]:
+    """Return what the user or the index chose."""
+    query_sets = [result.queries for result in results]
+    return {
+        "model": next(iter(systems.values())).parameters.model,
+        "search": {name: system.parameters.values() for name, system in systems.items()},
+        "tier_of": {n: system.tier_of for n, system in systems.items() if system.tier_of},
+        "query_sets": [one.label for one in query_sets],
+        "shortened": {one.label: one.shortened for one in query_sets if one.shortened is not None},
+        "field": field,
+        "hits": DEPTH,
+        "comparisons": _comparisons(results, pairs_to_test(systems)),
+    }
+
+
+def tiers(systems: Mapping[str, System], results: Results, field: str) -> dict[str, Any]:
+    """Return what is known of each index in two tiers, by the judged queries of a set."""
+    found = {}
+    for name, system in systems.items():
+        in_tiers = system.parameters.tiers
+        if in_tiers is None or system.tier_of is not None or not in_tiers.depth:
+            continue
+        both, whole = (results.best[each] for each in (name, f"{name}-whole"))
+        asked = [query for query in whole if whole[query]]
+        shares = [overlap(whole[q], both[q]) for q in asked]
+        changed = [whole[q][:1] != both[q][:1] for q in asked]
+        hot_bytes = field_bytes(system.index, in_tiers.hot)
+        found[name] = {
+            "hot": in_tiers.hot,
+            "depth": in_tiers.depth,
+            "margin": in_tiers.margin,
+            "fidelity": float(np.mean(shares)) if asked else None,
+            "first_changed": float(np.mean(changed)) if asked else None,
+            "hot_bytes": None if hot_bytes < 0 else hot_bytes,
+        }
+    return found
+
+
+def defaults(systems: Mapping[str, System]) -> dict[str, str]:
+    """Return whose defaults each system is searched with that takes some."""
+    taken = {name: system.parameters.defaults for name, system in systems.items()}
+    return {name: told for name, told in taken.items() if told}
+
+
+def versions_and_machine() -> dict[str, dict[str, Any]]:
+    """Return everything about this machine that can change a number."""
+    java = describe_java()
+    engines = {name: java.pop(name) for name in ("java", "lucene")}
+    software = {**versions(), "python": platform.python_version(), **engines}
+    machine = {"system": platform.platform(), "cores": os.cpu_count(), **java}
+    return {"versions": software, "machine": machine}
+
+
+# notes --------------------------------------------------------------------------------------------
+
+
+def all_notes(
+    compared: Compared, results: Sequence[Results], field: str, listing: Listing
+) -> list[str]:
+    """Return what a reader should know before trusting the numbers."""
+    tuned_on = compared.training.topics if compared.training else {}
+    return [
+        *notes(compared.systems, field),
+        *_notes_on_documents(compared, results, listing.max_passage),
+        *_notes_on_listing(results, listing),
+        *_notes_on_chance(compared, results),
+        *notes_on_tuning(compared.query_sets, tuned_on),
+        *_notes_on_shortening(compared.query_sets),
+        *_notes_on_terms(compared, results, field),
+    ]
+
+
+def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
+    """Return notes on indexes of other sources, models and numbers of documents."""
+    model = next(iter(systems.values())).parameters.model
+    (first, full), *others = [
+        (name, system.index) for name, system in systems.items() if system.tier_of is None
+    ]
+    notes = notes_on_strangers(dict([(first, full), *others]), field)
+    for name, system in systems.items():
+        if note := note_on_norms(f"'{name}'", model, system.index.record(field)):
+            notes.append(note)
+    for name, pruned in others:
+        learned_for = pruned.record(field).learned_for_another(model)
+        if learned_for is not None:
+            notes.append(
+                f"the TDVs of '{name}' were learned for {learned_for}, this comparison ranks with "
+                f"{model}"
+            )
+        if full.documents != pruned.documents:
+            notes.append(
+                f"the indexes hold different numbers of documents: {full.documents:,} "
+                f"('{first}') and {pruned.documents:,} ('{name}')"
+            )
+    if full.deleted:
+        deleted = f"{full.deleted:,} deleted documents"
+        notes.append(f"the postings of '{first}' include those of {deleted}")
+    return notes
+
+
+def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> list[str]:
+    """Return notes on measured queries that the baseline was also tuned on: the same text but for
+    blanks and case, or only the same id."""
+
+    def plain(text: str) -> str:
+        return " ".join(text.casefold().split())
+
+    notes = []
+    texts = {plain(text) for text in tuned_on.values()}
+    for one in query_sets:
+        of_text = {qid for qid, text in one.topics.items() if plain(text) in texts}
+        of_id = (one.topics.keys() & tuned_on.keys()) - of_text
+        of_all = f"of the {len(one.topics):,} queries of '{one.label}'"
+        if of_text:
+            notes.append(
+                f"{len(of_text):,} {of_all} are among those the baseline was tuned on: on them its "
+                "tuned figures are too high"
+            )
+        if of_id:
+            notes.append(
+                f"{len(of_id):,} {of_all} have the id of a tuning query with another text: are "
+                "they variants of one question?"
+            )
+    return notes
+
+
+def _notes_on_shortening(query_sets: Sequence[QuerySet]) -> Iterator[str]:
+    for one in query_sets:
+        if (made := one.shortened) is not None:
+            yield (
+                f"the queries of '{one.label}' ask for their heaviest terms only, which hold "
+                f"{100 * made['query_terms']:g} % of a query's weight: "
+                f"{made['terms_per_query']:.1f} of {made['terms_per_query_before']:.1f} terms on "
+                "average"
+            )
+
+
+def _notes_on_listing(results: Sequence[Results], listing: Listing) -> Iterator[str]:
+    for one in results:
+        for name, duplicates in one.duplicates.items():
+            if note := note_on_duplicates(duplicates, f"'{name}'"):
+                yield note
+        of, qrels = one.queries, one.queries.qrels
+        own = [qid for qid in one.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
+        if note := note_on_own_documents(len(own), len(of.topics), listing.remove_query):
+            yield note
+
+
+def _notes_on_documents(
+    compared: Compared, results: Sequence[Results], passages: bool
+) -> Iterator[str]:
+    """Yield notes on missing documents: an index pruned from the first lacks none that the first
+    retrieves."""
+    first, *others = compared.systems
+    for label, lacking in compared.relevant.items():
+        if note := note_on_missing(*lacking, f"'{label}'", f"'{first}'"):
+            yield note
+    retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
+    for name in others if retrieved else ():
+        known = known_documents(compared.systems[name].index, retrieved, passages)
+        if missing := len(retrieved) - len(set(known)):
+            yield (
+                f"'{name}' is of another collection than '{first}': it lacks {missing:,} of "
+                f"the {len(retrieved):,} documents that '{first}' retrieves"
+            )
+
+
+def _notes_on_chance(compared: Compared, results: Sequence[Results]) -> Iterator[str]:
+    first, *_ = compared.systems
+    documents = compared.systems[first].index.documents
+    for one in results:
+        of, qrels = one.evaluations[first], one.queries.qrels
+        mean, judged = of.means()["nDCG@5"], [qrels[name] for name in of.queries]
+        if note := note_on_chance(mean, judged, documents, f"'{first}'", one.queries.files):
+            yield note
+
+
+def _notes_on_terms(compared: Compared, results: Sequence[Results], field: str) -> Iterator[str]:
+    """Yield notes on query terms that an index lacks though pruning did not drop them, and on query
+    sets that find nothing at all."""
+    texts = [text for one in compared.query_sets for text in one.topics.values()]
+    for name, system in compared.systems.items():
+        index, quoted = system.index, f"'{name}'"
+        if not index.record(field).is_pruned:
+            yield from notes_on_query_terms(index, field, compared.analysed, texts, quoted)
+        for one in results:
+            topics = one.queries.topics
+            if len(one.without_hits[name]) == len(topics):
+                analysed = compared.analysed
+                yield note_on_nothing_found(index, field, analysed, topics.values(), quoted)
+
 
 MOST = 1000
 """Rankings in a page, of all systems and query sets together: about half a megabyte of titles."""

@@ -24,6 +24,14 @@ class JudgedTopics(NamedTuple):
     qrels: Path
 
 
+class DemoCatalogue(NamedTuple):
+    """A folder for JsonCollection of short documents, with judged topics."""
+
+    documents: Path
+    topics: Path
+    qrels: Path
+
+
 @dataclass(frozen=True)
 class DemoCollection:
     """Files of a demonstration collection."""
@@ -41,6 +49,28 @@ class DemoCollection:
             for part in ("train", "test")
         )
         return cls(folder / "documents", train, test, folder / "prior.json")
+
+    def write_catalogue(self, folder: Path) -> DemoCatalogue:
+        """Write titles with one sentence, as shops list goods, and all queries of keywords."""
+        files = DemoCatalogue(folder / "documents", folder / "topics.tsv", folder / "qrels.txt")
+        files.documents.mkdir(parents=True)
+        name = "documents.jsonl"
+        with (
+            open(self.documents / name, encoding="utf-8") as lines,
+            open(files.documents / name, "w", encoding="utf-8") as written,
+        ):
+            for document in map(json.loads, lines):
+                title, sentence, *_ = document["contents"].split("\n")
+                short = {"id": document["id"], "contents": f"{title}\n{sentence}"}
+                written.write(json.dumps(short, ensure_ascii=False) + "\n")
+        for target, sources in (
+            (files.topics, (self.train.topics, self.test.topics)),
+            (files.qrels, (self.train.qrels, self.test.qrels)),
+        ):
+            lines_of = (source.read_text(encoding="utf-8").splitlines(True) for source in sources)
+            kept = [line for some in lines_of for line in some if line.startswith("keywords-")]
+            target.write_text("".join(kept), encoding="utf-8")
+        return files
 
     def titles(self) -> dict[str, str]:
         """Return document id -> title."""

@@ -21,8 +21,10 @@ from ..pruning.prune import prune_index
 from . import DemoConfig
 from .collection import DemoCollection, unpack_wikipedia
 
-VALUES = {"unjudged": "prior-values", "learned": "values"}
+VALUES = {"unjudged": "prior-values", "learned": "values", "tiers": "values"}
 """Pruned index -> the TDVs it is made with."""
+CATALOGUE = "catalogue"
+"""The folder of the short documents: their index, two prunings of it and a report."""
 _MEASURE = "nDCG@5"
 _LATENCY_SECONDS = 10.0
 
@@ -39,9 +41,11 @@ def run_demo(
 
     The folder ``output`` receives ``collection``, ``index``, TDVs made without judgements
     (``prior-values``) and learned from the training topics (``values``), the indexes pruned with
-    them (``unjudged``, ``learned``), ``report``, and a manifest of them all; ``overwrite`` replaces
-    an earlier demonstration, if nothing else was put there. The full index is also searched with k1
-    and b tuned on the training topics. The prior was made without the collection.
+    them (``unjudged``, ``learned``, and ``tiers`` in two tiers), ``report``, and a manifest of them
+    all; ``overwrite`` replaces an earlier demonstration, if nothing else was put there. The full
+    index is also searched with k1 and b tuned on the training topics. The prior was made without
+    the collection. ``catalogue`` has the same of titles with one sentence, which bear no pruning:
+    pruned as ``prune`` chooses, and as much as the others.
 
     Raises :class:`TdvError` when ``output`` exists, and whatever the stages raise.
 
@@ -69,28 +73,54 @@ def run_demo(
         )
         collection = unpack_wikipedia(folder / "collection", progress)
         announce("index: Anserini's IndexCollection")
-        flags = [
-            "-collection", "JsonCollection", "-input", str(collection.documents),
-            "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-storePositions",
-        ]  # fmt: skip
-        build_index(index, flags, progress=progress)
+        _build(collection.documents, index, progress)
         announce("learn: what each term is worth, from other collections and the training queries")
         points = _learn(index, collection, folder, seed, progress)
         announce(_describe_points(points))
-        announce(f"prune, without judgements and as learned: {reduction:.0%} of the postings drop")
+        announce(
+            f"prune: {reduction:.0%} of the postings drop, without judgements, as learned, and as "
+            "learned in two tiers"
+        )
         for name, values in VALUES.items():
             prune_index(
-                index, folder / values, folder / name, reduction=reduction, progress=progress
-            )
-        announce("compare, on the test queries: full, full with k1 and b tuned, and both pruned")
+                index, folder / values, folder / name, reduction=reduction,
+                tiers=name == "tiers", progress=progress,
+            )  # fmt: skip
+        announce("compare, on the test queries: full, full with k1 and b tuned, and all pruned")
         report = compare_indexes(
             index, folder / "unjudged", *collection.test, folder / "report",
-            names=("full", "unjudged"), further_indexes={"learned": folder / "learned"},
+            names=("full", "unjudged"),
+            further_indexes={name: folder / name for name in ("learned", "tiers")},
             tune=tuple(collection.train), seed=seed,
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
+        announce("the same with a catalogue: titles with one sentence, asked by keywords")
+        _compare_catalogue(collection, folder / CATALOGUE, config, progress)
         place.write_manifest({"reduction": reduction, "seed": seed})
     return report
+
+
+def _build(documents: Path, index: Path, progress: Progress) -> None:
+    flags = [
+        "-collection", "JsonCollection", "-input", str(documents),
+        "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-storePositions",
+    ]  # fmt: skip
+    build_index(index, flags, progress=progress)
+
+
+def _compare_catalogue(
+    collection: DemoCollection, folder: Path, config: DemoConfig, progress: Progress
+) -> None:
+    """Prune short documents as ``prune`` chooses and as much as the others, and compare."""
+    files, index = collection.write_catalogue(folder), folder / "index"
+    _build(files.documents, index, progress)
+    for name, reduction in (("default", None), ("forced", config.reduction)):
+        prune_index(index, None, folder / name, reduction=reduction, progress=progress)
+    compare_indexes(
+        index, folder / "default", files.topics, files.qrels, folder / "report",
+        names=("full", "default"), further_indexes={"forced": folder / "forced"},
+        seed=config.seed, latency_budget_seconds=1.0, progress=progress,
+    )  # fmt: skip
 
 
 def _learn(

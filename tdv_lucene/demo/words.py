@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,11 @@ Next, an index of your own. Without judged queries one command is enough:
 
   tdv-lucene prune --index INDEX --output pruned
 
-With judged queries, learn from some and compare on others. Topics are lines of an id, a tab and a
-text, qrels are TREC's:
+With a query log, two tiers keep the first answers. Topics are lines of an id, a tab and a text:
+
+  tdv-lucene prune --index INDEX --tiers --queries LOG.tsv --output tiers
+
+With judged queries (qrels are TREC's), learn from some and compare on others:
 
   tdv-lucene learn --index INDEX --topics TRAIN.tsv --qrels TRAIN.txt --output values
   tdv-lucene prune --index INDEX --tdv values --output pruned
@@ -102,10 +105,12 @@ def _bounds(shown: str) -> str:
     return f" (95 %: {shown})" if shown else ""
 
 
-def kinds_table(report: Path) -> Table:
-    """Return the mean of each kind of query, with which their ids begin."""
+def kinds_table(report: Path, without: Container[str] = ()) -> Table:
+    """Return the mean of each kind of query, with which their ids begin, for all systems but those
+    ``without``."""
     rows = _per_query(report)
-    systems = [column.split(" ", 1)[1] for column in rows[0] if column.startswith(f"{_MEASURE} ")]
+    named = [column.split(" ", 1)[1] for column in rows[0] if column.startswith(f"{_MEASURE} ")]
+    systems = [name for name in named if name not in without]
     by_kind: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in rows:
         by_kind[row["query"].rpartition("-")[0]].append(row)
@@ -116,6 +121,24 @@ def kinds_table(report: Path) -> Table:
         for kind, group in sorted(by_kind.items())
     ]  # fmt: skip
     return Table(f"{_MEASURE} by kind of query", ("", "queries", *systems), lines)
+
+
+def catalogue_table(report: Mapping[str, Any]) -> Table:
+    """Return what pruning does to short documents: as ``prune`` chooses, and forced."""
+    measures = ("nDCG@10", "R@1000")
+    full = report["indexes"]["full"]["postings"]
+    lines = [
+        (name, f"{1 - index['postings'] / full:.0%}", f"{index['bytes']:,}",
+         *(f"{report['measures'][measure]['means'][name]:.4f}" for measure in measures))
+        for name, index in report["indexes"].items()
+    ]  # fmt: skip
+    short, queries = report["indexes"]["full"]["documents"], report["queries"]["judged"]
+    note = (
+        "Where an answer is a title, each posting is one that somebody asks for. By default prune "
+        "drops nothing here; forced to, it loses answers."
+    )
+    title = f"A catalogue: {short:,} titles with one sentence, {queries:,} keyword queries"
+    return Table(title, ("", "dropped", "bytes", *measures), lines, note)
 
 
 def example_tables(collection: DemoCollection, report: Path) -> list[Table]:

@@ -15,7 +15,6 @@ from ..errors import TdvError
 from ..jvm.index import OpenedIndex
 from ..plan import Plan
 from ..source import ID_FIELD, Located, Source
-from .field_analysis import FieldAnalysis
 from .parameters import Searcher
 from .record import CHECKSUM, FieldRecord, WrittenSince, read_records, user_data_of_whole
 
@@ -96,7 +95,7 @@ class Index(Located):
         self.deleted: int = sum(commit["deleted"] for commit in found["commits"])
         self._opened = opened
         self._frequencies: dict[str, str] = {}
-        self.detected: dict[str, FieldAnalysis] = {}
+        self.detected: dict[str, Any] = {}
 
     @classmethod
     @contextmanager

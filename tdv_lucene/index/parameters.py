@@ -132,7 +132,7 @@ def _tiers(index: Described, record: FieldRecord, tier: str, depth: int | None) 
         return None
     if tier == "hot":
         return tiers._replace(depth=0)
-    return tiers if depth is None else tiers._replace(depth=depth)
+    return tiers if depth is None else tiers._replace(depth=depth, margin=0.0)
 
 
 def note_on_norms(index: str, model: str | None, record: FieldRecord) -> str:

@@ -10,11 +10,9 @@ from typing import Literal, TypeAlias
 
 from ..analysis import Analysis
 from ..errors import TdvError
-from ..jvm.analysis import analyze, find_places, most_terms, shorten
-from ..jvm.dictionary import Dictionary, Known
+from ..jvm.analysis import Dictionary, Known, analyze, find_places, most_terms, shorten
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
-from .analysis import candidates
-from .field_analysis import FieldAnalysis
+from .analysis import FieldAnalysis, candidates
 from .index import Index
 from .parameters import Described
 

@@ -234,7 +234,10 @@ class FieldRecord:
     def tiers(self) -> Tiers | None:
         """The field that finds what this one ranks; None where it is searched alone."""
         hot = self.content.get("tiers.hot")
-        return None if hot is None else Tiers(self.field, hot, int(self.content["tiers.depth"]))
+        if hot is None:
+            return None
+        depth, margin = int(self.content["tiers.depth"]), float(self.content["tiers.margin"])
+        return Tiers(self.field, hot, depth, margin)
 
     @property
     def baked(self) -> tuple[float, float] | None:

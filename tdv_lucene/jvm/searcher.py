@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -166,13 +166,17 @@ class OpenSearch:
     analysis: Analysis
     threads: int
     ties_by_id: bool
+    tiers: Tiers | None = None
+
+    def in_tiers(self, tiers: Tiers | None) -> OpenSearch:
+        """Return the search of the same open index in ``tiers``; None for the field alone."""
+        return replace(self, tiers=tiers)
 
     def __call__(self, topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
         """Return so many of the best documents of each topic, in the order of the topics."""
         with TemporaryArrays() as arrays:
             job = java_class("tdvlucene.search.SearchJob")
-            given = self.java, self._queries(topics), hits, self.threads, arrays.folder
-            run_job(job(*given), progress)
+            run_job(job(*self._given(topics, hits), arrays.folder), progress)
             counts, scores, documents, text, ends = map(arrays.read, _ARRAYS)
         found = np.zeros(documents.max(initial=-1) + 1, bool)
         found[documents] = True
@@ -186,13 +190,16 @@ class OpenSearch:
         scores = found.scores.tolist()
         return [Hit(found.ids[at].decode(), score) for at, score in zip(found.documents, scores)]
 
-    def visits(self, topics: Mapping[str, str], hits: int) -> int:
-        """Return at how many postings the searches for all topics stop, without feedback."""
+    def visits(self, topics: Mapping[str, str], hits: int) -> tuple[int, int]:
+        """Return at how many postings the searches for all topics stop, without feedback: in
+        finding documents, and in ranking by a second tier."""
         job = java_class("tdvlucene.search.VisitsJob")
-        return json.loads(run_job(job(self.java, self._queries(topics), hits, self.threads)))
+        first, second = json.loads(run_job(job(*self._given(topics, hits))))
+        return first, second
 
-    def _queries(self, topics: Mapping[str, str]) -> Any:
-        return make_queries(topics, self.field, self.analysis)
+    def _given(self, topics: Mapping[str, str], hits: int) -> tuple[Any, ...]:
+        queries = make_queries(topics, self.field, self.analysis)
+        return self.java, queries, make_tiers(self.tiers), hits, self.threads
 
 
 @contextmanager
@@ -217,8 +224,6 @@ def open_searched(
     given = java_index(index), similarity, make_queries({}, field, analysis)
     with JavaObject("tdvlucene.search.SearchedIndex", *given) as opened:
         java = opened.java
-        if tiers is not None:
-            java.findIn(make_tiers(tiers))
         for name, of in (statistics or {}).items():
             rows = [[term, *map(str, counts)] for term, counts in of.terms.items()]
             java.useStatistics(name, json.dumps(list(map(str, of.counts))), json.dumps(rows))
@@ -226,7 +231,7 @@ def open_searched(
             java.expand(feedback)
         ties_by_id = json.loads(run_job(java, progress))
 
-        yield OpenSearch(java, field, analysis, threads, ties_by_id)
+        yield OpenSearch(java, field, analysis, threads, ties_by_id, tiers)
 
 
 def query_postings(

@@ -14,7 +14,7 @@ from ..errors import TdvError
 from ..evaluation.measures import note_on_chance
 from ..evaluation.topics import drawn, read_qrels, read_topics
 from ..index.index import Index
-from ..index.shards.survey import ShardedIndex, open_index
+from ..index.sharded import ShardedIndex, open_index
 from ..matrix.embed import load_term_vectors
 from ..matrix.extract import open_matrix
 from ..output import Output
@@ -105,8 +105,7 @@ def values_from_index(
     from ..index.analysis import analysis_of
     from ..index.inspection import inspect_index
     from ..index.queries import check_query_terms
-    from ..jvm.analysis import as_record
-    from ..jvm.dictionary import TermsInMemory
+    from ..jvm.analysis import TermsInMemory, as_record
     from ..jvm.index import inspect
 
     weights = index.holds_weights(config.field)

@@ -25,7 +25,7 @@ import numpy as np
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
-from ..index.shards.survey import ShardedIndex
+from ..index.sharded import ShardedIndex
 from ..matrix.shards import select_documents
 from ..matrix.term_document_matrix import Pool, TermDocumentMatrix, row_sums, term_kinds
 from ..progress import Progress, silent
@@ -144,7 +144,7 @@ def search_shards(
     progress: Progress = silent,
 ) -> Search:
     """Return :func:`search_lucene` of an index in shards, by their workers."""
-    from ..index.shards.search import FarShards, look_at_far_shards
+    from ..index.sharded import FarShards, look_at_far_shards
 
     opened: list[FarShards] = []
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..errors import TdvError
 from ..index.index import Index
-from ..index.shards.survey import ShardedIndex, open_index
+from ..index.sharded import ShardedIndex, open_index
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import (

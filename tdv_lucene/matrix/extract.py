@@ -14,8 +14,8 @@ import numpy as np
 from ..arguments import cores
 from ..errors import TdvError
 from ..index.index import Index
-from ..index.shards.survey import ShardedIndex, open_index, survey_shards
-from ..index.shards.workers import open_workers
+from ..index.sharded import ShardedIndex, open_index, survey_shards
+from ..index.workers import open_workers
 from ..output import Output
 from ..progress import Progress, silent
 from ..store import save_array

@@ -23,7 +23,7 @@ import numpy as np
 from ..arguments import cores
 from ..errors import TdvError
 from ..index.index import Index
-from ..index.shards.survey import ShardedIndex
+from ..index.sharded import ShardedIndex
 from ..interruption import check
 from ..progress import Progress, silent
 from ..ranking.postings import Boost

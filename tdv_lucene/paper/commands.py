@@ -6,15 +6,14 @@ from typing import Any
 
 import click
 
-from ..cli import _options as options
-from ..cli._command import HELP_NAMES
+from ..cli import common as options
 from .config import RankerConfig, ReproduceConfig, RerankConfig
 from .neural import RANKERS
 from .published import COLLECTIONS
 
 
-@click.group("paper", context_settings=HELP_NAMES)
-def command() -> None:
+@click.group("paper", context_settings=options.HELP_NAMES)
+def paper() -> None:
     """Run the experiment of the paper and the neural re-rankers it compares with."""
 
 
@@ -86,4 +85,4 @@ def rerank(as_json: bool, **arguments: Any) -> None:
 
 
 for each in (reproduce, ranker, rerank):
-    command.add_command(each)
+    paper.add_command(each)

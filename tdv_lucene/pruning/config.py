@@ -80,13 +80,20 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     )
     depth: int | None = option(
         None,
-        "With --tiers, rank this many of the documents found by the whole field.  [default: chosen "
-        "by --queries, else 100]",
+        "With --tiers, rank at most this many of the documents found by the whole field.  "
+        "[default: 200]",
         metavar="DOCUMENTS", least=1, most=MOST_HITS, group="Two tiers",
+    )  # fmt: skip
+    margin: float | None = option(
+        None,
+        "With --tiers, rank documents that score, in the hot field, at least this share of the "
+        "last of the hits wanted, such as 0.7; 0 ranks as many as --depth allows.  [default: "
+        "chosen by --queries, else 0.6]",
+        metavar="SHARE", check=checked_share, group="Two tiers",
     )  # fmt: skip
     fidelity: float | None = option(
         None,
-        "With --tiers, choose the fastest reduction and depth that return at least this share of "
+        "With --tiers, choose the fastest reduction and margin that return at least this share of "
         "the ten best documents of the whole field, over --queries.  [default: 0.97]",
         metavar="SHARE", check=checked_share, group="Two tiers",
     )  # fmt: skip
@@ -122,7 +129,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     EFFECTS = (
         Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
         Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
-        Effect(("fidelity", "depth"), "tiers", "there is one tier", only=(True,)),
+        Effect(("fidelity", "depth", "margin"), "tiers", "there is one tier", only=(True,)),
         Effect(("max_loss", "max_bytes"), "tiers", "tiers are chosen by fidelity", only=(False,)),
         Effect(("expect",), "tiers", "nothing is lost by it", only=(False,)),
         Effect(("expect",), "values", "TDVs say how much they recommend to drop", only=(None,)),

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..errors import TdvError
-from ..index.analysis import analysis_of, record_to_add
-from ..index.field_analysis import IN_VALUES, FieldAnalysis
+from ..index.analysis import IN_VALUES, FieldAnalysis, analysis_of, record_to_add
 from ..index.index import Index
 from ..index.parameters import Searcher
 from ..index.record import (

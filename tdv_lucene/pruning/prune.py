@@ -13,7 +13,7 @@ from ..arguments import parse_bytes
 from ..errors import TdvError
 from ..index.index import Index
 from ..index.parameters import Searcher
-from ..index.shards.survey import ShardedIndex
+from ..index.sharded import ShardedIndex
 from ..learning.config import LearnConfig
 from ..learning.prior import in_memory, prior_values_of_index
 from ..plan import FieldPlan, Plan

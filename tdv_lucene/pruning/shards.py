@@ -18,8 +18,8 @@ from typing import Any
 from ..errors import TdvError
 from ..index.index import Index
 from ..index.record import ShardRecord
-from ..index.shards.survey import ShardedIndex, open_index
-from ..index.shards.workers import Workers
+from ..index.sharded import ShardedIndex, open_index
+from ..index.workers import Workers
 from ..output import Output, note_finished, remove_abandoned
 from ..plan import Plan
 from ..progress import Progress

@@ -1,9 +1,9 @@
 """Two tiers in one index: a hot field finds documents, the whole one ranks the first of them.
 
-Which share of the postings the hot field drops, and how many documents the whole one ranks, is
-chosen by *fidelity*: the mean share of the whole's ten best documents that the tiers return. No
-judgement is needed for it. All candidates are written once, into an index beside the output, and
-searched there.
+Which share of the postings the hot field drops, and how far behind its best documents the whole
+one still ranks (the *margin*), is chosen by *fidelity*: the mean share of the whole's ten best
+documents that the tiers return. No judgement is needed for it. The hot fields of all reductions are
+written once, into an index beside the output, and searched there.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,7 +22,6 @@ import numpy as np
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
-from ..evaluation.runs import overlap
 from ..evaluation.topics import drawn, read_topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
@@ -38,75 +38,24 @@ from .targets import SearchTarget, target_of
 from .writing import Task, write_index
 
 REDUCTIONS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
-DEPTHS = (20, 50, 100, 200)
-DEPTH = 100
+MARGINS = (0.0, *(round(0.4 + 0.025 * step, 3) for step in range(22)))
+MARGIN = 0.6
 """Where a reduction is given, and nothing measured."""
+DEPTH = 200
 FIDELITY = 0.97
 """The least that is allowed by default."""
 TEN = 10
 FEWEST_QUERIES = 17
-_SCORED, _SECOND_TIER = 2, 400
-"""The work of a posting that is looked up to score a candidate, and of beginning to, in postings
-that the hot field's search stops at: measured on 165,000 articles."""
+MOST_COUNTED = 400
+"""Queries whose postings are counted, to tell which tiers are the fastest."""
+_RANKED = 2.6
+"""The work of a posting that is looked up to rank a document, in postings at which the hot field's
+search stops: measured on 165,000 articles."""
 
 
 def hot_field(field: str) -> str:
     """The name of the field that finds what ``field`` ranks."""
     return f"{field}_hot"
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The answers of two tiers beside those of the whole field alone.
-
-    Attributes
-    ----------
-    reduction : float
-        Share of the postings that the hot field drops.
-    depth : int
-        How many documents the whole field ranks.
-    fidelity, fidelity_ci95
-        Mean share of the whole's ten best documents that the tiers return, and its interval.
-    first_changed : float
-        Share of the queries with another first answer.
-    visits, visits_whole : float
-        Postings a query stops at in both tiers, and in the whole field alone.
-    queries : int
-        Of the log that has answers.
-    cost : float
-        The work of a query, in postings that the first tier stops at.
-    """
-
-    reduction: float
-    depth: int
-    fidelity: float
-    fidelity_ci95: tuple[float, float]
-    first_changed: float
-    visits: float
-    visits_whole: float
-    queries: int
-    cost: float
-
-    @classmethod
-    def of(
-        cls, reduction: float, depth: int, answers: Sequence[tuple[list[bytes], list[bytes]]],
-        visits: float, visits_whole: float, cost: float,
-    ) -> Self:  # fmt: skip
-        """Measure by the best documents of the whole and of the tiers for each query."""
-        shares = np.array([overlap(whole, tiers, TEN) for whole, tiers in answers])
-        off = 1.96 * shares.std(ddof=1) / np.sqrt(len(shares))
-        mean = float(shares.mean())
-        changed = float(np.mean([whole[:1] != tiers[:1] for whole, tiers in answers]))
-        interval = max(0.0, mean - off), min(1.0, mean + off)
-        return cls(
-            reduction, depth, mean, interval, changed, visits, visits_whole, len(shares), cost
-        )
-
-    def describe(self) -> dict[str, Any]:
-        """As JSON."""
-        told = asdict(self)
-        del told["cost"]
-        return {**told, "fidelity_ci95": list(self.fidelity_ci95)}
 
 
 def decide_tiers(
@@ -144,6 +93,8 @@ def decide_tiers(
         )
     target = target_of(searcher, config.target)
     known = None if index is None else index.fields.get(field)
+    margin = MARGIN if config.margin is None else config.margin
+    tiers = Tiers(field, hot_field(field), config.depth or DEPTH, margin)
     plan_at = partial(
         plan_tiers, values, config=config, target=target, what=f"{index}",
         has_norms=known is None or known.has_norms,
@@ -162,25 +113,29 @@ def decide_tiers(
                 "tiers are chosen by queries: pass a log of what people ask (queries), or a "
                 "reduction, such as 0.75"
             )
-        return plan_at(config.reduction, config.depth or DEPTH), told
+        return plan_at(config.reduction, tiers), told
     reductions = REDUCTIONS if config.reduction is None else (config.reduction,)
-    depths = DEPTHS if config.depth is None else (config.depth,)
+    margins = MARGINS if config.margin is None else (config.margin,)
     plans = {
-        r: plan_at(r, depths[0], name=f"{hot_field(field)}_{n}") for n, r in enumerate(reductions)
+        r: plan_at(r, tiers._replace(hot=f"{tiers.hot}_{n}")) for n, r in enumerate(reductions)
     }
     topics = drawn(read_topics(config.queries), seed=0)
     with Candidates.write(index, plans, replace(task, told=told), progress) as candidates:
         topics = searchable_topics(topics, field, candidates.analysis)
-        measured = candidates.measure(topics, depths, progress)
-    is_given = config.reduction is not None and config.depth is not None
-    least = 0.0 if is_given and config.fidelity is None else config.fidelity
-    found = choose(measured, least, f"{len(measured)} pairs of reduction and depth")
-    return plan_at(found.reduction, found.depth), {**told, "tiers": found.describe()}
+        with candidates.searched(progress) as search:
+            measured = candidates.measure(search, topics, margins, tiers.depth, progress)
+            is_given = config.reduction is not None and config.margin is not None
+            least = 0.0 if is_given and config.fidelity is None else config.fidelity
+            counted = dict(islice(topics.items(), MOST_COUNTED))
+            chosen, visits = fastest(search, faithful(measured, least), counted)
+            visits_whole = sum(search.visits(counted, TEN)) / len(counted)
+    told["tiers"] = {**chosen.describe(), "visits": visits, "visits_whole": visits_whole}
+    return plan_at(chosen.reduction, tiers._replace(margin=chosen.tiers.margin)), told
 
 
 def plan_tiers(
-    values: TermValues, reduction: float, depth: int, config: PruneConfig, target: SearchTarget,
-    *, has_norms: bool, what: str, name: str | None = None,
+    values: TermValues, reduction: float, tiers: Tiers, config: PruneConfig, target: SearchTarget,
+    *, has_norms: bool, what: str,
 ) -> Plan:  # fmt: skip
     """Decide on the postings of both fields; the first is the whole, of which nothing is dropped.
 
@@ -188,15 +143,11 @@ def plan_tiers(
     ----------
     reduction
         Share of the postings that the hot field drops.
-    depth
-        How many documents the whole field ranks.
+    tiers
+        Their names, depth and margin.
     has_norms, what
         As :func:`.planning.plan_field` takes them.
-    name
-        The hot field's; None for :func:`hot_field`.
     """
-    field = values.vocabulary.field
-    name = name or hot_field(field)
     how: dict[str, Any] = {"has_norms": has_norms, "what": what}
     both = [plan_field(values, share, config, target, **how)[0] for share in (0.0, reduction)]
     scales = [plan.scale for plan in both if plan.scale is not None]
@@ -205,26 +156,112 @@ def plan_tiers(
         alike = replace(config, scale=max(scales))
         both = [plan_field(values, share, alike, target, **how)[0] for share in (0.0, reduction)]
     whole, hot = both
-    hot = replace(hot, name=name, facts={**hot.facts, "field": name})
-    tiers = {"hot": name, "depth": depth}
-    return Plan([replace(whole, facts={**whole.facts, "tiers": tiers}), hot])
+    hot = replace(hot, name=tiers.hot, facts={**hot.facts, "field": tiers.hot})
+    told = {"hot": tiers.hot, "depth": tiers.depth, "margin": tiers.margin}
+    return Plan([replace(whole, facts={**whole.facts, "tiers": told}), hot])
 
 
-def choose(measured: Sequence[Measured], fidelity: float | None, asked_for: str) -> Measured:
-    """Return the fastest that has the ``fidelity`` (None for :data:`FIDELITY`).
+@dataclass(frozen=True)
+class Found:
+    """What the hot field finds for a query, best first: ids, and float32 scores."""
 
-    Raises :class:`TdvError` when none has; ``asked_for`` tells what was tried.
+    documents: list[bytes]
+    scores: np.ndarray
+
+    @classmethod
+    def of(cls, hits: Hits) -> list[Self]:
+        """One for each query."""
+        ids, ends = [*map(bytes, hits.ids)], np.cumsum(hits.counts).tolist()
+        return [
+            cls([ids[d] for d in hits.documents[from_:to].tolist()], hits.scores[from_:to])
+            for from_, to in zip([0, *ends], ends)
+        ]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The answers of two tiers beside those of the whole field alone.
+
+    Attributes
+    ----------
+    reduction : float
+        Share of the postings that the hot field drops.
+    tiers : Tiers
+        The fields, the depth and the margin.
+    fidelity, fidelity_ci95
+        Mean share of the whole's ten best documents that the tiers return, and its interval.
+    first_changed : float
+        Share of the queries with another first answer.
+    ranked : float
+        Documents that the whole field ranks for a query.
+    queries : int
+        Of the log that have answers.
+    """
+
+    reduction: float
+    tiers: Tiers
+    fidelity: float
+    fidelity_ci95: tuple[float, float]
+    first_changed: float
+    ranked: float
+    queries: int
+
+    @classmethod
+    def of(
+        cls, reduction: float, tiers: Tiers, whole: Sequence[Found], hot: Sequence[Found]
+    ) -> Self:
+        """Measure by what both fields find for some queries, of which the whole answers all.
+
+        The whole ranks the candidates, so those of its ten best that are among them are among the
+        ten best of the tiers.
+        """
+        candidates = [one.documents[: tiers.candidates(one.scores, TEN)] for one in hot]
+        best = [one.documents[:TEN] for one in whole]
+        shares = np.array([len({*a} & {*b}) / len(a) for a, b in zip(best, candidates)])
+        off = 1.96 * shares.std(ddof=1) / np.sqrt(len(shares))
+        mean = float(shares.mean())
+        return cls(
+            reduction, tiers, mean, (max(0.0, mean - off), min(1.0, mean + off)),
+            first_changed=float(np.mean([a[0] not in b for a, b in zip(best, candidates)])),
+            ranked=float(np.mean([*map(len, candidates)])), queries=len(shares),
+        )  # fmt: skip
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON."""
+        told = {**asdict(self), "depth": self.tiers.depth, "margin": self.tiers.margin}
+        del told["tiers"]
+        return {**told, "fidelity_ci95": list(self.fidelity_ci95)}
+
+
+def faithful(measured: Sequence[Measured], fidelity: float | None) -> list[Measured]:
+    """Return those that have the ``fidelity`` (None for :data:`FIDELITY`): of each reduction the
+    one of the largest margin, which ranks the fewest documents.
+
+    Raises :class:`TdvError` when none has.
     """
     wanted = FIDELITY if fidelity is None else fidelity
-    enough = [one for one in measured if one.fidelity >= wanted]
+    enough: dict[float, Measured] = {}
+    for one in sorted(measured, key=lambda one: one.tiers.margin):
+        if one.fidelity >= wanted:
+            enough[one.reduction] = one
     if enough:
-        return min(enough, key=lambda one: one.cost)
+        return [*enough.values()]
     best = max(measured, key=lambda one: one.fidelity)
     raise TdvError(
-        f"no fidelity of {wanted:g}: of {asked_for}, the best has {best.fidelity:.3f} "
-        f"(reduction {best.reduction:g}, depth {best.depth}). Pass a smaller fidelity, or "
-        f"reduction {best.reduction:g} and depth {best.depth}"
+        f"no fidelity of {wanted:g}: of {len(measured)} pairs of reduction and margin, the best "
+        f"has {best.fidelity:.3f} (reduction {best.reduction:g}, margin {best.tiers.margin:g}). "
+        f"Pass a smaller fidelity, or reduction {best.reduction:g} and margin {best.tiers.margin:g}"
     )
+
+
+def fastest(
+    search: OpenSearch, measured: Sequence[Measured], topics: Mapping[str, str]
+) -> tuple[Measured, float]:
+    """Return the fastest, and at how many postings it stops for one of the topics."""
+    visits = [search.in_tiers(one.tiers).visits(topics, TEN) for one in measured]
+    costs = [found + _RANKED * ranked for found, ranked in visits]
+    at = int(np.argmin(costs))
+    return measured[at], sum(visits[at]) / len(topics)
 
 
 @dataclass(frozen=True)
@@ -232,7 +269,7 @@ class Candidates:
     """An index that holds the hot fields of several reductions, to be searched in tiers."""
 
     index: Index
-    fields: Mapping[float, str]
+    hot: Mapping[float, str]
     """Reduction -> its hot field."""
     field: str
     analysis: Analysis
@@ -265,54 +302,38 @@ class Candidates:
                 yield cls(tried, names, whole.field, analysis, cores(task.config.threads))
 
     @contextmanager
-    def searched(self, tiers: Tiers | None, progress: Progress = silent) -> Iterator[OpenSearch]:
-        """Open the search in some tiers; None for the whole field alone."""
-        similarity = make_similarity(recorded_parameters(self.index, field=self.field))
+    def searched(self, progress: Progress = silent) -> Iterator[OpenSearch]:
+        """Open the search of the whole field."""
+        similarity = make_similarity(
+            recorded_parameters(self.index, field=self.field, tier="whole")
+        )
         with open_searched(
-            self.index, similarity, self.field, analysis=self.analysis, tiers=tiers,
-            threads=self.threads, progress=progress,
+            self.index, similarity, self.field, analysis=self.analysis, threads=self.threads,
+            progress=progress,
         ) as search:  # fmt: skip
             yield search
 
     def measure(
-        self, topics: Mapping[str, str], depths: Sequence[int], progress: Progress = silent
-    ) -> list[Measured]:
-        """Measure each reduction with each of the ``depths``, by the queries of a log.
+        self, search: OpenSearch, topics: Mapping[str, str], margins: Sequence[float], depth: int,
+        progress: Progress = silent,
+    ) -> list[Measured]:  # fmt: skip
+        """Measure each reduction with each of the ``margins``, by the queries of a log.
 
         Raises :class:`TdvError` when fewer than :data:`FEWEST_QUERIES` have an answer.
         """
-        with self.searched(None, progress) as search:
-            best = _documents(search(topics, TEN, progress))
-            visits_whole = search.visits(topics, TEN)
-        some = [number for number, documents in enumerate(best) if documents]
-        if len(some) < FEWEST_QUERIES:
+        best = Found.of(search(topics, TEN, progress))
+        asked = {q: text for (q, text), found in zip(topics.items(), best) if found.documents}
+        if len(asked) < FEWEST_QUERIES:
             raise TdvError(
-                f"too few queries have an answer ({len(some)}): at least {FEWEST_QUERIES} can "
+                f"too few queries have an answer ({len(asked)}): at least {FEWEST_QUERIES} can "
                 "choose tiers; pass more queries, or a reduction"
             )
+        whole = [found for found in best if found.documents]
         measured = []
-        for reduction, hot in self.fields.items():
-            with self.searched(Tiers(self.field, hot, 0), progress) as search:
-                of_hot = {depth: search.visits(topics, depth) for depth in depths}
-            for depth, first in of_hot.items():
-                with self.searched(Tiers(self.field, hot, depth), progress) as search:
-                    found = _documents(search(topics, TEN, progress))
-                    visits = search.visits(topics, TEN)
-                pairs = [(best[query], found[query]) for query in some]
-                measured.append(
-                    Measured.of(
-                        reduction, depth, pairs, visits / len(topics), visits_whole / len(topics),
-                        _SECOND_TIER + (first + _SCORED * (visits - first)) / len(topics),
-                    )
-                )  # fmt: skip
+        for reduction, hot in self.hot.items():
+            alone = search.in_tiers(Tiers(self.field, hot, 0))
+            found = Found.of(alone(asked, max(depth, TEN), progress))
+            for margin in margins:
+                tiers = Tiers(self.field, hot, depth, margin)
+                measured.append(Measured.of(reduction, tiers, whole, found))
         return measured
-
-
-def _documents(hits: Hits) -> list[list[bytes]]:
-    """The ids of each query's documents."""
-    ids = [*map(bytes, hits.ids)]
-    ends = np.cumsum(hits.counts)
-    return [
-        [ids[d] for d in hits.documents[end - count : end].tolist()]
-        for end, count in zip(ends.tolist(), hits.counts.tolist())
-    ]

@@ -25,7 +25,7 @@ from ..index.record import (
     FieldRecord,
     read_records,
 )
-from ..index.shards.workers import open_workers
+from ..index.workers import open_workers
 from ..interruption import deferred, waiting
 from ..jvm.rewriter import FieldState, HeldIndex, field_state, follow
 from ..plan import FieldPlan, Plan

@@ -19,7 +19,7 @@ from ..index.record import (
     shard_name,
     user_data_of_whole,
 )
-from ..index.shards.workers import open_workers
+from ..index.workers import open_workers
 from ..jvm import rewriter
 from ..jvm.rewriter import field_state
 from ..plan import FieldPlan

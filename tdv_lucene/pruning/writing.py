@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from ..arguments import cores
 from ..errors import TdvError
-from ..index.field_analysis import FieldAnalysis
+from ..index.analysis import FieldAnalysis
 from ..index.index import Index
 from ..index.parameters import Searcher
 from ..index.record import ShardRecord

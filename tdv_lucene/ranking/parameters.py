@@ -64,8 +64,22 @@ class Tiers(NamedTuple):
 
     whole: str  # The field that ranks
     hot: str  # The field that finds
-    # How many documents the whole field scores; 0 for none, which is a search of ``hot`` alone
+    # How many documents the whole field scores at most; 0 for none, which is a search of ``hot``
     depth: int
+    # Of those behind the hits wanted, it scores what the hot field scores at least this share of
+    # the last hit; 0 for all
+    margin: float = 0.0
+
+    def candidates(self, scores: np.ndarray, hits: int) -> int:
+        """Return how many of the documents that the hot field found the whole one scores.
+
+        ``scores`` are float32, the best first; see ``tdvlucene.search.Tiers``.
+        """
+        count = min(self.depth, len(scores))
+        if count > hits:
+            least = np.float32(self.margin * float(scores[hits - 1]))
+            count = max(hits, int((scores[:count] >= least).sum()))
+        return count
 
 
 @dataclass(frozen=True, init=False)

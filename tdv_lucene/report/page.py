@@ -175,6 +175,7 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
         "indexes": len(report["indexes"]),
         "bytes": [size["bytes"] for size in sizes],
         "postings": [size["postings"] for size in sizes],
+        "tiers": [_tiers(report["tiers"].get(name)) for name in systems],
         "kinds": tables.bytes_by_kind([*report["indexes"].values()]),
         "ms": {
             depth: [_short(report["latency_ms"][name][depth]["mean"]) for name in systems]
@@ -211,6 +212,18 @@ def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:
     return [_short(x) for x in (ratio["ratio"], *(ratio["ci95"] or (ratio["ratio"],) * 2))]
 
 
+def _tiers(about: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return bytes of the hot field, fidelity and depth of an index in two tiers."""
+    if about is None:
+        return None
+    fidelity = about["fidelity"]
+    return {
+        "hot": about["hot_bytes"],
+        "fidelity": None if fidelity is None else _short(fidelity),
+        "depth": about["depth"],
+    }
+
+
 def _query_set(
     figures: Mapping[str, Any], measured: Measured, systems: Sequence[str], numbers: dict[str, int]
 ) -> dict[str, Any]:
@@ -219,6 +232,7 @@ def _query_set(
     return {
         "label": visible(measured.label),
         "judged": figures["queries"]["judged"],
+        "share": [_short(figures["judged"]["share_in_ten"][name]) for name in systems],
         "emptied": [figures["queries"]["emptied_by"].get(name, 0) for name in systems],
         "measures": {
             measure: {

@@ -22,7 +22,9 @@ VALUE_COLUMN = {"learned": "TDV", "ratio": "tf ratio"}
 _SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
 _SHRINKING = ("postings", "bytes")  # what pruning is for
 _CHANGED = "first_changed"
+_LATENCY = ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval")
 _OUTCOMES = " +/=/-: queries better, equal and worse."
+_JUDGED = "judged: share of judged documents among the ten best."
 
 
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -91,13 +93,17 @@ def _of_query_set(found: Mapping[str, Any], where: str, comparisons: int) -> lis
         ]
         columns = ("measure", *systems, "change", "95 % interval", "p", "+/=/-")
         return [Table(title, columns, rows, note), _effect_sizes(measures, where), rankings]
-    means = [(name, *(mean(result, name) for result in measures.values())) for name in systems]
+    shares = found["judged"]["share_in_ten"]
+    means = [
+        (name, *(mean(result, name) for result in measures.values()), f"{shares[name]:.0%}")
+        for name in systems
+    ]
     # A line for each pair of systems, so that many fit on a screen.
     pairs = zip(*(each["tests"] for each in measures.values()))  # the same for every measure
     rows = [(_pair(tests[0]), *map(_starred, tests)) for tests in pairs]
-    note = note.removesuffix(_OUTCOMES)
+    note = f"{note.removesuffix(_OUTCOMES)} {_JUDGED}"
     return [
-        Table(title, ("mean over queries", *measures), means),
+        Table(title, ("mean over queries", *measures, "judged"), means),
         Table(f"Differences{where}", ("of means", *measures), rows, note),
         rankings,
     ]
@@ -121,21 +127,24 @@ def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
 def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
     queries = found["queries"]
     judged = counted(queries["judged"], "judged query", "judged queries")
-    emptied = [f"{number:,} of them in {name}" for name, number in queries["emptied_by"].items()]
+    emptied = [f"{number:,} in {name}" for name, number in queries["emptied_by"].items() if number]
+    lost = f" Queries without a term that is left: {', '.join(emptied)}." if emptied else ""
     return (
-        f"{judged}. Without a term that is left: {', '.join(emptied)}. {_judged(found['judged'])} "
-        f"* p < {SIGNIFICANT}, two-tailed paired t-test; p and intervals are Bonferroni-corrected "
-        f"for {comparisons} comparisons." + _OUTCOMES
+        f"{judged}.{lost}{_judged(found['judged'])} * p < {SIGNIFICANT}, two-tailed paired t-test; "
+        f"p and intervals are Bonferroni-corrected for {comparisons} comparisons." + _OUTCOMES
     )
 
 
 def _judged(judged: Mapping[str, Mapping[str, float]]) -> str:
-    """Say how much of the ten best is judged, and nDCG@10 without the rest if most is not."""
-    shares = ", ".join(f"{name} {share:.0%}" for name, share in judged["share_in_ten"].items())
-    said = f"Judged documents among the ten best: {shares}."
+    """Say how much of the ten best is judged of two systems, of more a column does; and nDCG@10
+    without the rest if most is not."""
+    said, shares = "", judged["share_in_ten"]
+    if len(shares) == 2:
+        named = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+        said = f" Judged documents among the ten best: {named}."
     if found := judged.get("nDCG@10"):
         means = ", ".join(f"{name} {mean:.4f}" for name, mean in found.items())
-        said += f" Most are not judged; nDCG@10 with these left out: {means}."
+        said += f" Most of the ten best are not judged; nDCG@10 with these left out: {means}."
     return said
 
 
@@ -213,32 +222,32 @@ def bytes_by_kind(indexes: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[
 
 def latency_table(report: Mapping[str, Any]) -> Table:
     """Return mean and percentiles of every index, and how much faster than the first it is."""
-    first, *_ = report["indexes"]
-    rows = []
-    for key, how in (("latency_ms", ""), ("latency_exhaustive_ms", " exhaustive")):
-        for depth, label in DEPTHS.items():
-            before = report[key][first][depth]["mean"]
-            for name, latencies in report[key].items():
-                summary = latencies[depth]
-                faster, bounds = "", None
-                if name != first:
-                    faster = f"x{ratio(before, summary['mean'])}"
-                    mode = depth + how.replace(" ", "_")
-                    bounds = report["latency_ratio"][name][mode]["ci95"]
-                values = (f"{summary[column]:.3f}" for column in ("mean", "p50", "p95", "p99"))
-                rows.append((f"{label}{how}, {name}", *values, faster, times_interval(bounds)))
     setup = report["latency_setup"]
     note = (
         "Inside the JVM, one thread, warm, "
         f"{counted(setup['queries_timed'], 'query', 'queries')}, median of "
         f"{counted(setup['counted_rounds'], 'round')}; faster compares the means, with its "
-        "95 % interval by a paired bootstrap over queries (noise of the machine comes on top). "
-        "Exhaustive: without skipping by block maxima."
+        "95 % interval by a paired bootstrap over queries (noise of the machine comes on top)."
     )
     if not setup["warmup_stable"]:
         note += " The machine did not become stable while warming up: read with care."
-    columns = ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval")
-    return Table("Latency", columns, rows, note)
+    return Table("Latency", _LATENCY, _latency_rows(report, "latency_ms", ""), note)
+
+
+def _latency_rows(report: Mapping[str, Any], key: str, how: str) -> list[tuple[str, ...]]:
+    first, *_ = report["indexes"]
+    rows = []
+    for depth, label in DEPTHS.items():
+        before = report[key][first][depth]["mean"]
+        for name, latencies in report[key].items():
+            summary = latencies[depth]
+            faster, bounds = "", None
+            if name != first:
+                faster = f"x{ratio(before, summary['mean'])}"
+                bounds = report["latency_ratio"][name][depth + how]["ci95"]
+            values = (f"{summary[column]:.3f}" for column in ("mean", "p50", "p95", "p99"))
+            rows.append((f"{label}, {name}", *values, faster, times_interval(bounds)))
+    return rows
 
 
 def tiers_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -247,6 +256,7 @@ def tiers_tables(report: Mapping[str, Any]) -> list[Table]:
         (
             name,
             f"{about['depth']:,}",
+            f"{about['margin']:g}",
             *("none" if about[k] is None else f"{about[k]:.3f}" for k in ("fidelity", _CHANGED)),
             "none" if about["hot_bytes"] is None else f"{about['hot_bytes']:,}",
             f"{report['indexes'][name]['bytes']:,}",
@@ -256,16 +266,17 @@ def tiers_tables(report: Mapping[str, Any]) -> list[Table]:
     ]
     note = (
         "Fidelity: mean share of the whole field's ten best documents that both tiers return, over "
-        "the judged queries of the first set. A search touches the hot field's bytes, and what it "
-        "ranks of the whole."
+        "the judged queries of the first set. Depth: documents that the whole field ranks at most; "
+        "margin: the least share of the last hit's score that they have in the hot field. A search "
+        "touches the hot field's bytes, and what it ranks of the whole."
     )
-    columns = ("", "depth", "fidelity", "first answer changed", "bytes of the hot field", "of all",
-               "top-10 ms")  # fmt: skip
+    columns = ("", "depth", "margin", "fidelity", "first answer changed",
+               "bytes of the hot field", "of all", "top-10 ms")  # fmt: skip
     return [Table("Two tiers", columns, rows, note)] if rows else []
 
 
 def speed_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Return latency by kind of query, and postings visited, for the page."""
+    """Return latency without skipping and by kind of query, and postings visited, for the page."""
     titles = {
         "by_length": "Latency by query length",
         "by_dropped": "Latency by share of a query's terms that pruning dropped",
@@ -278,6 +289,8 @@ def speed_tables(report: Mapping[str, Any]) -> list[Table]:
         for mode, label in {**DEPTHS, "exhaustive": "exhaustive"}.items()
     ]
     note = "Postings at which a search stops, mean; the rest is skipped by block maxima."
+    exhaustive = _latency_rows(report, "latency_exhaustive_ms", "_exhaustive")
+    tables.insert(0, Table("Latency without skipping by block maxima", _LATENCY, exhaustive))
     return [*tables, Table("Postings visited a query", ("", *names), visited, note)]
 
 

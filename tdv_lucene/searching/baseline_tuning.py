@@ -20,8 +20,7 @@ from ..evaluation.tuning import OBJECTIVE, tune
 from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.parameters import Described, recorded_parameters
-from ..index.shards.search import FarShards, look_at_far_shards
-from ..index.shards.survey import ShardedIndex
+from ..index.sharded import FarShards, ShardedIndex, look_at_far_shards
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function

@@ -16,8 +16,7 @@ from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.runs import Run, join
 from ..evaluation.topics import checked_topics, note_on_own_documents, read_topics
-from ..index.analysis import analysis_of
-from ..index.field_analysis import FieldAnalysis
+from ..index.analysis import FieldAnalysis, analysis_of
 from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
 from ..index.queries import (
@@ -37,7 +36,7 @@ from .listing import Listing, note_on_duplicates
 from .run_lines import append_run, lower_ties, require_run_names
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
-    from ..index.shards.search import FarShards
+    from ..index.sharded import FarShards
 
 _log = logging.getLogger(__name__)
 
@@ -99,7 +98,7 @@ def search_index(
     _check_feedback(config.feedback, field, source)
     opening: AbstractContextManager[Index | FarShards] = Index.open(index, config.id_field)
     if source.scheduler is not None:
-        from ..index.shards.search import open_far_shards
+        from ..index.sharded import open_far_shards
 
         opening = open_far_shards(source, queries, field, config.analysis, progress)
     with opening as opened:

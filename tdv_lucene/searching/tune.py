@@ -19,8 +19,8 @@ from ..evaluation.tuning import OBJECTIVE
 from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.queries import check_query_terms
-from ..index.shards.survey import ShardedIndex, open_index
-from ..jvm.dictionary import TermsInMemory
+from ..index.sharded import ShardedIndex, open_index
+from ..jvm.analysis import TermsInMemory
 from ..jvm.searcher import known_documents
 from ..learning.prior import Prior, in_memory, settings_for, with_network
 from ..matrix.extract import open_matrix

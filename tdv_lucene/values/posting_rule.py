@@ -407,7 +407,7 @@ def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocument
 
     Queries name a text by words that stand early. If their first position counts for the ranking,
     it counts for more here. Over eight collections an index of as many bytes ranks a little better
-    for it on the mean (``runs/2026-11-23-frontier`` of the bench).
+    for it on the mean.
     """
     boost = matrix.position_boost
     times = constants_of(model).boost_times

@@ -16,9 +16,8 @@ from tdv_lucene import TdvError, explain_query, inspect_index, prune_index, tune
 from tdv_lucene.analysis import DEFAULT, LANGUAGES, Analysis, read_stop_words
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.index import analysis as indexes_analysis
-from tdv_lucene.index.analysis import as_user_data
+from tdv_lucene.index.analysis import FieldAnalysis, as_user_data
 from tdv_lucene.index.build import analysis_of_flags, build_index
-from tdv_lucene.index.field_analysis import FieldAnalysis
 from tdv_lucene.jvm.analysis import (
     analyze,
     anserini_analyses,
@@ -176,21 +175,6 @@ def test_queries_that_the_index_lacks_stop_it(german_terms: Path, tmp_path: Path
     assert "give --language" not in caplog.text
 
 
-def test_a_word_that_is_not_there_is_told_with_the_flag(
-    german_terms: Path, tmp_path: Path, caplog
-) -> None:
-    search_index(german_terms, {"q": "Freiheiten"}, tmp_path / "run")
-    assert "it has 1 as Danish or German" in caplog.text and "give --language da or" in caplog.text
-
-
-def test_text_put_to_tokens_made_elsewhere_is_told(tmp_path: Path, caplog) -> None:
-    made = Analysis(pretokenized=True)
-    index = write_texts(tmp_path / "index", ["tok ##ens and ir", "##is ##es"], made, raw=False)
-    search_index(index, {"q": "Tokens, irises"}, tmp_path / "run", pretokenized=True)
-    told = "has none of their 2 terms ('Tokens,', 'irises'), analysed as pretokenized"
-    assert told in caplog.text
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -214,19 +198,6 @@ def test_an_analyzer_is_named_by_its_class(tmp_path: Path) -> None:
             make_analyzer(Analysis(analyzer=name))
     index = write_texts(tmp_path / "greek", [*DECLARATION[greek]], greek)
     assert analysis_of(index).analysis == greek
-
-
-def test_a_custom_chain_is_named_by_its_class(tmp_path: Path) -> None:
-    """Anserini's for tweets, which none of its flags names: by text it is not taken for another."""
-    chain = Analysis(analyzer="io.anserini.analysis.TweetAnalyzer")
-    texts = [f"See, #{word}s of @{word}y! (http://x.org/{word})" for word in "abc def ghi".split()]
-    index = write_texts(tmp_path / "index", texts, chain)
-    assert not analysis_of(index).is_certain
-    found = search_index(index, {"q": "@abcy"}, tmp_path / "run", analyzer=chain.analyzer)
-    assert found["hits"] == 1 and found["analysis"] == f"{chain.analyzer} (as given)"
-    prune_index(index, None, tmp_path / "pruned", reduction=0, analyzer=chain.analyzer)
-    found = search_index(tmp_path / "pruned", {"q": "@abcy"}, tmp_path / "other")
-    assert found["hits"] == 1
 
 
 def test_a_guess_stays_what_it_was_and_a_guess(tmp_path: Path, monkeypatch) -> None:

@@ -30,4 +30,5 @@ def test_random_command_lines(block: int, fuzz: Fuzz) -> None:
 def test_some_went_well_and_some_were_refused(fuzz: Fuzz) -> None:
     ended = [outcome.split()[1] for outcome in fuzz.outcomes.elements()]
     assert len(ended) == CASES
+    assert fuzz.outcomes["prune 0"] > 0
     assert ended.count("0") >= CASES / 5 and ended.count("2") >= CASES / 5

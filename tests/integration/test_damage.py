@@ -16,7 +16,7 @@ from pruning_inputs import field_plan
 
 from tdv_lucene import Index, TdvError, extract_matrix, inspect_index
 from tdv_lucene.analysis import DEFAULT
-from tdv_lucene.cli.inspect import command as inspect_command
+from tdv_lucene.cli.indexes import inspect as inspect_command
 from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.index import write_tokens
 from tdv_lucene.jvm.searcher import open_searched
@@ -48,29 +48,6 @@ def _flip(source: Path, to: Path, suffix: str, place: float) -> Path:
     content[int(place * (len(content) - 1))] ^= 0xFF
     path.write_bytes(content)
     return to
-
-
-@pytest.mark.parametrize("suffix", [".doc", ".tim"])
-def test_wrong_byte_is_told_with_its_place(suffix: str, source: Path, tmp_path: Path) -> None:
-    vocabulary = extract_matrix(source, tmp_path / "matrix").vocabulary
-    ones = field_plan(vocabulary, 1, 1.0)
-    named = 0
-    for step in range(16):
-        damaged = _flip(source, tmp_path / f"damaged-{step}", suffix, 0.02 + step * 0.06)
-        output = tmp_path / f"pruned-{step}"
-        output.mkdir()
-        with pytest.raises(TdvError) as told:
-            rewriter.rewrite_index(damaged, output, [ones], threads=1, user_data={})
-        message = str(told.value)
-        # a term misread is first a term without a value
-        assert ("damaged" in message and suffix in message) or "another vocabulary" in message
-        named += "segment _0, field 'contents', near the term 'word" in message
-        try:
-            extract_matrix(damaged, tmp_path / f"matrix-{step}")
-        except TdvError as error:
-            assert "damaged" in str(error)
-    # what is wrong with the dictionary itself shows between terms, and is told by its file
-    assert named or suffix == ".tim", "no error named the segment, the field and the term"
 
 
 TOPICS = {"a": "word001 word002", "b": "word039 word020 word000"}
@@ -180,16 +157,6 @@ def test_inspect_says_what_it_checked(source: Path, tmp_path: Path, monkeypatch)
     damaged = _flip(source, tmp_path / "damaged", ".fdt", 0.5)
     refused = CliRunner().invoke(inspect_command, ["--index", str(damaged), "--check"])
     assert refused.exit_code != 0 and "can be pruned" not in refused.output
-
-
-def test_an_index_too_large_to_check_by_default(source: Path, tmp_path: Path) -> None:
-    """As if it were larger than 512 MiB: sizes and ends are looked at, and that is said."""
-    from tdv_lucene.jvm.index import inspect
-
-    damaged = _flip(source, tmp_path / "damaged", ".fdt", 0.5)
-    assert inspect(damaged, False)["checked"]["checksums"] is False
-    with pytest.raises(TdvError, match=r"_0\.fdt of segment _0 does not match its checksum"):
-        inspect(damaged, True)
 
 
 def test_damaged_norms_are_no_unknown_norms(source: Path, tmp_path: Path) -> None:

@@ -11,14 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from lucene_indexes import write_index
 from manifest_changes import changes_of
 from neural_rankers import save_untrained
 from tiny_collection import tiny_segments
 
-from tdv_lucene import TdvError, extract_matrix, load_matrix, make_peer_values, search_index
+from tdv_lucene import TdvError, extract_matrix, load_matrix, make_peer_values
 from tdv_lucene.matrix.embed import embed_terms, load_term_vectors
 from tdv_lucene.paper.neural.training import StoredRanker
 from tdv_lucene.values.term_values import TermValues
@@ -98,23 +97,3 @@ def _use(values: TermValues) -> None:
     values.summary()
     values.at_reduction(0.3)
     values.at_reduction(0.2, unit="posting")
-
-
-def test_what_is_not_there_is_told(home: Path, tmp_path: Path) -> None:
-    for read in KINDS.values():
-        with pytest.raises(TdvError, match="no such (folder|vectors file)"):
-            read(tmp_path / "none" / "values")
-    with pytest.raises(TdvError, match="topics hold no query"):
-        search_index(home / "index", {}, tmp_path / "run")
-    for seed in (-1, 2**32):
-        with pytest.raises(TdvError, match=f"seed must be from 0 to 4,294,967,295, got {seed:,}"):
-            make_peer_values(home / "index", tmp_path / "values", "random", seed=seed)
-    assert not list(tmp_path.iterdir())
-
-
-def test_arrays_that_were_added_are_not_used(home: Path, tmp_path: Path) -> None:
-    shutil.copytree(home / "values", tmp_path / "values")
-    terms = len(TermValues.load(home / "values").vocabulary)
-    np.save(tmp_path / "values" / "posting_factors.npy", np.ones((0, terms), np.float32))
-    with pytest.raises(TdvError, match="posting_factors.npy: it is not listed"):
-        TermValues.load(tmp_path / "values")

@@ -127,16 +127,6 @@ def test_what_is_left_of_a_query_is_what_was_written():
     assert (told["terms_per_query_before"], told["terms_per_query"]) == (1.0, 0.5)
 
 
-def test_search_with_the_heaviest_terms_is_a_search_for_them(impact_index, tmp_path):
-    topics = {"1": "a a a ##b c c c c", "2": "e e c"}
-    found = search_index(impact_index, topics, tmp_path / "run", query_terms=0.8)
-    kept = {"1": "a a a c c c c", "2": "e e c"}
-    plain = search_index(impact_index, kept, tmp_path / "plain")
-    assert (tmp_path / "run").read_text() == (tmp_path / "plain").read_text()
-    told = {"query_terms": 0.8, "terms_per_query_before": 2.5, "terms_per_query": 2.0}
-    assert {name: found[name] for name in told} == told and not told.keys() & plain.keys()
-
-
 def test_a_comparison_asks_every_index_for_the_same_terms(impact_index, tmp_path):
     pruned = tmp_path / "pruned"
     prune_index(impact_index, prior_values_of_index(impact_index), pruned, reduction=0.4)
@@ -188,12 +178,3 @@ def test_a_query_log_chooses_how_much_of_an_impact_index_is_dropped(impact_index
     assert verify_pruned(impact_index, tmp_path / "P")["equal"]
     values = learn_from_index(impact_index, log, None, tmp_path / "V")
     assert values.model == "impact"
-
-
-def test_a_comparison_says_that_an_impact_index_has_nothing_to_tune(impact_index, tmp_path):
-    topics, qrels = write_judged(tmp_path, {"1": "a a c"}, {"1": "d3"})
-    with pytest.raises(TdvError, match="k1 and b"):
-        compare_indexes(
-            impact_index, impact_index, topics, qrels, tmp_path / "R", tune=(topics, qrels)
-        )
-    assert not (tmp_path / "R").exists()

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from command_line import json_of, run_command, write_judged
 from gensim.models import KeyedVectors
-from lucene_indexes import Doc, Layout, write_index
+from lucene_indexes import Doc, write_index
 
-from tdv_lucene import TdvError, TermValues, embed_terms, learn_from_index, prune_index, tune_index
+from tdv_lucene import TermValues, embed_terms, learn_from_index, prune_index, tune_index
 from tdv_lucene.cli import learn as learn_command
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.selection import BEST, recommend
@@ -105,13 +105,6 @@ def test_a_pool_holds_what_lucene_finds(few_judged, tmp_path, capsys, model):
     assert 0.2 < report["reduction"] <= 0.3 + 1e-9
 
 
-def test_too_little_memory_is_told_before_anything_is_extracted(case, tmp_path, monkeypatch):
-    monkeypatch.setattr("tdv_lucene.learning.from_index.open_matrix", None)
-    with pytest.raises(TdvError, match="90 documents .*601MB"):
-        learn(case, tmp_path / "V", memory="100MB")
-    assert not (tmp_path / "V").exists()
-
-
 def _judgements_of_others(folder: Path) -> tuple[Path, Path]:
     """Topics and qrels that the index meets by chance only."""
     asked = {f"q{n}": "pruned" for n in range(36)}  # documents 1, 7, 13, ...
@@ -152,35 +145,12 @@ def test_a_matrix_at_hand_gives_the_same(case, learned, tmp_path):
     np.testing.assert_array_equal(learned.weights, again.weights)
 
 
-def test_a_matrix_of_another_index_is_refused(case, tmp_path):
-    write_index(tmp_path / "other", [[Doc("d0", ["index"])]])
-    extract_matrix(tmp_path / "other", tmp_path / "S")
-    with pytest.raises(TdvError, match="another state of the index"):
-        learn(case, tmp_path / "V", matrix=tmp_path / "S")
-    assert not (tmp_path / "V").exists()
-
-
 def test_vectors_from_the_matrix_and_from_stored_text_serve_learning(case, tmp_path):
     for name in ("lsa", "train"):
         made = embed_terms(case.index, tmp_path / name, vectors=name, dimensions=4)
         assert made.vectors.shape[1] == 4 and len(made.terms)
         values = learn(case, tmp_path / f"V-{name}", vectors=tmp_path / name)
         assert values.manifest["vectors"]["method"] in ("lsa", "fasttext")
-
-
-def test_training_is_refused_where_no_text_is_stored(tmp_path):
-    index = write_index(tmp_path / "bare", [[Doc("d0", ["index"])]], Layout(raw=False))
-    with pytest.raises(TdvError, match="stores no text"):
-        embed_terms(index, tmp_path / "E", vectors="train")
-    assert not (tmp_path / "E").exists()
-
-
-def test_that_vectors_get_fewer_dimensions_than_asked_for_is_told(tmp_path, caplog):
-    docs = [Doc(str(n), [f"t{n % 5}", f"t{n % 7}", "all"]) for n in range(40)]
-    made = embed_terms(write_index(tmp_path / "index", [docs]), tmp_path / "E", min_doc_freq=1)
-    (warning,) = caplog.messages
-    assert made.vectors.shape[1] < 100
-    assert warning.startswith(f"vectors get {made.vectors.shape[1]} dimensions, not 100: ")
 
 
 def test_words_of_a_file_meet_stems_through_the_analyzer(case, tmp_path):

@@ -7,6 +7,7 @@ in ``SAME`` with its reason. A new option is tried without a word here, or asks 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -23,8 +24,10 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, write_index
 
 from tdv_lucene import TdvError, prune_index
-from tdv_lucene.cli import _group, _options
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli import _group, common
+from tdv_lucene.cli.common import leaves
+from tdv_lucene.learning import from_index
+from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.progress import ProgressBar
 from tdv_lucene.ranking import PARAMETERS
@@ -140,7 +143,14 @@ _TOLD = (
 @pytest.fixture(autouse=True)
 def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is printed must not depend on how busy the machine is."""
-    monkeypatch.setattr(_options, "ProgressBar", lambda: ProgressBar(delay_seconds=1e9))
+    monkeypatch.setattr(common, "ProgressBar", lambda: ProgressBar(delay_seconds=1e9))
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shorter training, with fewer operating points, has the same options."""
+    few = functools.partial(Recipe, max_steps=20, check_every=10, reductions=(0.0, 0.3, 0.45, 0.6))
+    monkeypatch.setattr(from_index, "Recipe", few)
 
 
 @pytest.fixture(scope="module")
@@ -323,7 +333,7 @@ def test_an_option_of_what_takes_minutes_reaches_its_function(
     def reach(stage: object, *args: Any, **kwargs: Any) -> None:
         raise _Reached(repr((args, kwargs)))
 
-    monkeypatch.setattr(_options, "run", reach)
+    monkeypatch.setattr(common, "run", reach)
 
     def reached(line: str) -> str:
         error = _run(line, {**files, "output": files["work"] / "O", "new": "N"}).exception

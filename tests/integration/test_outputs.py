@@ -22,7 +22,7 @@ from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError, extract_matrix, make_peer_values, prune_index
 from tdv_lucene.cli import _group
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli.common import leaves
 
 pytestmark = pytest.mark.jvm
 
@@ -220,19 +220,6 @@ _OF_ONE_KIND = [
     for second in WRITERS
     if first.quick and first.kind == second.kind and first.name != second.name
 ]
-
-
-@pytest.mark.parametrize(("first", "second"), _OF_ONE_KIND, ids=lambda writer: writer.name)
-def test_only_the_command_that_made_a_result_replaces_it(
-    first: Writer, second: Writer, inputs: dict[str, Path], tmp_path: Path
-) -> None:
-    places = {**inputs, "output": tmp_path / "output", "new": tmp_path / "new"}
-    assert _invoke(first.command, places).exit_code == 0
-    before = snapshot(tmp_path)
-    places["new"] = tmp_path / "another"
-    said = _invoke(second.command, places, "--overwrite")
-    assert f"was made by '{first.name}', not '{second.name}'" in str(said.exception)
-    assert snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize("command", READERS.values(), ids=READERS)

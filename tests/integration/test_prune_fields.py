@@ -114,21 +114,6 @@ def test_what_an_earlier_pruning_recorded_is_not_taken_for_this_one(
     assert verify_pruned(pruned, tmp_path / "again")["equal"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "options", "message"),
-    [
-        (("contents", "contents"), {}, "'contents'"),
-        (FIELDS, {"max_loss": 0.1}, "max_loss .*contents, title"),
-        (FIELDS, {"max_bytes": 1_000}, "max_bytes .*contents, title"),
-    ],
-)
-def test_what_is_for_one_field_is_refused(fields, options, message, source, values, tmp_path):
-    first, second = (values[name] for name in fields)
-    with pytest.raises(TdvError, match=message):
-        prune_index(source, first, tmp_path / "pruned", others=[second], **options)
-    assert not (tmp_path / "pruned").exists()
-
-
 def test_command_takes_values_by_field(source, values, tmp_path) -> None:
     for name in FIELDS:
         values[name].save(tmp_path / name)

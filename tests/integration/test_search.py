@@ -116,13 +116,6 @@ def test_summary_manifest_and_topic_order(tiny_index, tmp_path):
     assert (manifest["model"], manifest["k1"], manifest["b"]) == ("bm25", 0.9, 0.4)
 
 
-def test_ids_without_doc_values(make_index, tmp_path):
-    """Lucene 8 indexes of Anserini: ids only stored, ties in index order, scores as they are."""
-    docs = [[Doc("z", ["t1"]), Doc("a", ["t1"])], [Doc("m", ["t1", "t1"])]]
-    search_index(make_index(docs, id_doc_values=False), {"q": "t1"}, tmp_path / "run")
-    assert [line[2] for line in read_lines(tmp_path / "run")] == ["m", "z", "a"]
-
-
 def record(index, **user_data: object) -> None:
     """Commit user data as the prune stage does."""
     writer = open_writer(index)
@@ -205,14 +198,6 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
     assert {"q": hits} == hits_of(tmp_path / "run")
 
 
-def test_a_ranking_function_of_another_version_is_refused_by_name(make_index):
-    index = make_index([[Doc("a", ["t1"])]])
-    record(index, model="dfr", version="9.1.0", plan_sha256="of another")
-    with pytest.raises(TdvError, match="9.1.0 .*'dfr'"):
-        recorded_parameters(index)
-    assert recorded_parameters(index, "qld") == SearchParameters("qld", mu=1000.0)
-
-
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -246,22 +231,6 @@ def test_in_a_pipe(tiny_index, tmp_path):
     assert done.stdout == (tmp_path / "run").read_text()
     assert "queries_without_hits  1 (ids: q2)" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"run", "run.manifest.json"}
-
-
-def test_some_topics_at_a_time_give_the_same_run(tied_index, tmp_path, monkeypatch):
-    """So memory does not grow with a log; progress is told of all topics."""
-    topics = {f"q{i}": f"t{1 + i % 3} t1" for i in range(7)}
-    told = []
-    at_once = search_index(tied_index, topics, tmp_path / "at once", hits=50)
-    monkeypatch.setattr("tdv_lucene.searching.search.HITS_AT_ONCE", 2 * 50)
-    by_two = search_index(
-        tied_index, topics, tmp_path / "by two", hits=50,
-        progress=lambda label, done, total: told.append((label, done, total)),
-    )  # fmt: skip
-    assert (tmp_path / "by two").read_bytes() == (tmp_path / "at once").read_bytes() != b""
-    assert by_two == at_once
-    counted = [row for row in told if row[0] == "searching"]
-    assert counted == sorted(counted) and counted[-1] == ("searching", 7, 7)
 
 
 @pytest.mark.parametrize("at_once", [1, 10**6])

@@ -22,7 +22,7 @@ from lucene_indexes import Doc, Layout, change, write_index
 
 import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
-from tdv_lucene.index.shards.survey import open_index
+from tdv_lucene.index.sharded import open_index
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.prior import prior_values_of_index

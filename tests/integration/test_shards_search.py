@@ -16,7 +16,7 @@ from tiny_shards import two_workers
 
 import tdv_lucene as tdv
 from tdv_lucene import Analysis, TdvError, prior_values
-from tdv_lucene.index.shards.search import open_far_shards
+from tdv_lucene.index.sharded import open_far_shards
 from tdv_lucene.learning.pool import search_lucene
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters

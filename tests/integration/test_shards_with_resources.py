@@ -17,8 +17,8 @@ from tiny_shards import write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene import TdvError, prior_values
-from tdv_lucene.index.shards import workers as clusters
-from tdv_lucene.index.shards.workers import open_workers
+from tdv_lucene.index import workers as clusters
+from tdv_lucene.index.workers import open_workers
 from tdv_lucene.progress import silent
 from tdv_lucene.source import Part
 

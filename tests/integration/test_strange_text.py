@@ -16,7 +16,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from browsing import open_in_browser
 from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 
@@ -137,15 +136,6 @@ def test_nothing_acts_in_an_error(command, case, monkeypatch, capsys):
     assert "[/b]\\x1b[31m\\u202e" in error and not ACTING.search(error)
 
 
-def test_runs_keep_ids_as_they_are(case, tmp_path):
-    search_index(case.index, case.topics, tmp_path / "run", hits=80)
-    lines = (tmp_path / "run").read_text(encoding="utf-8").split("\n")[:-1]
-    rows = [line.split(" ") for line in lines]
-    assert {len(row) for row in rows} == {6}
-    assert {row[0] for row in rows} == {*WORDS}
-    assert {*WORDS} <= {row[2] for row in rows}
-
-
 @pytest.fixture(scope="module")
 def compared(case) -> Path:
     output = case.folder / "comp[a]red"
@@ -169,20 +159,3 @@ def test_the_page_is_text(compared):
     text = unescape(re.sub("<.*?>", "", page))
     for shown in ("page[a]: ", visible("\x1b[31mred\x1b[0m"), visible(NAME)):
         assert shown in text
-
-
-@pytest.mark.slow
-def test_what_the_pages_script_shows_is_text(compared, tmp_path):
-    opened = open_in_browser((compared / "report.html").as_uri(), tmp_path / "net.json", width=1280)
-    assert "CONSOLE" not in opened.console
-    rows = opened.dom[opened.dom.index('id="query-rows"') :]
-    assert "&lt;script&gt;alert" in rows and not ACTING.search(rows)
-
-
-def test_tables_of_queries_keep_their_columns(compared):
-    files = [*compared.glob("per_query.*.tsv"), *compared.glob("latency.*.tsv")]
-    assert len(files) == 3
-    for path in files:
-        head, *rows = [line.split("\t") for line in path.read_text("utf-8").split("\n")[:-1]]
-        assert {len(row) for row in rows} == {len(head)}
-        assert {row[0] for row in rows} <= {*WORDS} and len(rows) > 5

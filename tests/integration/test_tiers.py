@@ -17,11 +17,15 @@ import tdv_lucene as tdv
 from tdv_lucene.analysis import DEFAULT, Analysis
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
+from tdv_lucene.index.analysis import analysis_of
+from tdv_lucene.index.index import Index
+from tdv_lucene.index.parameters import recorded_parameters
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
-from tdv_lucene.jvm.searcher import field_bytes, make_similarity
-from tdv_lucene.pruning.tiers import Measured, choose
+from tdv_lucene.jvm.searcher import field_bytes, make_similarity, open_searched
+from tdv_lucene.pruning.tiers import Found, Measured, faithful
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.ranking.parameters import Tiers
 from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
@@ -55,7 +59,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("tiers")
     for name, layout in (("source", LAYOUT), ("weights", WEIGHTS)):
         _write(place / name, layout)
-    how: dict[str, Any] = {"tiers": True, "reduction": 0.6, "depth": DEPTH}
+    how: dict[str, Any] = {"tiers": True, "reduction": 0.6, "depth": DEPTH, "margin": 0}
     tdv.prune_index(place / "source", None, place / "made", **how)
     tdv.prune_index(place / "weights", None, place / "made-weights", **how)
     return place
@@ -206,21 +210,45 @@ def test_a_log_chooses_and_the_report_tells_what_it_returns(home: Path, tmp_path
     ]
     assert tiers["fidelity"] == pytest.approx(np.mean(shares))
     with tdv.Index.open(tmp_path / "made") as index:
-        assert index.record().tiers == ("contents", "contents_hot", tiers["depth"])
+        assert index.record().tiers == ("contents", "contents_hot", 200, tiers["margin"])
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-def _measured(reduction: float, depth: int, fidelity: float, cost: float) -> Measured:
-    return Measured(reduction, depth, fidelity, (0.0, 1.0), 0.1, 10.0, 20.0, 30, cost)
+def _measured(reduction: float, margin: float, fidelity: float) -> Measured:
+    tiers = Tiers("contents", "hot", 200, margin)
+    return Measured(reduction, tiers, fidelity, (0.0, 1.0), 0.1, 50.0, 30)
 
 
-def test_the_fastest_that_is_faithful_enough_is_chosen() -> None:
-    tried = [_measured(0.5, 50, 0.99, 9), _measured(0.8, 50, 0.975, 5), _measured(0.9, 50, 0.9, 2)]
-    assert choose(tried, None, "").reduction == 0.8
-    assert choose(tried, 0.98, "").reduction == 0.5
-    assert choose(tried, 0.2, "").reduction == 0.9
-    with pytest.raises(TdvError, match=r"0\.990.*reduction 0\.5, depth 50"):
-        choose(tried, 0.995, "")
+def test_the_largest_margin_that_is_faithful_enough_is_tried() -> None:
+    tried = [_measured(0.5, 0.7, 0.99), _measured(0.8, 0.5, 0.98), _measured(0.8, 0.7, 0.975),
+             _measured(0.8, 0.9, 0.9)]  # fmt: skip
+    found = {one.reduction: one.tiers.margin for one in faithful(tried, None)}
+    assert found == {0.5: 0.7, 0.8: 0.7}
+    assert [one.reduction for one in faithful(tried, 0.985)] == [0.5]
+    with pytest.raises(TdvError, match=r"0\.990.*reduction 0\.5, margin 0\.7"):
+        faithful(tried, 0.995)
+
+
+@pytest.mark.parametrize("index", ["made", "made-weights"])
+@pytest.mark.parametrize("margin", [0.3, 0.8, 0.95])
+def test_a_margin_leaves_out_what_is_far_behind(home: Path, index: str, margin: float) -> None:
+    with Index.open(home / index) as opened:
+        analysis = analysis_of(opened, "contents").analysis
+        parameters = recorded_parameters(opened)
+        with open_searched(
+            opened, make_similarity(parameters), "contents", analysis=analysis, threads=2
+        ) as search:
+            hot = Found.of(search.in_tiers(Tiers("contents", "contents_hot", 0))(TOPICS, 60))
+            for hits in (3, 10):
+                tiers = Tiers("contents", "contents_hot", 60, margin)
+                found = Found.of(search.in_tiers(tiers)(TOPICS, hits))
+                every = Found.of(search.in_tiers(tiers._replace(margin=0))(TOPICS, 60))
+                shorter = 0
+                for of_hot, best, ranked in zip(hot, found, every):
+                    left = {*of_hot.documents[: tiers.candidates(of_hot.scores, hits)]}
+                    shorter += len(left) < len(of_hot.documents)
+                    assert best.documents == [d for d in ranked.documents if d in left][:hits]
+                assert shorter or margin < 0.5
 
 
 def _with_log(place: Path, queries: int) -> Path:
@@ -239,6 +267,7 @@ def _with_log(place: Path, queries: int) -> Path:
         ({"queries": 3}, "too few"),
         ({"queries": 30, "fidelity": 0.999999}, "fidelity"),
         ({"reduction": 0.5, "depth": 0}, "depth"),
+        ({"reduction": 0.5, "margin": 1.5}, "margin"),
     ],
 )
 def test_what_cannot_be_chosen_is_refused_and_nothing_written(

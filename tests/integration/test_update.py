@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -18,7 +17,7 @@ from click.testing import CliRunner
 from crash_check import digest
 from fuzz_histories import run_history
 from lucene_indexes import Doc, change, open_writer, say, write_index
-from lucene_reading import check_index, open_reader
+from lucene_reading import check_index
 from pruning_inputs import read_user_data
 from testing_jar import dump_index
 from tiny_collection import tiny_segments
@@ -28,8 +27,6 @@ from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index.index import Index
-from tdv_lucene.index.shards.finding import find_shards
-from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.rewriter import HeldIndex
 from tdv_lucene.jvm.searcher import OpenSearch, make_similarity, open_searched
 from tdv_lucene.matrix.extract import extract_matrix
@@ -41,6 +38,7 @@ from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
+from tdv_lucene.source import find_shards
 from tdv_lucene.values.peers import make_peer_values
 from tdv_lucene.values.term_values import TermValues, tdvs_of_unseen
 from tdv_lucene.vocabulary import ByteStrings
@@ -114,26 +112,6 @@ def test_documents_deleted_before_pruning_are_not_told_as_dropped_postings(place
     dropped = pruned["postings_before"] - pruned["postings"] + now
     before = pruned["postings_before"] + report["postings_before"]
     assert report["reduction"] == pytest.approx(dropped / before, abs=0.03)
-
-
-def test_open_readers_go_on_and_see_the_new_state_after_a_refresh(place: Path) -> None:
-    with open_reader(place / "pruned") as reader:
-        change(place / "source", [NEW], ["d0"])
-        update_index(place / "pruned")
-        assert reader.numDocs() == 10
-        assert reader.leaves().get(0).reader().storedFields().document(0).get("id") == "d0"
-        changed = java_class("org.apache.lucene.index.DirectoryReader").openIfChanged(reader)
-        assert changed.numDocs() == 10 and changed.maxDoc() == 11
-        changed.close()
-
-
-def test_an_index_that_grew_since_learning_is_pruned_and_verified(place: Path, caplog) -> None:
-    change(place / "source", [NEW], ["d3"])
-    prune_index(place / "source", place / "values", place / "grown", reduction=0.3)
-    assert "brandnew" in dump_index(place / "grown")["postings"]["contents"]
-    assert verify_pruned(place / "source", place / "grown")["equal"]
-    assert "10 documents (10 at learning)" in caplog.text
-    assert "2 unseen terms have 2.8 %" in caplog.text  # 2 of 71 postings
 
 
 def test_the_manifest_lists_what_is_there(place: Path) -> None:
@@ -220,16 +198,6 @@ def test_what_cannot_be_followed_is_refused_and_nothing_written(
     assert digest(place / "pruned") == before
 
 
-def test_a_folder_that_cannot_be_written_is_told(place: Path, monkeypatch) -> None:
-    change(place / "source", [NEW])
-    writable = os.access
-    monkeypatch.setattr(  # as of a file system that is read-only, root included
-        os, "access", lambda path, mode: mode != os.W_OK and writable(path, mode)
-    )
-    with pytest.raises(TdvError, match="cannot update .*pruned"):
-        update_index(place / "pruned")
-
-
 def test_a_moved_source_is_followed_and_another_refused(place: Path) -> None:
     write_index(place / "another", tiny_segments(2))
     before = digest(place / "pruned")
@@ -259,16 +227,6 @@ def test_a_locked_index_is_refused_and_a_locked_source_followed(place: Path) -> 
         assert verify_pruned(place / "source", place / "pruned")["equal"]
         check_index(place / "pruned")
     writer.close()
-
-
-def test_one_segment_of_all_becomes_segments_again(place: Path) -> None:
-    prune_index(
-        place / "source", place / "values", place / "pruned", reduction=0.3, optimize=True,
-        overwrite=True,
-    )  # fmt: skip
-    change(place / "source", [NEW], ["d0"])
-    assert update_index(place / "pruned")["segments"] == 4
-    assert_as_pruned_anew(place)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-SCRIPTS = ["rewriting.py", "rivals.py", "update.py", "languages.py", "engines.py", "impact.py",
+SCRIPTS = ["rivals.py", "languages.py", "engines.py", "impact.py",
            "sparse.py", "tiers.py", "prior.py", "log_bound.py", "known.py", "paper.py"]  # fmt: skip
 READING = ["picture.py", "paper_vectors.py"]
 """Scripts that read figures or documents, and need no folder to work in."""
@@ -85,7 +85,7 @@ def test_a_run_replaces_its_two_files_alone(results: ModuleType, tmp_path: Path)
 
 def test_what_a_set_bears_loses_little_of_any_measure_and_no_bytes(monkeypatch) -> None:
     monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
-    rule = load("prior_reduction")
+    rule = load("prior_settings")
     whole = [0.5, 0.5, 0.8, 0.9]
     pruned = [[0.5 * 0.99, 0.5, 0.8, 0.9], [0.4, 0.5, 0.8, 0.9], [0.5, 0.5, 0.8, 0.85], whole]
     of_set = {"all": {"full": whole, "pruned": pruned}, "size": [1.0, 0.9, 0.8, 1.02]}
@@ -96,7 +96,7 @@ def test_the_reduction_without_judgements_is_the_largest_that_loses_little(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
-    rule = load("prior_reduction")
+    rule = load("prior_settings")
 
     def curve(*losses: float) -> np.ndarray:
         """Of nDCG@5 at 0 to 80 %; R@100 loses nothing."""

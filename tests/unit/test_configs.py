@@ -24,8 +24,7 @@ from tdv_lucene import (
     prune_index,
 )
 from tdv_lucene.cli import _group
-from tdv_lucene.cli._command import Command
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli.common import Command, leaves
 from tdv_lucene.options import PYTHON_ONLY, Config, Effect, option, refuse_idle
 from tdv_lucene.searching.config import SearchConfig
 
@@ -263,7 +262,7 @@ def test_the_command_line_names_what_is_wrong(arguments, said, tmp_path, monkeyp
 
 def test_help_of_all_commands_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from tdv_lucene.cli import _group; from tdv_lucene.cli._groups import leaves\n"
+        "import sys; from tdv_lucene.cli import _group; from tdv_lucene.cli.common import leaves\n"
         "list(leaves(_group)); print([name for name in ('scipy', 'jax', 'pandas', 'rich') if name "
         "in sys.modules])"
     )

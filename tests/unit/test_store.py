@@ -30,7 +30,9 @@ def test_manifest_is_read_back_with_versions(tmp_path: Path) -> None:
         ("{", "missing or unreadable"),
         ("[1]", "holds 'list', expected 'thing'"),
         ('{"kind": "other", "format": 1}', "holds 'other', expected 'thing': make one with 'make'"),
-        ('{"kind": "thing", "format": 99}', "development version"),
+        ('{"kind": "thing", "format": 99}', "has format 99"),
+        ('{"kind": "thing", "format": 1}', "has format 1"),
+        ('{"kind": "thing"}', "has format None"),
     ],
 )
 def test_bad_manifests_are_refused(content: str | None, message: str, tmp_path: Path) -> None:

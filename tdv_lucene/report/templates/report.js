@@ -57,14 +57,24 @@
 
   // The matrix: a line an index, a column a cost or a query set.
 
+  const inTiers = data.tiers.some(Boolean);
+
+  const tierCells = (tiers) => tiers === null ? [cell(""), cell("")]
+    : [cell(tiers.hot === null ? "" : megabytes(tiers.hot)),
+       cell(tiers.fidelity === null ? "" : number(tiers.fidelity, 3), `depth ${tiers.depth}`)];
+
   function matrix() {
     const head = node("tr", {}, node("th", { scope: "col" }, "index"),
-      ...["bytes", "postings", "top-10 latency", "top-1000 latency", ...sets.map((set) => set.label)]
+      ...["bytes", "postings", ...(inTiers ? ["hot field", "fidelity"] : []), "top-10 latency",
+        "top-1000 latency", ...sets.map((set) => set.label),
+        ...sets.map((set) => sets.length > 1 ? `judged, ${set.label}` : "judged")]
         .map((text) => node("th", { scope: "col" }, text)));
     const rows = systems.map((name, i) => node("tr", {},
       node("th", { scope: "row", title: name }, name),
       costCell(data.bytes, i, megabytes), costCell(data.postings, i, (n) => n.toLocaleString("en")),
-      timeCell("top10", i), timeCell("top1000", i), ...sets.map((set) => effectCell(set, i))));
+      ...(inTiers ? tierCells(data.tiers[i]) : []), timeCell("top10", i), timeCell("top1000", i),
+      ...sets.map((set) => effectCell(set, i)),
+      ...sets.map((set) => cell(`${number(100 * set.share[i], 0)} %`))));
     byId("matrix").replaceChildren(node("thead", {}, head), node("tbody", {}, ...rows));
     byId("matrix-title").textContent = `All indexes: costs, and ${state.measure} by query set`;
     byId("matrix-region").setAttribute("aria-label", `Overview, ${state.measure}`);

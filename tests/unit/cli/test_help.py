@@ -10,8 +10,7 @@ from click.testing import CliRunner
 from command_line import run_apart
 
 from tdv_lucene.cli import _COMMANDS, _group
-from tdv_lucene.cli._command import SHOWN_AT_MOST
-from tdv_lucene.cli._groups import leaves
+from tdv_lucene.cli.common import SHOWN_AT_MOST, leaves
 from tdv_lucene.ranking import MODELS, PARAMETERS
 
 

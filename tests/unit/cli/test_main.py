@@ -22,8 +22,8 @@ from tdv_lucene.output import Output
 def act():
 {body}
 
-cli._COMMANDS["act"] = "As told."
-sys.modules["tdv_lucene.cli.act"] = types.SimpleNamespace(command=click.command("act")(act))
+cli._COMMANDS["act"] = ("acting", "As told.")
+sys.modules["acting"] = types.SimpleNamespace(act=click.command("act")(act))
 sys.argv = ["tdv-lucene", *sys.argv[1:], "act"]
 cli.main()
 """
@@ -119,8 +119,8 @@ def test_a_name_that_the_terminal_lacks_is_not_blamed_on_java(tmp_path: Path) ->
     "body",
     [
         "print('x' * 10_000_000)",
-        "from tdv_lucene.cli import _options; from tdv_lucene.report.table import Table\n"
-        "    _options.show_tables([Table('x', ('y',), [('z',)] * 10_000)] * 9)",
+        "from tdv_lucene.cli import common; from tdv_lucene.report.table import Table\n"
+        "    common.show_tables([Table('x', ('y',), [('z',)] * 10_000)] * 9)",
     ],
     ids=["text", "tables"],
 )

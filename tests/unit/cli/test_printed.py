@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from tdv_lucene.cli._options import megabytes
+from tdv_lucene.cli.common import megabytes
 from tdv_lucene.cli.learn import _first_ten, _held_back, _judged, _moved, _show_points
-from tdv_lucene.cli.prune import _fidelity, _reduction, _validated
-from tdv_lucene.cli.update import _say
+from tdv_lucene.cli.prune import _fidelity, _reduction, _say, _validated
 
 
 @pytest.mark.parametrize(

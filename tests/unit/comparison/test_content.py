@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tdv_lucene.comparison.content import notes, notes_on_tuning
+from tdv_lucene.comparison.explain import frequency_ratio, list_changes
 from tdv_lucene.comparison.inputs import QuerySet, System, pairs_to_test
-from tdv_lucene.comparison.term_changes import frequency_ratio, list_changes
+from tdv_lucene.comparison.results import notes, notes_on_tuning
 from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.vocabulary import ByteStrings

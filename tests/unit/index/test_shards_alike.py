@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from tdv_lucene import Analysis, TdvError
-from tdv_lucene.index.field_analysis import FieldAnalysis
-from tdv_lucene.index.shards import survey, workers
-from tdv_lucene.index.shards.survey import Survey, survey_shards
-from tdv_lucene.index.shards.workers import open_workers
+from tdv_lucene.index import sharded, workers
+from tdv_lucene.index.analysis import FieldAnalysis
+from tdv_lucene.index.sharded import Survey, survey_shards
+from tdv_lucene.index.workers import open_workers
 from tdv_lucene.progress import silent
 from tdv_lucene.source import Part, Source
 
@@ -31,14 +31,14 @@ def _survey(commit: str, ids: Sequence[int], stemmer: str = "porter", **fields: 
     identity = {"commit": commit, "lucene_version": "9.9.1", "documents": len(ids)}
     analysed = FieldAnalysis(Analysis(stemmer=stemmer), "stored text")
     hashes = np.array(ids, np.int64)
-    return Survey(identity, {"contents": CONTENTS, **fields}, {}, analysed, hashes, "")
+    return Survey(identity, {}, analysed, None, "", {"contents": CONTENTS, **fields}, hashes)
 
 
 class Told:
     """In place of workers: says of each shard what is given."""
 
     def __init__(self, surveys: Sequence[Survey], ids: Mapping[str, list[str]]) -> None:
-        self._told = {survey._survey: dict(zip(SHARDS.folders, surveys)), survey._ids_of: ids}
+        self._told = {sharded._survey: dict(zip(SHARDS.folders, surveys)), sharded._ids_of: ids}
 
     def each(self, function: Callable, tasks: Mapping[Part, Any], *_: Any) -> list[Any]:
         return [self._told[function][part.folder] for part in tasks]

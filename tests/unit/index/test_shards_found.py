@@ -9,9 +9,8 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index.record import ShardRecord, shard_as_user_data, user_data_of_whole
-from tdv_lucene.index.shards.finding import find_shards, means_shards
 from tdv_lucene.output import Output
-from tdv_lucene.source import Part, Source
+from tdv_lucene.source import Part, Source, find_shards, means_shards
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdv_lucene.index.shards.search import merge_hits
+from tdv_lucene.index.sharded import merge_hits
 from tdv_lucene.jvm.searcher import Hits, Statistics
 from tdv_lucene.vocabulary import ByteStrings
 

@@ -322,7 +322,10 @@ public final class LatencyJob extends Job {
           ? search(searcher, topic.query(), mode.hits, mode.exhaustive)
           : tiers.search(
               searcher, topic.query(), mode.hits,
-              (hot, most) -> search(searcher, hot, most, mode.exhaustive));
+              (hot, wanted, most) ->
+                  mode.exhaustive
+                      ? search(searcher, hot, most, true)
+                      : tiers.find(searcher, hot, wanted, most));
     }
 
     private ScoreDoc[] search(IndexSearcher searcher, Query query, int hits, boolean exhaustive)

@@ -63,6 +63,18 @@ final class Ranking {
     tiesById = ordersTiesById(searcher.getIndexReader());
   }
 
+  private Ranking(Ranking like, Tiers tiers) {
+    searcher = like.searcher;
+    index = like.index;
+    tiesById = like.tiesById;
+    this.tiers = tiers;
+  }
+
+  /** The same index, searched in tiers; in the field of the query alone if null. */
+  Ranking in(Tiers tiers) {
+    return new Ranking(this, tiers);
+  }
+
   /** Ranks with a similarity, and without a cache: a cached query is not a search. */
   static IndexSearcher ready(IndexSearcher searcher, Similarity similarity) {
     searcher.setSimilarity(similarity);
@@ -97,12 +109,18 @@ final class Ranking {
    * equal to a hit, others like it may have been left out, and ids are compared throughout.
    */
   ScoreDoc[] topOfOneSearch(Query query, int hits) throws IOException {
-    return isTiered(query) || !tiesById ? top(query, hits) : byScoreThenId(query, hits);
+    return isTiered(query) || !tiesById
+        ? top(query, hits)
+        : byScoreThenId(query, hits, more -> searcher.search(query, more).scoreDocs);
   }
 
-  private ScoreDoc[] byScoreThenId(Query query, int hits) throws IOException {
+  private interface Finding {
+    ScoreDoc[] best(int hits) throws IOException;
+  }
+
+  private ScoreDoc[] byScoreThenId(Query query, int hits, Finding finding) throws IOException {
     int more = (int) Math.min(Integer.MAX_VALUE - 1, (long) hits + SPARE + hits / SPARE_SHARE);
-    ScoreDoc[] found = searcher.search(query, more).scoreDocs;
+    ScoreDoc[] found = finding.best(more);
     if (found.length == more && found[more - 1].score == found[hits - 1].score) {
       return topByIds(query, hits);
     }
@@ -144,12 +162,14 @@ final class Ranking {
 
   private ScoreDoc[] topOfTiers(Query query, int hits) throws IOException {
     if (!tiesById) {
-      return first(
-          tiers.search(searcher, query, hits, (hot, most) -> searcher.search(hot, most).scoreDocs),
-          hits);
+      Tiers.FirstTier first = (hot, wanted, most) -> tiers.find(searcher, hot, wanted, most);
+      return first(tiers.search(searcher, query, hits, first), hits);
     }
     // Of equal scores at the depth's end, ids say which are ranked: shards then agree on them.
-    return ordered(tiers.search(searcher, query, hits, this::byScoreThenId), hits);
+    Tiers.FirstTier byIds =
+        (hot, wanted, most) ->
+            byScoreThenId(hot, most, more -> tiers.find(searcher, hot, wanted, more));
+    return ordered(tiers.search(searcher, query, hits, byIds), hits);
   }
 
   private static ScoreDoc[] first(ScoreDoc[] found, int hits) {

@@ -33,14 +33,20 @@ public final class SearchJob extends Job {
 
   private final SearchedIndex searched;
   private final Queries queries;
+  private final Tiers tiers;
   private final int hits;
   private final int threads;
   private final Path folder;
 
-  /** @param searched an index that was opened; it stays open */
-  public SearchJob(SearchedIndex searched, Queries queries, int hits, int threads, String folder) {
+  /**
+   * @param searched an index that was opened; it stays open
+   * @param tiers null to search the field of the queries alone
+   */
+  public SearchJob(
+      SearchedIndex searched, Queries queries, Tiers tiers, int hits, int threads, String folder) {
     this.searched = searched;
     this.queries = queries;
+    this.tiers = tiers;
     this.hits = hits;
     this.threads = threads;
     this.folder = Paths.get(folder);
@@ -59,6 +65,7 @@ public final class SearchJob extends Job {
 
   private void search(HitArrays arrays, Pool pool) throws IOException {
     List<Queries.Topic> topics = queries.parse();
+    SearchedIndex.Search search = searched.search(tiers);
     phase("searching", topics.size());
     Iterator<Queries.Topic> waiting = topics.iterator();
     Deque<Future<ScoreDoc[]>> running = new ArrayDeque<>();
@@ -67,7 +74,7 @@ public final class SearchJob extends Job {
         Queries.Topic topic = waiting.next();
         running.add(pool.submit(() -> {
           checkCancelled(); // so that what is queued ends at once
-          return searched.search(topic, hits);
+          return search.best(topic, hits);
         }));
       } else {
         arrays.write(Pool.get(running.remove()));

@@ -28,7 +28,6 @@ public final class SearchedIndex extends Job implements Closeable {
   private final Queries queries;
   private Statistics statistics; // null for the index's own
   private String feedback; // null for none
-  private Tiers tiers; // null for one
   IndexReader reader;
   private Feedback expanding; // null for none
   private Ranking ranking;
@@ -43,11 +42,6 @@ public final class SearchedIndex extends Job implements Closeable {
   /** Expand queries by {@code rm3} or {@code rocchio}; see {@link Feedback}. */
   public void expand(String method) {
     feedback = method;
-  }
-
-  /** Find in a hot field, and rank by that of the queries. */
-  public void findIn(Tiers tiers) {
-    this.tiers = tiers;
   }
 
   /**
@@ -78,28 +72,26 @@ public final class SearchedIndex extends Job implements Closeable {
         statistics == null
             ? ImpactSimilarity.searcher(reader, similarity)
             : statistics.searcher(reader, similarity);
-    ranking = new Ranking(searcher, index, similarity, tiers);
+    ranking = new Ranking(searcher, index, similarity, null);
     return expanding == null && ranking.tiesById;
   }
 
   /** The best documents for a query, with the scores they were ranked by. */
-  ScoreDoc[] search(Queries.Topic topic, int hits) throws IOException {
-    return expanding == null
-        ? ranking.topOfOneSearch(topic.query(), hits)
-        : expanding.search(topic.text(), hits);
+  interface Search {
+    ScoreDoc[] best(Queries.Topic topic, int hits) throws IOException;
+  }
+
+  /** A search in tiers; of the field of the queries alone if null. Feedback asks that alone. */
+  Search search(Tiers tiers) {
+    if (expanding != null) {
+      return (topic, hits) -> expanding.search(topic.text(), hits);
+    }
+    Ranking ranked = ranking.in(tiers);
+    return (topic, hits) -> ranked.topOfOneSearch(topic.query(), hits);
   }
 
   IndexSearcher searcher() {
     return ranking.searcher;
-  }
-
-  /** The same search by another searcher of the index, without feedback. */
-  void search(IndexSearcher searcher, Queries.Topic topic, int hits) throws IOException {
-    if (tiers == null || !tiers.answer(topic.query())) {
-      searcher.search(topic.query(), hits);
-    } else {
-      tiers.search(searcher, topic.query(), hits, (hot, most) -> searcher.search(hot, most).scoreDocs);
-    }
   }
 
   @Override

@@ -36,15 +36,29 @@ import tdvlucene.common.Lucene;
  *
  * @param whole the field that ranks, and that queries ask for
  * @param hot the field that finds
- * @param depth how many of the documents found are scored by the whole
+ * @param depth how many of the documents found are scored by the whole, at most
+ * @param margin none of them scores less in the hot field than this share of the last of the hits
+ *     wanted: what is found far behind them does not become one
  */
-public record Tiers(String whole, String hot, int depth) {
+public record Tiers(String whole, String hot, int depth, double margin) {
   /** A list with fewer documents costs less to enter than candidates to sort out. */
   private static final int SHORT_LIST = 512;
 
-  /** Finds documents for a query on the hot field. */
+  /** Finds documents for a query on the hot field; it may leave out what {@link #find} does. */
   interface FirstTier {
-    ScoreDoc[] search(Query query, int hits) throws IOException;
+    ScoreDoc[] search(Query query, int hits, int most) throws IOException;
+  }
+
+  /**
+   * The best documents for a query on the hot field.
+   *
+   * @param hits how many are wanted in the end
+   * @param most how many may be returned: of those behind the hits, what is within the margin
+   */
+  ScoreDoc[] find(IndexSearcher searcher, Query query, int hits, int most) throws IOException {
+    return hits < most && margin > 0
+        ? searcher.search(query, new NearBest(hits, most, margin))
+        : searcher.search(query, most).scoreDocs;
   }
 
   /** Whether a query is a bag of the whole field's words: others ask that field alone. */
@@ -68,8 +82,8 @@ public record Tiers(String whole, String hot, int depth) {
   ScoreDoc[] search(IndexSearcher searcher, Query query, int hits, FirstTier first)
       throws IOException {
     List<Asked> asked = Asked.of(searcher.rewrite(query));
-    ScoreDoc[] found = first.search(hotQuery(asked), Math.max(hits, depth));
-    int scored = Math.min(depth, found.length);
+    ScoreDoc[] found = first.search(hotQuery(asked), hits, Math.max(hits, depth));
+    int scored = candidates(found, hits);
     ScoreDoc[] ranked = new Candidates(found, scored).rank(searcher, asked, hits);
     if (scored == found.length || hits <= scored) {
       return ranked;
@@ -81,6 +95,16 @@ public record Tiers(String whole, String hot, int depth) {
       all[i] = new ScoreDoc(found[i].doc, Math.min(most, found[i].score - less));
     }
     return all;
+  }
+
+  /** How many of the first documents found the whole field scores. */
+  private int candidates(ScoreDoc[] found, int hits) {
+    int count = Math.min(depth, found.length);
+    float least = count > hits ? NearBest.least(margin, found[hits - 1].score) : 0;
+    while (count > hits && found[count - 1].score < least) {
+      count--;
+    }
+    return count;
   }
 
   /** What the hot field is asked for a query. */

@@ -1,5 +1,7 @@
 package tdvlucene.search;
 
+import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.search.IndexSearcher;
 import tdvlucene.common.Job;
@@ -9,31 +11,50 @@ import tdvlucene.common.Pool;
 public final class VisitsJob extends Job {
   private final SearchedIndex searched;
   private final Queries queries;
+  private final Tiers tiers;
   private final int hits;
   private final int threads;
+  private final AtomicLong found = new AtomicLong();
+  private final AtomicLong ranked = new AtomicLong();
 
-  /** @param searched an index that was opened; it stays open */
-  public VisitsJob(SearchedIndex searched, Queries queries, int hits, int threads) {
+  /**
+   * @param searched an index that was opened; it stays open
+   * @param tiers null to search the field of the queries alone
+   */
+  public VisitsJob(
+      SearchedIndex searched, Queries queries, Tiers tiers, int hits, int threads) {
     this.searched = searched;
     this.queries = queries;
+    this.tiers = tiers;
     this.hits = hits;
     this.threads = threads;
   }
 
-  /** JSON: the postings of all topics together. */
+  /** JSON: the postings of all topics together, in finding documents and in ranking them. */
   @Override
   protected Object run() throws Exception {
-    AtomicLong visited = new AtomicLong();
-    IndexSearcher counting = CountingReader.like(searched.searcher(), visited);
+    IndexSearcher finding = CountingReader.like(searched.searcher(), found);
+    IndexSearcher ranking = CountingReader.like(searched.searcher(), ranked);
     try (Pool pool = new Pool(threads)) {
       pool.run(
           queries.parse().stream()
               .map(topic -> (Pool.Task) () -> {
                 checkCancelled();
-                searched.search(counting, topic, hits);
+                search(finding, ranking, topic);
               })
               .toList());
     }
-    return visited.get();
+    return List.of(found.get(), ranked.get());
+  }
+
+  private void search(IndexSearcher finding, IndexSearcher ranking, Queries.Topic topic)
+      throws IOException {
+    if (tiers == null || !tiers.answer(topic.query())) {
+      finding.search(topic.query(), hits);
+    } else {
+      tiers.search(
+          ranking, topic.query(), hits,
+          (hot, wanted, most) -> tiers.find(finding, hot, wanted, most));
+    }
   }
 }

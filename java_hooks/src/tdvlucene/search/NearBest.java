@@ -1,0 +1,130 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Collection;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.search.Collector;
+import org.apache.lucene.search.CollectorManager;
+import org.apache.lucene.search.LeafCollector;
+import org.apache.lucene.search.Scorable;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.ScoreMode;
+
+/**
+ * Collects the best documents, and of those behind them what scores at least a share of the last.
+ *
+ * <p>Block maxima skip what is below that share, so it costs less than a search for as many
+ * documents as there may be.
+ *
+ * @param hits how many documents are the best
+ * @param most how many are returned at most
+ * @param margin the share
+ */
+record NearBest(int hits, int most, double margin)
+    implements CollectorManager<NearBest.Collected, ScoreDoc[]> {
+  /** The lowest score that is near the best. */
+  static float least(double margin, float last) {
+    return (float) (margin * last);
+  }
+
+  @Override
+  public Collected newCollector() {
+    return new Collected();
+  }
+
+  @Override
+  public ScoreDoc[] reduce(Collection<Collected> all) {
+    long[] found =
+        all.stream().flatMapToLong(each -> Arrays.stream(each.found, 0, each.count)).toArray();
+    Arrays.sort(found);
+    int count = Math.min(most, found.length);
+    float least = count < hits ? 0 : least(margin, score(found[found.length - hits]));
+    while (count > hits && score(found[found.length - count]) < least) {
+      count--;
+    }
+    ScoreDoc[] best = new ScoreDoc[count];
+    for (int i = 0; i < count; i++) {
+      long hit = found[found.length - 1 - i];
+      best[i] = new ScoreDoc(Integer.MAX_VALUE - (int) hit, score(hit));
+    }
+    return best;
+  }
+
+  /**
+   * A hit as a number: those of higher scores are larger, since floats from 0 on are in the order of
+   * their bits; then those of lower documents.
+   */
+  private static long hit(float score, int doc) {
+    return (long) Float.floatToRawIntBits(score) << Integer.SIZE | (Integer.MAX_VALUE - doc);
+  }
+
+  private static float score(long hit) {
+    return Float.intBitsToFloat((int) (hit >>> Integer.SIZE));
+  }
+
+  /** What one thread collects. */
+  final class Collected implements Collector {
+    private final long[] found = new long[2 * most];
+    private int count;
+
+    /** The best scores, in ascending order; 0 for none yet. */
+    private final float[] best = new float[hits];
+
+    /** No lower score is collected any more. */
+    private float least;
+
+    @Override
+    public ScoreMode scoreMode() {
+      return ScoreMode.TOP_SCORES;
+    }
+
+    @Override
+    public LeafCollector getLeafCollector(LeafReaderContext leaf) {
+      return new LeafCollector() {
+        private Scorable scorer;
+
+        @Override
+        public void setScorer(Scorable scorer) throws IOException {
+          this.scorer = scorer;
+          if (least > 0) {
+            scorer.setMinCompetitiveScore(least);
+          }
+        }
+
+        @Override
+        public void collect(int doc) throws IOException {
+          float score = scorer.score();
+          if (score >= least && add(leaf.docBase + doc, score)) {
+            scorer.setMinCompetitiveScore(least);
+          }
+        }
+      };
+    }
+
+    /** Adds a document; returns whether fewer are near the best by it. */
+    private boolean add(int doc, float score) {
+      float before = least;
+      found[count++] = hit(score, doc);
+      if (score > best[0]) {
+        insert(score);
+        least = Math.max(least, least(margin, best[0]));
+      }
+      if (count == found.length) { // of equal scores, those before these are wanted
+        Arrays.sort(found);
+        System.arraycopy(found, count - most, found, 0, most);
+        count = most;
+        least = Math.max(least, Math.nextUp(score(found[0])));
+      }
+      return least > before;
+    }
+
+    private void insert(float score) {
+      int at = 0;
+      for (; at + 1 < hits && best[at + 1] < score; at++) {
+        best[at] = best[at + 1];
+      }
+      best[at] = score;
+    }
+  }
+}

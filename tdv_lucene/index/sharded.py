@@ -1,0 +1,484 @@
+"""An index in shards, each worked on where it lies, with the statistics of the whole.
+
+For learning and pruning, :class:`ShardedIndex` knows what is common to the shards. A search goes
+twice to the workers that see them: they count the topics' terms, and the counts are summed here;
+then they search with the sums and return their best documents, which are merged here. A few numbers
+a term travel, then ids and scores; no path of a shard need be visible here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..analysis import Analysis
+from ..arguments import cores
+from ..errors import TdvError
+from ..jvm.index import hash_ids, inspect
+from ..jvm.searcher import Hits, Statistics, make_similarity, open_searched, shard_statistics
+from ..progress import Progress, silent
+from ..ranking import SearchParameters
+from ..ranking.parameters import Tiers
+from ..source import Located, Part, Source
+from ..vocabulary import ByteStrings
+from .analysis import FieldAnalysis, analysis_of, refuse_different
+from .index import Index, whole_identity
+from .inspection import inspect_index
+from .parameters import Searcher
+from .queries import searchable_topics
+from .record import FieldRecord, user_data_of_whole
+from .workers import Workers, open_workers
+
+_LOOKED_AT = 10_000
+_DESCRIBED = ("index_options", "vectors")
+_SUMMED = ("postings", "terms", "segment_terms")
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a worker reports of its shard, opened for one field."""
+
+    identity: dict[str, Any]  # as an Index has it
+    user_data: dict[str, str]
+    analysed: FieldAnalysis
+    weights: bool | None  # whether the frequencies are weights; None without norms
+    why_not_anserinis: str
+
+
+@dataclass(frozen=True, eq=False)
+class Survey(Look):
+    """What learning and pruning need as well."""
+
+    fields: dict[str, dict[str, Any]]  # the indexed ones, as Lucene describes them
+    ids: np.ndarray  # int64[D]: a hash of each live document's id
+
+
+@dataclass(frozen=True, eq=False)
+class _SearchLook(Look):
+    """What a search needs as well."""
+
+    statistics: dict[str, Statistics]  # by field: of the one that is asked, and of a hot one
+    fields: dict[str, str]  # how each was indexed
+
+
+class _Shards(Located):
+    """Shards that workers see. What users of an :class:`.index.Index` need is here under the same
+    names; ``field`` is the one they were opened for, ``user_data`` what the whole would have in one
+    commit."""
+
+    def __init__(
+        self, workers: Workers, source: Source, field: str, looks: Mapping[Part, Look],
+        with_field: Mapping[Part, Look],
+    ) -> None:  # fmt: skip
+        self.workers, self.source, self.field = workers, source, field
+        self.identity = whole_identity(source, [look.identity for look in looks.values()])
+        self.user_data = user_data_of_whole(source, [look.user_data for look in looks.values()])
+        self.searcher = Searcher.of_shards([look.why_not_anserinis for look in looks.values()])
+        self.commits = {part: str(look.identity["commit"]) for part, look in with_field.items()}
+        filled = {p: one for p, one in with_field.items() if one.identity["documents"]}
+        analysed = {f"{part}": one.analysed for part, one in (filled or with_field).items()}
+        self.analysed = refuse_different(analysed, "the shards")
+        self._weights = [one.weights for one in filled.values() if one.weights is not None]
+
+    def record(self, field: str | None = None) -> FieldRecord:
+        """Return the record of a field, or of the one that is searched."""
+        return FieldRecord.of(self.user_data, field)
+
+    def holds_weights(self, field: str) -> bool | None:
+        """Return whether the frequencies of the field are weights; None without norms."""
+        assert field == self.field
+        return all(self._weights) if self._weights else None
+
+
+class ShardedIndex(_Shards):
+    """An index in shards, each of which is asked where it lies: for learning and pruning.
+
+    ``commits`` and ``documents_of`` (live ones) are by part, of the shards that have the field;
+    ``has_norms`` says whether the field has some in any shard.
+    """
+
+    def __init__(
+        self, workers: Workers, source: Source, field: str, found: Mapping[Part, Survey]
+    ) -> None:
+        there = {part: one for part, one in found.items() if field in one.fields}
+        super().__init__(workers, source, field, found, there)
+        self.documents_of = {part: len(one.ids) for part, one in there.items()}
+        of_field = [one.fields[field] for one in there.values()]
+        self.has_norms = {about["norms"] for about in of_field if about["tokens"]} != {"none"}
+
+    @property
+    def commit(self) -> str:
+        """What identifies the commits of all shards."""
+        return str(self.identity["commit"])
+
+    @property
+    def network(self) -> dict[str, int]:
+        """Bytes sent to workers and received from them until now."""
+        return {"sent": self.workers.sent, "received": self.workers.received}
+
+    def require_prunable(self, field: str, lead: bool = False) -> None:
+        """Raise :class:`TdvError` where a shard has a document without an id, or cannot be pruned
+        in this field; see :meth:`..index.Index.require_prunable`."""
+        self.workers.each(
+            _require_prunable, dict.fromkeys(self.commits, (field, lead)), "look at shards", silent
+        )
+
+    def inspect(self, terms: int) -> dict[str, Any]:
+        """Return what :func:`..inspection.inspect_index` does of sizes, for a field of so many
+        different ``terms``."""
+        tasks = dict[Part, Sequence[Any]].fromkeys(self.source.parts, ())
+        found = self.workers.each(_inspect, tasks, "look at shards", silent)
+        fields: dict[str, Any] = {}
+        for field in (field for one in found for field in one["fields"]):
+            known = fields.setdefault(field["name"], Counter())
+            known.update({name: field[name] for name in _SUMMED if name in field})
+        fields[self.field]["terms"] = terms
+        options = {field["name"]: field["index_options"] for o in found for field in o["fields"]}
+        by_kind = Counter[str]()
+        for one in found:
+            by_kind.update(one["bytes_by_kind"])
+        return {
+            **{name: sum(one[name] for one in found) for name in ("documents", "deleted", "bytes")},
+            "bytes_by_kind": dict(by_kind),
+            "fields": [
+                {"name": name, "index_options": options[name], **counts}
+                for name, counts in fields.items()
+            ],
+        }
+
+
+@contextmanager
+def open_index(
+    index: str | os.PathLike[str],
+    field: str,
+    *,
+    id_field: str | None = None,
+    analysis: Analysis | None = None,
+    output: str | os.PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> Iterator[Index | ShardedIndex]:
+    """Open an index, or shards where they lie, until the ``with`` block ends; one that is open is
+    yielded as it is. Workers of a cluster must see where the folder ``output`` is or will be.
+
+    Raises :class:`TdvError` as :meth:`..index.Index.open`, :func:`.workers.open_workers` and
+    :func:`survey_shards`.
+    """
+    source = Source.of(index).named_by(id_field)
+    if isinstance(index, ShardedIndex):
+        yield index
+    elif isinstance(index, Index) or not source.is_sharded:
+        with Index.open(index, id_field) as opened:
+            yield opened
+    else:
+        beside = None if output is None else Path(os.path.abspath(output))
+        folder = beside if beside is None or beside.is_dir() else beside.parent
+        with open_workers(source, folder) as workers:
+            yield survey_shards(workers, source, field, progress, analysis)
+
+
+def survey_shards(
+    workers: Workers,
+    source: Source,
+    field: str,
+    progress: Progress,
+    analysis: Analysis | None = None,
+) -> ShardedIndex:
+    """Return the whole of shards, or refuse shards that are not one index.
+
+    Raises :class:`TdvError` when a shard cannot be read, two were not indexed alike, two are
+    copies, a document is in two, or one records another ``analysis`` than was asked for.
+    """
+    tasks = dict.fromkeys(source.parts, (field, analysis))
+    found = dict(zip(source.parts, workers.each(_survey, tasks, "look at shards", progress)))
+    _refuse_copies(found)
+    _refuse_no_field(field, found.values())
+    _refuse_other_fields({part: one for part, one in found.items() if len(one.ids)}, field)
+    whole = ShardedIndex(workers, source, field, found)
+    _refuse_same_documents(workers, found, progress)
+    return whole
+
+
+def _require_prunable(folder: str, field: str, lead: bool) -> None:
+    """In a worker."""
+    with Index.open(folder) as shard:
+        shard.require_prunable(field, lead)
+
+
+def _inspect(folder: str) -> dict[str, Any]:
+    """In a worker."""
+    return inspect_index(folder)
+
+
+def _survey(folder: str, field: str, analysis: Analysis | None) -> Survey:
+    """In a worker."""
+    with Index.open(folder) as shard:
+        fields = {
+            one["name"]: {name: one[name] for name in (*_DESCRIBED, "norms", "tokens")}
+            for one in inspect(shard, None)["fields"]
+            if one["index_options"] != "NONE"
+        }
+        look = vars(_about(shard, field, analysis))
+        return Survey(**look, fields=fields, ids=hash_ids(shard)[1])
+
+
+def _about(shard: Index, field: str, analysis: Analysis | None) -> Look:
+    analysed = analysis_of(shard, field, analysis)
+    weights, why = shard.holds_weights(field), shard.searcher.why_not_anserinis
+    return Look(shard.identity, shard.user_data, analysed, weights, why)
+
+
+def _refuse_copies(looks: Mapping[Part, Look]) -> None:
+    """Raise :class:`TdvError` when two shards have one commit."""
+    seen: dict[str, Part] = {}
+    for part, look in looks.items():
+        commit = look.identity["commit"]
+        if commit in seen:
+            raise TdvError(
+                f"the shards {seen[commit]} and {part} are copies of one index: name each shard "
+                "once"
+            )
+        seen[commit] = part
+
+
+def _refuse_no_field(field: str, looks: Iterable[Survey | _SearchLook]) -> None:
+    if not any(field in look.fields for look in looks):
+        raise TdvError(f"no shard has a field '{field}': name one of theirs")
+
+
+def _refuse_other_fields(filled: Mapping[Part, Survey], field: str) -> None:
+    """All shards with documents have the first one's fields, of the same kinds."""
+    for (first, a), (folder, b) in itertools.pairwise(filled.items()):
+        if a.fields.keys() != b.fields.keys():
+            raise TdvError(
+                f"the shards were not indexed alike: {first} has the fields "
+                f"{', '.join(sorted(a.fields))}, {folder} has {', '.join(sorted(b.fields))}; "
+                "index them with the same options"
+            )
+        for name, about in a.fields.items():
+            other = b.fields[name]
+            both_norms = about["tokens"] and other["tokens"]  # of nothing, norms tell nothing
+            for what in (*_DESCRIBED, *(["norms"] if name == field and both_norms else [])):
+                if about[what] != other[what]:
+                    raise TdvError(
+                        f"the shards were not indexed alike: of the field '{name}', {first} has "
+                        f"{what.replace('_', ' ')} {about[what]}, {folder} has {other[what]}; "
+                        "index them with the same options"
+                    )
+
+
+def _refuse_same_documents(
+    workers: Workers, found: Mapping[Part, Survey], progress: Progress
+) -> None:
+    """Equal hashes are looked at: of a billion ids, two others may share one."""
+    # A shard's own are its matter.
+    each = np.concatenate([np.unique(one.ids) for one in found.values()])
+    hashes, counts = np.unique(each, return_counts=True)
+    suspect = hashes[counts > 1][:_LOOKED_AT]
+    if not len(suspect):
+        return
+    tasks = {
+        part: (suspect.tolist(),) for part, one in found.items() if np.isin(suspect, one.ids).any()
+    }
+    ids_of = workers.each(_ids_of, tasks, "look at shards", progress)
+    seen: dict[str, Part] = {}
+    for part, ids in zip(tasks, ids_of):
+        for name in ids:
+            if seen.setdefault(name, part) != part:
+                raise TdvError(
+                    f"the document '{name}' is in the shards {seen[name]} and {part}: leave one "
+                    "of them out, or index the documents again, each in one shard"
+                )
+
+
+def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
+    """In a worker: the ids that have one of these hashes."""
+    return hash_ids(folder, hashes)[0]
+
+
+class FarShards(_Shards):
+    """Shards that workers search for some topics; made by :func:`look_at_far_shards`."""
+
+    def __init__(
+        self, workers: Workers, source: Source, field: str, looks: Mapping[Part, _SearchLook]
+    ) -> None:
+        super().__init__(workers, source, field, looks, looks)
+        self.shards = len(looks)
+        first, *_ = looks.values()
+        self._statistics = {
+            name: Statistics.sum([look.statistics[name] for look in looks.values()])
+            for name in first.statistics
+        }
+
+    def find(
+        self, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
+        threads: int | None = None, progress: Progress = silent,
+    ) -> Hits:  # fmt: skip
+        """Return the best ``hits`` documents of each of the topics that they were opened for.
+
+        In two tiers each shard scores as many documents by the whole field as one index would, and
+        those count that the hot field finds first in all of them.
+
+        Raises :class:`TdvError` also when a shard was changed meanwhile.
+        """
+        how = topics, threads or self.workers.threads or cores(None), progress
+        tiers = parameters.tiers
+        if tiers is None or not tiers.depth:
+            return merge_hits(self._find(parameters, hits, *how), hits)
+        alone, first = parameters.in_tiers(tiers._replace(depth=0)), max(hits, tiers.depth)
+        hot = merge_hits(self._find(alone, first, *how), first)
+        scored = merge_hits(self._find(parameters, tiers.depth, *how), tiers.depth * self.shards)
+        return merge_tiers(hot, scored, tiers, hits)
+
+    def _find(
+        self, parameters: SearchParameters, hits: int, topics: Mapping[str, str], threads: int,
+        progress: Progress,
+    ) -> list[Hits]:  # fmt: skip
+        tasks = {
+            part: (
+                commit, parameters, self.field, self.analysed.analysis, topics,
+                self._statistics, hits, threads,
+            )
+            for part, commit in self.commits.items()
+        }  # fmt: skip
+        return self.workers.each(_search, tasks, "search shards", progress)
+
+
+@contextmanager
+def open_far_shards(
+    source: Source, topics: Mapping[str, str], field: str, analysis: Analysis | None,
+    progress: Progress,
+) -> Iterator[FarShards]:  # fmt: skip
+    """Open the shards to search them for these topics.
+
+    Raises :class:`TdvError` when the cluster lacks something, a shard cannot be read, or two are
+    copies, were not indexed alike, or not pruned together.
+    """
+    with open_workers(source) as workers:
+        yield look_at_far_shards(workers, source, topics, field, analysis, progress)
+
+
+def look_at_far_shards(
+    workers: Workers, source: Source, topics: Mapping[str, str], field: str,
+    analysis: Analysis | None, progress: Progress,
+) -> FarShards:  # fmt: skip
+    """Return what :func:`open_far_shards` yields, for workers that are there."""
+    tasks = dict.fromkeys(source.parts, (field, topics, analysis))
+    looks = dict(zip(source.parts, workers.each(_look, tasks, "look at shards", progress)))
+    _refuse_copies(looks)
+    _refuse_no_field(field, looks.values())
+    _refuse_other_kinds(looks)
+    return FarShards(workers, source, field, looks)
+
+
+def _look(
+    folder: str, field: str, topics: Mapping[str, str], analysis: Analysis | None
+) -> _SearchLook:
+    """Look at one shard, in a worker."""
+    with Index.open(folder) as shard:
+        look = _about(shard, field, analysis)
+        asked = look.analysed.analysis
+        topics = searchable_topics(topics, field, asked)
+        of_field, fields = shard_statistics(shard, field, topics, asked)
+        statistics, tiers = {field: of_field}, shard.record(field).tiers
+        if tiers is not None:
+            statistics[tiers.hot], _ = shard_statistics(shard, tiers.hot, topics, asked)
+        return _SearchLook(**vars(look), statistics=statistics, fields=fields)
+
+
+def _search(
+    folder: str, commit: str, parameters: SearchParameters, field: str, analysis: Analysis,
+    topics: Mapping[str, str], statistics: Mapping[str, Statistics], hits: int, threads: int | None,
+) -> Hits:  # fmt: skip
+    """Return the best documents of one shard, in a worker."""
+    with Index.open(folder) as shard:
+        if shard.commit != commit:  # then the statistics are of other documents
+            raise TdvError(f"{folder} was changed while it was searched: run the command again")
+        with open_searched(
+            shard, make_similarity(parameters), field, analysis=analysis, threads=cores(threads),
+            tiers=parameters.tiers, statistics=statistics,
+        ) as find:  # fmt: skip
+            return find(topics, hits)
+
+
+def _refuse_other_kinds(looks: Mapping[Part, _SearchLook]) -> None:
+    """Refuse what one reader of all shards would refuse; a shard may lack a field."""
+    first: dict[str, tuple[Part, str]] = {}
+    for part, look in looks.items():
+        for name, kind in look.fields.items():
+            before, known = first.setdefault(name, (part, kind))
+            if known != kind:
+                raise TdvError(
+                    f"the shards were not indexed alike: the field '{name}' has {known} in "
+                    f"{before}, {kind} in {part}; index them with the same options"
+                )
+
+
+def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:
+    """Return the best ``depth`` hits of each query.
+
+    Each part holds its own best ``depth``, or all it has, by the same statistics. As in Lucene,
+    equal scores are ordered by the bytes of the ids if any part's are, then by the order of the
+    parts and within each.
+    """
+    queries = np.concatenate([np.repeat(np.arange(len(p.counts)), p.counts) for p in parts])
+    scores = np.concatenate([part.scores for part in parts])
+    first = np.cumsum([0, *(len(part.ids) for part in parts)]).tolist()
+    documents = np.concatenate([p.documents + np.int32(at) for p, at in zip(parts, first)])
+    ids = ByteStrings.of(name for part in parts for name in part.ids)
+    ties_by_id = any(part.ties_by_id for part in parts)
+    order = np.lexsort((-scores, queries))  # stable
+    if ties_by_id:  # by where the ids that decide are among them all in order
+        a, b = order[:-1], order[1:]
+        equal = (queries[a] == queries[b]) & (scores[a] == scores[b])
+        tied = np.union1d(a[equal], b[equal])
+        names = [ids[i] for i in documents[tied].tolist()]
+        place = {name: number for number, name in enumerate(sorted(set(names)))}
+        places = np.zeros(len(order), np.int64)
+        places[tied] = [place[name] for name in names]
+        order = np.lexsort((places, -scores, queries))
+    found = np.sum([part.counts for part in parts], axis=0)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(found) - found, found)
+    kept = order[rank < depth]
+    return Hits(np.minimum(found, depth), scores[kept], documents[kept], ids, ties_by_id)
+
+
+def merge_tiers(hot: Hits, scored: Hits, tiers: Tiers, hits: int) -> Hits:
+    """Return the best hits of two tiers: the candidates of ``hot`` in the order of ``scored``,
+    which has them and others with the scores of the whole field, and then the other hot ones, whose
+    scores are lowered as ``tdvlucene.search.Tiers`` does."""
+    ids = ByteStrings.of([*hot.ids, *scored.ids])
+    counts, scores, documents = [], [], []
+    ends = np.cumsum(hot.counts), np.cumsum(scored.counts)
+    names = [*hot.ids], [*scored.ids]
+    for end, count, end_of_scored, count_of_scored in zip(
+        ends[0].tolist(), hot.counts.tolist(), ends[1].tolist(), scored.counts.tolist()
+    ):
+        of_hot = hot.documents[end - count : end].tolist()
+        depth = tiers.candidates(hot.scores[end - count : end], hits)
+        first = {names[0][document] for document in of_hot[:depth]}
+        found = [
+            (scored.scores[i], len(names[0]) + scored.documents[i])
+            for i in range(end_of_scored - count_of_scored, end_of_scored)
+            if names[1][scored.documents[i]] in first
+        ]
+        rest = [*zip(hot.scores[end - count : end][depth:], of_hot[depth:])]
+        if rest and found:
+            most = np.nextafter(found[-1][0], np.float32(-np.inf))
+            less = rest[0][0] - most
+            rest = [(min(most, score - less), document) for score, document in rest]
+        best = [*found, *rest][:hits]
+        counts.append(len(best))
+        scores += [score for score, _ in best]
+        documents += [document for _, document in best]
+    return Hits(
+        np.array(counts, np.int64), np.array(scores, np.float32), np.array(documents, np.int32),
+        ids, hot.ties_by_id,
+    )  # fmt: skip
