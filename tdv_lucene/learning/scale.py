@@ -192,13 +192,8 @@ def choose_tradeoffs(
     """Return the trade-off that all ``queries`` choose, and for each fold that of the others.
 
     Its worth to a query is the mean of :func:`.selection.deciding` at each of ``SHARES``. The first
-    of ``TRADEOFFS`` stays unless the best is clearly better.
-
-    Parameters
-    ----------
-    final : TermScores
-        Of all queries, with the rule of the first trade-off. All have the same TDVs, so that these
-        saw the queries favours none.
+    of ``TRADEOFFS`` stays unless the best is clearly better. ``final`` is of all queries, with the
+    rule of the first: all have the same TDVs, so that these saw the queries favours none.
     """
     whole, worth = problem.full.judged.plain_bytes, []
     for number, tradeoff in enumerate(TRADEOFFS):

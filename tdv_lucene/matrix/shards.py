@@ -263,15 +263,11 @@ def interleave(
 def select_documents(
     matrix: TermDocumentMatrix, documents: np.ndarray, progress: Progress = silent
 ) -> tuple[TermDocumentMatrix, np.ndarray]:
-    """Return the matrix of ``documents``, and each term's mean log length over the collection.
+    """Return the matrix of ``documents`` int[n], ascending, and float64[V]: the mean log length of
+    the collection's documents with a term.
 
     One pass. Memory: 10 bytes a posting selected, a block, and 8 bytes for each document of the
-    whole. The second result is float64[V], over all documents with the term.
-
-    Parameters
-    ----------
-    documents : int[n]
-        Numbers, ascending.
+    whole.
     """
     if matrix.shards is None:
         parts = [_select(matrix, documents, progress)]

@@ -373,15 +373,10 @@ class TermDocumentMatrix:
     ) -> Iterator[Any]:
         """Yield what ``function`` returns for this matrix or, if it is in shards, for each of them.
 
-        Parameters
-        ----------
-        function
-            Of a module that workers can import. It is given a matrix of all postings of an index or
-            of a shard, with the boost and the kind of norms of this one, and the arguments.
-        by_term
-            Arrays with an entry a term. A shard gets those of its own terms, in their order.
-        documents : int64[n] or None
-            Document numbers, ascending. A shard gets those in it, by its own numbers.
+        Workers must be able to import it. It is given a matrix of all postings of an index or of a
+        shard, with the boost and the kind of norms of this one, and the arguments: arrays
+        ``by_term``, of which a shard gets the entries of its own terms, and ``documents`` int64[n],
+        ascending, of which it gets those in it, by its own numbers.
         """
         if self.shards is not None:
             yield from self.shards.each(self, function, by_term, documents, further)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -82,7 +81,7 @@ class Similarity(Protocol):
         ...
 
 
-class RankingFunction(ABC):
+class RankingFunction:
     """A ranking function. To add one, write its class here and name it in ``_FUNCTIONS``.
 
     Its constants of learning and pruning, if it needs others, are in :mod:`..values.posting_rule`.
@@ -93,6 +92,8 @@ class RankingFunction(ABC):
         In commands, manifests and records.
     title : str
         For people.
+    formula : type of Similarity
+        Takes the parameters in their order.
     takes : tuple of Parameter
         In the order of the Java constructor.
     held_by : "norms", "scale" or None
@@ -108,6 +109,7 @@ class RankingFunction(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    formula: ClassVar[type[Any]]
     takes: ClassVar[tuple[Parameter, ...]] = ()
     held_by: ClassVar[str | None] = None
     java_class: ClassVar[str]
@@ -119,21 +121,19 @@ class RankingFunction(ABC):
         """The names of those it takes, in that order."""
         return tuple(each.name for each in self.takes)
 
-    @abstractmethod
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Similarity:
         """Return the formula on frequencies times ``scale``, which ranks as it did unscaled."""
+        numbers = ((getattr(parameters, each.name), each.scaled) for each in self.takes)
+        formula: Similarity = self.formula(
+            *(x * (scale or 1) if scaled else x for x, scaled in numbers)
+        )
+        return formula
 
     def corrected(self, share: Array, mean_tf: Array, k1: float) -> Array:
         """Return float64[V], at most 1: the factors of TDVs that undo a larger idf.
 
-        A posting of the mean frequency then scores what it scored before postings were dropped.
-
-        Parameters
-        ----------
-        share : float64[V]
-            idf before over idf after.
-        mean_tf : float64[V]
-            Of the postings left.
+        A posting of the mean frequency ``mean_tf`` float64[V] of those left then scores what it
+        scored before. ``share`` float64[V] is the idf before over the idf after.
         """
         return share
 
@@ -178,6 +178,7 @@ class Bm25Function(RankingFunction):
 
     name = "bm25"
     title = "BM25"
+    formula = Bm25
     takes = (
         Parameter(
             "k1", "BM25's k1", 0.9, 1.2, "at least 0", lambda k1: k1 >= 0,
@@ -190,9 +191,6 @@ class Bm25Function(RankingFunction):
     )  # fmt: skip
     held_by = "norms"
     java_class = "org.apache.lucene.search.similarities.BM25Similarity"
-
-    def similarity(self, parameters: Parameters, scale: float | None = None) -> Bm25:
-        return Bm25(parameters.k1 * (scale or 1), parameters.b)
 
     def corrected(self, share: Array, mean_tf: Array, k1: float) -> Array:
         """Through the saturation of the mean frequency, in a document of average length."""
@@ -237,6 +235,7 @@ class QueryLikelihood(RankingFunction):
 
     name = "qld"
     title = "query likelihood"
+    formula = Dirichlet
     takes = (
         Parameter(
             "mu", "QLD's mu", 1000.0, 2000.0, "above 0", lambda mu: mu > 0,
@@ -246,9 +245,6 @@ class QueryLikelihood(RankingFunction):
     held_by = "scale"
     java_class = "org.apache.lucene.search.similarities.LMDirichletSimilarity"
     has_idf = False
-
-    def similarity(self, parameters: Parameters, scale: float | None = None) -> Dirichlet:
-        return Dirichlet(parameters.mu * (scale or 1))
 
     def flags(self, values: Mapping[str, float]) -> tuple[str, str]:
         mu = f"{values['mu']:g}"
@@ -273,10 +269,8 @@ class TfIdfFunction(RankingFunction):
 
     name = "tfidf"
     title = "TF-IDF"
+    formula = TfIdf
     java_class = "tdvlucene.search.TfIdfSimilarity"
-
-    def similarity(self, parameters: Parameters, scale: float | None = None) -> TfIdf:
-        return TfIdf()
 
 
 @dataclass(frozen=True)
@@ -286,6 +280,8 @@ class Impact:
     A searcher leaves out terms whose ln(N / df) is not above ``min_idf``, which here, by default,
     are those of all documents. This formula scores them: it ranks as if none were asked for.
     """
+
+    min_idf: float = 0.0
 
     def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
         del doc_len, statistics  # the weights hold all of it
@@ -297,6 +293,7 @@ class ImpactFunction(RankingFunction):
 
     name = "impact"
     title = "impact scoring"
+    formula = Impact
     takes = (
         Parameter(
             "min_idf", "Pyserini's min_idf", 0.0, 0.0, "at least -1", lambda least: least >= -1,
@@ -308,9 +305,6 @@ class ImpactFunction(RankingFunction):
     java_class = "tdvlucene.search.ImpactSimilarity"
     of_weights = True
     has_idf = False
-
-    def similarity(self, parameters: Parameters, scale: float | None = None) -> Impact:
-        return Impact()
 
     def flags(self, values: Mapping[str, float]) -> tuple[str, str]:
         least = f"{values['min_idf']:g}"
@@ -360,14 +354,10 @@ def ranking_function(model: str) -> RankingFunction:
 def model_for(weights: bool | None, asked: str | None, what: str) -> str:
     """Return the ranking function ``asked`` for, by default the one that suits a field.
 
-    Raises :class:`TdvError` when there is no such function, or it would rank the field wrongly.
+    ``weights`` says whether the field's frequencies are weights, None if unknown; ``what`` is the
+    field in words.
 
-    Parameters
-    ----------
-    weights
-        Whether the field's frequencies are weights; None if unknown.
-    what
-        The field, in words.
+    Raises :class:`TdvError` when there is no such function, or it would rank the field wrongly.
     """
     model = asked or next(m for m, f in _FUNCTIONS.items() if f.of_weights is (weights is True))
     if weights is None or ranking_function(model).of_weights == weights:

@@ -43,12 +43,7 @@ class Baking:
         """Return how far off the length norms of documents are on average, as a share of them,
         because no norm is below that of one token.
 
-        Parameters
-        ----------
-        lengths
-            Of documents in tokens, all above 0.
-        counts
-            Documents of each length; None for one.
+        ``lengths`` in tokens are above 0; ``counts`` are the documents of each, None for one.
         """
         average = np.average(lengths, weights=counts)
         (k1, b), (searched_k1, searched_b) = self.held, self.searched

@@ -215,14 +215,8 @@ class PostingCut(NamedTuple):
 def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) -> np.ndarray:
     """Return bool[n]: whether tf / (tf + K_d) reaches ``least``, exactly as in Java.
 
-    Parameters
-    ----------
-    tf : int[n] or float32[n]
-        With the cut's boost.
-    least : float32[n] or a number
-        Of each posting's term.
-    length_norm : float64[n]
-        Of each posting's document.
+    ``tf`` int[n] or float32[n] has the cut's boost; ``least`` is of each posting's term, and
+    ``length_norm`` float64[n] of its document.
     """
     kept: np.ndarray = ~(tf < np.asarray(least, np.float64) * (tf + length_norm))
     return kept

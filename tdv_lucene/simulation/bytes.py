@@ -64,19 +64,13 @@ def posting_bytes(
 ) -> int:
     """Return the bytes of a field's lists in Lucene's ``.doc`` file, to three percent.
 
-    Parameters
-    ----------
-    indptr : int64[V + 1]
-        Spans of the lists.
-    docs, freqs : int32[nnz]
-        Documents, ascending within a list, and frequencies of at least 1.
-    norms : uint8[nnz]
-        Norm byte of each posting's document.
-    form
-        Blocks are packed with as many bits as their largest document gap and, but for seven
-        exceptions of two bytes, their largest frequency need; equal frequencies take two bytes.
-        After the last full block a gap takes whole bytes, and a frequency other than 1 as well.
-        A list of one posting is in the dictionary and takes none here.
+    Lists are spanned by ``indptr`` int64[V + 1]. Of each posting, ``docs`` int32[nnz] ascend within
+    a list, ``freqs`` int32[nnz] are at least 1, and ``norms`` uint8[nnz] are its document's.
+
+    Blocks are packed with as many bits as their largest document gap and, but for seven exceptions
+    of two bytes, their largest frequency need; equal frequencies take two bytes. After the last
+    full block a gap takes whole bytes, and a frequency other than 1 as well. A list of one posting
+    is in the dictionary and takes none here.
     """
     sizes = np.diff(indptr)
     gaps = np.diff(docs, prepend=-1).astype(np.int64)

@@ -49,12 +49,7 @@ def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float | Non
     posting. Large frequencies are not capped: they are few, and they put a document on top. Capping
     them at 15 cost more on wiki165k than halving the scale, and saved a tenth of the bytes.
 
-    Parameters
-    ----------
-    tf : int[n] or float32[n]
-        With their boost.
-    tdv : float32[n] or a number
-        Of each posting's term.
+    ``tf`` int[n] or float32[n] has its boost; ``tdv`` is of each posting's term.
     """
     if scale is None:
         return tf * np.asarray(tdv, np.float32)
@@ -68,16 +63,10 @@ def written_lengths(
 ) -> np.ndarray:
     """Return float64[D]: the lengths that searches read from norms of this ``kind``.
 
-    Parameters
-    ----------
-    lengths : float64[D]
-        Sums of stored frequencies.
-    average
-        Of documents with terms.
-    held : (k1, b) or None
-        BM25's, where norms hold them for a searcher with Anserini's defaults, as ``prune`` writes
-        them (:mod:`..pruning.targets`). The lengths returned are then those at which ``held`` gives
-        the length norm that the searcher computes.
+    ``lengths`` float64[D] are sums of stored frequencies, ``average`` that of documents with terms.
+    ``held`` are BM25's k1 and b, where norms hold them for a searcher with Anserini's defaults, as
+    ``prune`` writes them (:mod:`..pruning.targets`). The lengths returned are then those at which
+    ``held`` gives the length norm that the searcher computes.
     """
     sums = np.asarray(lengths, np.float64)
     if kind in (NormKind.NONE, NormKind.ONES):

@@ -37,20 +37,19 @@ class Queries:
     """``Q`` judged queries with at least one relevant document in the index."""
 
     ids: tuple[str, ...]
+    # The distinct vocabulary terms of each query, and how often each occurs in it. A term that the
+    # index lacks is left out, so a query may be empty.
     indptr: np.ndarray  # int64[Q + 1]
     terms: np.ndarray  # int32[indptr[-1]]
-    # float32[indptr[-1]]: The distinct vocabulary terms of each query, and how often each occurs in
-    # it. A term that the index lacks is left out, so a query may be empty.
-    tf: np.ndarray
-    judged_indptr: np.ndarray  # int64[Q + 1], judged_docs
-    judged_docs: np.ndarray
-    # int32[judged_indptr[-1]]: Judged documents that the index holds, with their grades (0 is
-    # judged non-relevant)
-    grades: np.ndarray
-    # tuple of Q int32[*]: All positive grades of the qrels, largest first, whether the document is
-    # in the index or not: trec_eval's perfect ranking
+    tf: np.ndarray  # float32[indptr[-1]]
+    # Judged documents that the index holds, with their grades (0 is judged non-relevant).
+    judged_indptr: np.ndarray  # int64[Q + 1]
+    judged_docs: np.ndarray  # int32[judged_indptr[-1]]
+    grades: np.ndarray  # int32[judged_indptr[-1]]
+    # Q int32[*]: all positive grades of the qrels, largest first, whether the document is in the
+    # index or not: trec_eval's perfect ranking.
     ideal_grades: tuple[np.ndarray, ...]
-    # int32[Q]: the document that each query must not find, for it is the query itself; -1 for none
+    # int32[Q]: the document that each query must not find, for it is the query itself; -1 for none.
     left_out: np.ndarray
 
     @classmethod
@@ -101,17 +100,11 @@ def make_queries(
 ) -> Queries:
     """Number the terms and documents of judged topics.
 
+    ``topics`` are query id -> index terms, with repetitions; ``qrels`` query id -> document id ->
+    grade. With ``remove_query`` a query must not find the document that has its id.
+
     Raises :class:`TdvError` when the topics, the qrels and the index have nothing in common to
     learn from.
-
-    Parameters
-    ----------
-    topics
-        Query id -> its index terms (analysed), repeated as often as the query has them.
-    qrels
-        Query id -> document id -> grade.
-    remove_query
-        Whether a query must not find the document that has its id.
     """
     shared = [query_id for query_id in topics if query_id in qrels]
     if not shared:

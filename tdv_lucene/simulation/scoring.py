@@ -114,15 +114,9 @@ def score_batch(
 def listwise(scores: Array, gains: Array, where: Array, temperature: Array) -> jax.Array:
     """Return the mean softmax cross-entropy of candidate lists, float[].
 
-    Parameters
-    ----------
-    scores, gains : float[B, C]
-        Gains are not negative; each list's are normalised to sum 1, so that every query counts
-        the same. A list without a positive gain contributes 0.
-    where : bool[B, C]
-        False marks padding.
-    temperature : float[]
-        The divisor of scores, see :func:`calibrated_temperature`.
+    Scores and gains are float[B, C]. Gains are not negative; each list's are normalised to sum 1,
+    so that every query counts the same. A list without a positive gain contributes 0. ``where``
+    False marks padding. ``temperature`` divides scores, see :func:`calibrated_temperature`.
     """
     gains = jnp.where(where, gains, 0.0)
     share = gains / jnp.maximum(gains.sum(axis=-1, keepdims=True), 1e-9)

@@ -133,9 +133,8 @@ class PostingRule:
     # (reductions, theta) float64[n] each, ascending: The priority times saturation that postings
     # must reach; interpolated in between
     thresholds: tuple[np.ndarray, np.ndarray]
-    # factors_at, factors: tuple of F float, float32[F, V]: Factors of TDVs at each of these
-    # reductions, ascending; interpolated in between. They undo the larger idf of a term that loses
-    # postings. None if this is not corrected.
+    # F reductions, ascending, and float32[F, V] factors of TDVs at each; interpolated in between.
+    # They undo the larger idf of a term that loses postings. None if this is not corrected.
     factors_at: tuple[float, ...] = ()
     factors: np.ndarray | None = None
     position_boost: Boost | None = None  # Of the frequencies in the saturation
@@ -193,16 +192,8 @@ def make_posting_rule(
 ) -> PostingRule:
     """Return the rule that drops 0, 1, ... 99 % of the postings in this order, O(postings).
 
-    Its boost is that of the matrix. No TDV may be 0: such a term would be dropped on top.
-
-    Parameters
-    ----------
-    order : float32[V]
-        The rule's ``priority``, finite and above 0.
-    whole_terms
-        See :class:`PostingRule`, within [0, 1].
-    k1, b
-        Of the saturation.
+    Its boost is that of the matrix. No TDV may be 0: such a term would be dropped on top. ``order``
+    float32[V] is the rule's ``priority``; ``k1`` and ``b`` are those of the saturation.
     """
     rule = PostingRule(
         np.asarray(order, np.float32), whole_terms, rule_length_norm(matrix, k1, b),

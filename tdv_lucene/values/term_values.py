@@ -141,13 +141,8 @@ class TermValues:
     ) -> TermValues:
         """Return TDVs of the terms of ``matrix``.
 
-        Parameters
-        ----------
-        rule
-            The rule for single postings; None if only whole terms are dropped.
-        further
-            Facts that not all TDVs have, by their names in the manifest; None for no such fact,
-            except for ``lead``.
+        ``rule`` None drops whole terms only. ``further`` are facts that not all TDVs have, by their
+        names in the manifest; None for no such fact, except for ``lead``.
         """
         by_posting = {} if rule is None else {"unit": "posting", "posting_rule": rule.describe()}
         manifest = {
