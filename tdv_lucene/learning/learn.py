@@ -221,7 +221,7 @@ class PriorStart(NamedTuple):
 
     @property
     def price(self) -> float:
-        """What moving its parameters costs: nothing where it knows none, as of short documents."""
+        """The cost of moving its parameters: none where it knows none, as of short documents."""
         return 0.0 if self.settings is AS_IT_IS else PRICE
 
     def of(self, problem: Problem) -> Problem:

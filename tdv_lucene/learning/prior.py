@@ -60,7 +60,8 @@ _SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
 postings save: no known collection's index without positions is smaller than the pruned one."""
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 _RARITY, _MEAN_WEIGHT, _DROPPED = 0.25, 12.0, 0.6
-"""Of a model's weights: what TDVs fall by a deviation of ln df, their mean, the share to drop."""
+"""For a model's weights: the fall of TDVs by a deviation of ln df, the mean weight, the share to
+drop."""
 
 
 @dataclass(frozen=True)

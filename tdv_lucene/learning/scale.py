@@ -43,7 +43,7 @@ class ChosenScale(NamedTuple):
     """A scale for one operating point."""
 
     table: list[dict[str, Any]]  # The scales tried, from the smallest, see :func:`describe_scale`
-    entry: dict[str, Any]  # That of the scale chosen
+    entry: dict[str, Any]  # The table's entry of the scale chosen
     of_folds: list[float]  # The scale that each fold is measured at
 
 

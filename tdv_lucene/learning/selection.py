@@ -16,7 +16,7 @@ from ..values.term_values import MEASURE
 
 RECALL = "R@1000"
 MEASURES = (MEASURE, "nDCG@10", "RR@10", "R@100", RECALL)
-"""What they may be chosen by."""
+"""Measures that points may be chosen by."""
 FIRST_TEN = MEASURES[:3]
 """Those of the first ten answers."""
 MOST_LOST = 0.02
@@ -166,7 +166,7 @@ def doubts(point: Point, measure: str = MEASURE, prior_reduction: float = 0.0) -
 
 
 def ranks_above(point: Point, measure: str = MEASURE) -> bool:
-    """Whether the held-out difference from the tuned full index is above 0 by half of its 95 %
+    """Tell whether the held-out difference from the tuned full index is above 0 by half of its 95 %
     interval's half, about one standard error. No difference at all, of any query, is not above."""
     return _lower(point, measure) > 0
 
@@ -178,7 +178,7 @@ def _lower(point: Point, measure: str) -> float:
 
 
 def keeps_recall(point: Point) -> bool:
-    """Whether the difference in R@1000 is not wholly below 0."""
+    """Tell whether the difference in R@1000 is not wholly below 0."""
     return bool(point["difference"][RECALL]["ci95"][1] >= 0)
 
 
@@ -189,7 +189,7 @@ def deciding(measured: np.ndarray) -> np.ndarray:
 
 
 def clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether ``one`` float64[n] is above ``other`` by a two-tailed paired t-test (p < .05).
+    """Tell whether ``one`` float64[n] is above ``other`` by a two-tailed paired t-test (p < .05).
 
     ``one`` must have the larger mean.
     """

@@ -42,7 +42,7 @@ class FullIndex(NamedTuple):
     # float64[Q, measures]: each query's measures, with the parameters that are best for the *other*
     # folds' queries. A log's are ``MEASURES``; those of judged queries have ``JUDGED`` at the end.
     measured: np.ndarray
-    parameters: SearchParameters  # Those that are best for all queries
+    parameters: SearchParameters  # The best for all queries
     visited: float  # Postings in the lists of a query's terms, mean over the queries
 
 

@@ -76,7 +76,7 @@ class _Counts(NamedTuple):
 
 
 class _Share(NamedTuple):
-    """What is kept of a shard: the numbers that its terms have in the whole, and their postings."""
+    """A shard as it is kept here: the numbers of its terms in the whole, and their postings."""
 
     asked: _Asked
     documents: int

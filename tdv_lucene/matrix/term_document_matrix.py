@@ -84,7 +84,7 @@ def norm_bytes(doc_len: np.ndarray) -> np.ndarray:
 
 
 class NormFacts(NamedTuple):
-    """What tells the kind of a field's norms; :meth:`sum` has that of all shards."""
+    """Facts that tell the kind of a field's norms; :meth:`sum` has those of all shards."""
 
     there: int
     largest: int

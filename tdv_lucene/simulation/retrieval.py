@@ -25,7 +25,7 @@ from .collection import WeightedCollection
 
 MEASURES = ("nDCG@5", "R@1000", "nDCG@1000", "nDCG@10", "RR@10", "R@100")
 JUDGED = ("judged", "nDCG@10 of judged")
-"""What :func:`evaluate` measures besides, if asked for."""
+"""Two measures that :func:`evaluate` adds if asked for."""
 _BLOCK = 1 << 14
 """Postings; about the most that are scored at once."""
 _Record = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]

@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 KIND = "term-values"
 MEASURE = "nDCG@5"
-"""What points are chosen by, unless learning was told another."""
+"""The measure that points are chosen by, unless learning was told another."""
 _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 TUNE_RECIPE = "tune"
