@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -77,31 +76,27 @@ def learn_from_index(
         index, config.field, id_field=config.id_field, analysis=config.analysis, progress=progress
     ) as opened:
         if topics is None:
-            prior_values_of_index(
+            values = prior_values_of_index(
                 opened, model=config.model, matrix=config.matrix, field=config.field,
                 lead=config.lead, progress=progress,
-            ).save(place)  # fmt: skip
-            return TermValues.load(output)
-        with values_from_index(opened, topics, qrels, config, progress) as values:
-            values.save(place)
+            )  # fmt: skip
+        else:
+            values = values_from_index(opened, topics, qrels, config, progress)
+        values.save(place)
     if picture is not None:
         recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
         plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
 
 
-@contextmanager
 def values_from_index(
     index: Index | ShardedIndex,
     topics: str | os.PathLike[str],
     qrels: str | os.PathLike[str] | None,
     config: LearnConfig,
     progress: Progress = silent,
-) -> Iterator[TermValues]:
-    """Yield learned TDVs, or without ``qrels`` the prior's, measured by the topics as a log.
-
-    Their vocabulary is mapped from a folder that is removed in the end.
-    """
+) -> TermValues:
+    """Return learned TDVs, or without ``qrels`` the prior's, measured by the topics as a log."""
     from ..index.analysis import analysis_of
     from ..index.inspection import inspect_index
     from ..index.queries import check_query_terms
@@ -164,7 +159,7 @@ def values_from_index(
         if analysed.is_certain:
             said = {**learned.manifest, "analysis": as_record(analysed.analysis)}
             learned = replace(learned, manifest=said)
-        yield with_network(learned, index)
+        return with_network(learned, index)
 
 
 class _Questions(NamedTuple):

@@ -38,7 +38,6 @@ from ..ranking.postings import FirstPositionBoost, describe_boost
 from ..simulation.collection import rule_of_order
 from ..values.posting_rule import CORRECTED_AT, power_of_order
 from ..values.term_values import TermValues, unvalidated_values
-from ..vocabulary import ByteStrings, Vocabulary
 
 if TYPE_CHECKING:
     from ..simulation.scoring import Features, Linear
@@ -409,8 +408,7 @@ def prior_values_of_index(
         opened.require_prunable(field, lead)
         with open_matrix(opened, matrix, field=field, positions=lead, progress=progress) as counts:
             progress("apply the prior", 0, 0)
-            values = in_memory(prior_values(counts, lead=lead, **options))
-            return with_network(values, opened)
+            return with_network(prior_values(counts, lead=lead, **options), opened)
 
 
 def with_network(values: TermValues, index: Index | ShardedIndex) -> TermValues:
@@ -418,15 +416,3 @@ def with_network(values: TermValues, index: Index | ShardedIndex) -> TermValues:
     if isinstance(index, Index):
         return values
     return replace(values, manifest={**values.manifest, "network": index.network})
-
-
-def in_memory(values: TermValues) -> TermValues:
-    """Return the TDVs with copies of arrays mapped from a folder that is about to be removed."""
-    terms = values.vocabulary.terms
-    held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
-    return replace(
-        values,
-        vocabulary=Vocabulary(values.vocabulary.field, held),
-        doc_freq=np.array(values.doc_freq),
-        total_term_freq=np.array(values.total_term_freq),
-    )

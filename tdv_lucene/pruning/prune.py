@@ -15,7 +15,7 @@ from ..index.index import Index
 from ..index.parameters import Searcher
 from ..index.sharded import ShardedIndex
 from ..learning.config import LearnConfig
-from ..learning.prior import in_memory, prior_values_of_index
+from ..learning.prior import prior_values_of_index
 from ..plan import FieldPlan, Plan
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
@@ -296,5 +296,4 @@ def _values_without_judgements(
     from ..learning.from_index import values_from_index  # with all that learns
 
     learning = LearnConfig(field=config.field, lead=lead, **config.asked_analysis)
-    with values_from_index(index, config.queries, None, learning, progress) as values:
-        return in_memory(values)
+    return values_from_index(index, config.queries, None, learning, progress)

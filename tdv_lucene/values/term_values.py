@@ -159,9 +159,12 @@ class TermValues:
             "points": list(points),
             "recommended_reduction": recommended_reduction,
         }
+        # Copies: those of the matrix may be mapped from a folder that is about to be removed.
+        terms = matrix.vocabulary.terms
+        held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
         return cls(
-            matrix.vocabulary, np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq),
-            weights, priority, manifest,
+            Vocabulary(matrix.vocabulary.field, held), np.array(matrix.doc_freq),
+            np.array(matrix.total_term_freq), weights, priority, manifest,
             None if rule is None else rule.priority, None if rule is None else rule.factors,
         )  # fmt: skip
 
