@@ -6,12 +6,12 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..evaluation.measures import note_on_chance
-from ..evaluation.topics import drawn, read_qrels, read_topics
+from ..evaluation.topics import Qrels, Topics, drawn, read_qrels, read_topics
 from ..index.index import Index
 from ..index.sharded import ShardedIndex, open_index
 from ..matrix.embed import load_term_vectors
@@ -110,25 +110,25 @@ def values_from_index(
         analysed = index.analysed
     else:
         analysed = analysis_of(index, config.field, config.analysis)
-    asked = _read_questions(topics, qrels, config, analysed.analysis)
+    texts, judged, terms = _read_questions(topics, qrels, config, analysed.analysis)
     index.require_prunable(config.field, recipe.lead)
     if config.memory_bytes is not None and isinstance(index, Index):  # before it is extracted
         fields = inspect(index, False)["fields"]
         held = next(each for each in fields if each["name"] == config.field)
         extent = Extent(held["terms"], held["documents"], held["postings"])
-        judged = asked.topics if asked.qrels is None else asked.qrels
-        fitting_pool(extent.with_topics(asked.topics, judged), config.pool, config.memory_bytes)
+        extent = extent.with_topics(terms, terms if judged is None else judged)
+        fitting_pool(extent, config.pool, config.memory_bytes)
     if isinstance(index, Index):
-        check_query_terms(index, config.field, analysed, asked.texts.values())
+        check_query_terms(index, config.field, analysed, texts.values())
     progress = within(config.memory_bytes, progress)
     with open_matrix(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=progress
     ) as counts:
         counts.require_postings("learning")
-        how = asked.texts, model, config.field, analysed.analysis, progress
+        how = texts, model, config.field, analysed.analysis, progress
         if isinstance(index, ShardedIndex):
             merged = TermsInMemory(counts.vocabulary)
-            check_query_terms(index, config.field, analysed, asked.texts.values(), merged)
+            check_query_terms(index, config.field, analysed, texts.values(), merged)
             search = search_shards(index, *how)
         else:
             search = search_lucene(index, *how)
@@ -136,18 +136,18 @@ def values_from_index(
             "seed": config.seed, "pool": config.pool, "memory": config.memory_bytes,
             "search": search, "remove_query": config.remove_query, "progress": progress,
         }  # fmt: skip
-        if asked.qrels is None:  # the log chooses of these reductions
+        if judged is None:  # the log chooses of these reductions
             prior = prior_values(counts, model=model, lead=recipe.lead, reductions=CORRECTED_AT)
-            learned = values_by_log(prior, counts, asked.topics, **given)
+            learned = values_by_log(prior, counts, terms, **given)
         else:
             vectors = None
             if config.vectors is not None:
-                vectors = load_term_vectors(config.vectors, counts, asked.analysis, progress)
+                vectors = load_term_vectors(config.vectors, counts, analysed.analysis, progress)
             learned = learn_term_values(
-                counts, asked.topics, asked.qrels, model=model, recipe=recipe, vectors=vectors,
+                counts, terms, judged, model=model, recipe=recipe, vectors=vectors,
                 parameters=config.parameters, measure=config.measure, **given,
             )  # fmt: skip
-            grades = [asked.qrels[name] for name in asked.texts]
+            grades = [judged[name] for name in texts]
             mean, documents = learned.points[0]["full"]["nDCG@5"], counts.documents
             if note := note_on_chance(mean, grades, documents, f"{index}", f"{qrels} for {topics}"):
                 _log.warning("%s", note)
@@ -162,21 +162,14 @@ def values_from_index(
         return with_network(learned, index)
 
 
-class _Questions(NamedTuple):
-    """Index terms, grades (None: a log) and Lucene's queries, all by query id, and the analysis."""
-
-    topics: Mapping[str, Sequence[str]]
-    qrels: Mapping[str, Mapping[str, int]] | None
-    texts: Mapping[str, str]
-    analysis: Analysis
-
-
 def _read_questions(
     topics: str | os.PathLike[str],
     qrels: str | os.PathLike[str] | None,
     config: LearnConfig,
     analysis: Analysis,
-) -> _Questions:
+) -> tuple[Topics, Qrels | None, Mapping[str, Sequence[str]]]:
+    """Return the topics as Lucene is asked, those judged if any are, the judgements (None: a log),
+    and the index terms of all topics."""
     from ..index.queries import searchable_topics
     from ..jvm.analysis import analyze_topics
 
@@ -187,7 +180,7 @@ def _read_questions(
     terms = analyze_topics(texts, config.field, analysis)
     if judged is not None:
         texts = {name: text for name, text in texts.items() if name in judged}
-    return _Questions(terms, judged, texts, analysis)
+    return texts, judged, terms
 
 
 def _recipe(config: LearnConfig) -> Recipe:

@@ -43,7 +43,7 @@ from .scale import (
     limit_scale,
     may_choose,
 )
-from .selection import TOO_FEW, Recommended
+from .selection import TOO_FEW
 from .train import (
     CAUTION,
     Trained,
@@ -55,7 +55,7 @@ from .train import (
     train,
 )
 from .tune import PRICE, choose_parameters, tuning_queries
-from .validate import Learned, measure_full, validate_points
+from .validate import measure_full, validate_points
 
 _log = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ def learn_term_values(
         progress("count all postings", 0, 0)
         rule = count_thresholds(learned.final.rule, whole)
         learned = learned._replace(final=learned.final._replace(rule=rule))
-    return values_of(learned, recipe, seed, config.measure)
+    return values_of(learned, seed, config.measure)
 
 
 def _warn_of_missing(matrix: TermDocumentMatrix, queries: Queries, relevant: set[str]) -> None:
@@ -168,10 +168,18 @@ def _first_boost(matrix: TermDocumentMatrix, recipe: Recipe, model: str) -> Boos
     return DEFAULT_BOOST if recipe.lead and matrix.first_positions is not None else None
 
 
-def values_of(learned: Learned, recipe: Recipe, seed: int, measure: str) -> TermValues:
+class Learned(NamedTuple):
+    """A problem with the parameters that were chosen, its TDVs and rule, and facts about them."""
+
+    problem: Problem
+    final: TermScores
+    facts: dict[str, Any]  # of the manifest, see :class:`..values.term_values.TermValues`
+
+
+def values_of(learned: Learned, seed: int, measure: str) -> TermValues:
     """Return the TDVs, with all that led to them in the manifest."""
-    problem, final = learned.problem, learned.final
-    matrix, tradeoff, pool = problem.matrix, {}, None
+    problem, final, facts = learned
+    matrix, pool = problem.matrix, None
     if matrix.pool is not None and matrix.collection is not None:  # measures in it are estimates
         pool = {
             "documents": len(matrix.pool.drawn),
@@ -179,9 +187,6 @@ def values_of(learned: Learned, recipe: Recipe, seed: int, measure: str) -> Term
             "drawn": int(np.count_nonzero(matrix.pool.drawn)),
             "postings": matrix.postings,
         }
-    if learned.tradeoff is not None:
-        per_byte, finest = learned.tradeoff
-        tradeoff = {"per_byte": per_byte, "finest": finest if isfinite(finest) else None}
     return TermValues.of(
         matrix,
         final.weights,
@@ -191,20 +196,12 @@ def values_of(learned: Learned, recipe: Recipe, seed: int, measure: str) -> Term
         parameters=problem.parameters,
         lead=describe_boost(matrix.position_boost),
         positions=matrix.first_positions is not None,
-        recipe={"name": recipe.name, **asdict(recipe), **tradeoff},
         seed=seed,
         vectors=dict(problem.vectors.origin),
         queries=len(problem.queries),
         pool=pool,
-        folds=learned.folds,
-        points=learned.points,
-        prior=learned.moved,
-        full=learned.full,
         measure=measure,
-        choice=learned.choice,
-        first_ten=learned.first_ten,
-        recommended_reduction=learned.recommended.reduction,
-        recommended_because=learned.recommended.because,
+        **facts,
     )
 
 
@@ -263,9 +260,8 @@ def learn_by_folds(
         tuned = choose_parameters(problem, folds, queries, progress, price=price, fixed=fixed)
     rules = _rules(tuned, recipe.reductions)
     weights = [of.base_values for of in tuned.problems]
-    networks: list[dict[str, Any] | None] = [None] * len(folds)
     if recipe.values and not few:
-        weights, networks = _learn_values(recipe, start, tuned, folds, rng, progress)
+        weights = _learn_values(recipe, start, tuned, folds, rng, progress)
     choose_scale = _scale_choice(problem, start, few)
     tradeoffs: list[Tradeoff] = []
     if not few and may_choose(problem):
@@ -279,18 +275,20 @@ def learn_by_folds(
     tuned_full = measure_full(problem, folds, queries, progress)
     at = PrunedByFold(tuned, final, of_folds, folds)
     prior_reduction = 0.0 if start is None else start.reduction
-    learned = validate_points(
+    facts = validate_points(
         at, tuned_full, recipe.reductions, choose_scale, progress, measure, prior_reduction
     )
-    for report, network in zip(learned.folds, networks):
-        report["network"] = network
     if few:  # they choose no reduction either: the measured one below the prior's
         measured = max((each for each in recipe.reductions if each <= prior_reduction), default=0.0)
-        learned = learned._replace(
-            choice=None, first_ten=None, recommended=Recommended(measured, TOO_FEW)
-        )
-    moved = None if start is None else _moved(start, at_prior, at, choose_scale)
-    return learned._replace(moved=moved, tradeoff=tradeoffs[0] if tradeoffs else None)
+        facts |= {"choice": None, "first_ten": None}
+        facts |= {"recommended_reduction": measured, "recommended_because": TOO_FEW}
+    if start is not None:
+        facts["prior"] = _moved(start, at_prior, at, choose_scale)
+    facts["recipe"] = {"name": recipe.name, **asdict(recipe)}
+    if tradeoffs:
+        per_byte, finest = tradeoffs[0]
+        facts["recipe"] |= {"per_byte": per_byte, "finest": finest if isfinite(finest) else None}
+    return Learned(tuned.of_all, final, facts)
 
 
 def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
@@ -340,8 +338,8 @@ def _learn_values(
     folds: list[np.ndarray],
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[list[np.ndarray], list[dict[str, Any] | None]]:
-    """Train a network for each fold, on the others; return TDVs for all and by fold, and networks.
+) -> list[np.ndarray]:
+    """Train a network for each fold, on the others; return TDVs for all and by fold.
 
     TDVs for all are the mean of the networks as they are best for all folds; a fold's are of its
     network as it is best for the *other* folds, so that its own queries chose nothing. Folds with
@@ -370,8 +368,7 @@ def _learn_values(
     out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
     mean = np.mean([network.values(features) for network in networks], axis=0)
     values = [mean, *(network.values(features) for network in out_of_fold)]
-    weights = [v * of.judged.start_values for v, of in zip(values, tuned.problems)]
-    return weights, [network.describe() for network in networks]
+    return [v * of.judged.start_values for v, of in zip(values, tuned.problems)]
 
 
 def _moved(

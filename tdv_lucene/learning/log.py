@@ -116,11 +116,11 @@ def _measured(
     plain = problem.full.with_parameters(SearchParameters())
     visited = mean_visited(problem, plain.plain.statistics)
     full = FullIndex(whole.held_out([finest]), plain.parameters, visited)
-    validated = validate_points(whole, full, REDUCTIONS, at_its_scale, progress)
-    points = [{**point, "kept": kept[point["reduction"]]} for point in validated.points]
+    facts = validate_points(whole, full, REDUCTIONS, at_its_scale, progress)
+    points = [{**point, "kept": kept[point["reduction"]]} for point in facts["points"]]
     return {
         "points": points,
-        "full": validated.full,
+        "full": facts["full"],
         "log": {"queries": len(queries), "max_loss": MAX_LOSS},
         "recommended_reduction": max(
             (float(point["reduction"]) for point in within_loss(points, MAX_LOSS)), default=0.0

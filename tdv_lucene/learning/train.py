@@ -309,18 +309,6 @@ class Network(NamedTuple):
         unit = np.asarray(term_values(self.linear, features))
         return ((1 - self.slope) * self.base + self.factor * unit).astype(np.float32)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the network as JSON."""
-        return {
-            "step": self.step,
-            "slope": self.slope,
-            "floor": 1 - self.slope,
-            "factor": self.factor,
-            "w_statistics": np.asarray(self.linear.of_statistics).tolist(),
-            "w_vector": np.asarray(self.linear.of_vector).tolist(),
-            "b": float(self.linear.bias),
-        }
-
 
 class Trained(NamedTuple):
     """One fold's training, at all choices of a step and a slope; the first is the base."""

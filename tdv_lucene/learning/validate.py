@@ -18,19 +18,18 @@ from ..evaluation.tuning import OBJECTIVE, Choice, tune
 from ..matrix.term_document_matrix import row_sums
 from ..progress import Progress
 from ..ranking import SearchParameters, Statistics
-from ..ranking.postings import describe_boost
 from ..simulation.bytes import (
     estimate_dictionary_bytes,
     estimate_posting_bytes,
     lists_left,
     posting_format,
 )
-from ..simulation.problem import Problem, PrunedByFold, TermScores
+from ..simulation.problem import Problem, PrunedByFold
 from ..simulation.retrieval import JUDGED, MEASURES, mean_measures
 from ..values.posting_rule import nearest
 from ..values.term_values import MEASURE
-from .scale import ScaleChoice, Tradeoff
-from .selection import FIRST_TEN, Recommended, recommend, smallest_level
+from .scale import ScaleChoice
+from .selection import FIRST_TEN, recommend, smallest_level
 
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference if the queries have no spread to estimate one."""
@@ -79,28 +78,6 @@ def mean_visited(problem: Problem, statistics: Statistics) -> float:
     return float(visited.sum() / max(1, len(queries)))
 
 
-class Learned(NamedTuple):
-    """The result of a recipe."""
-
-    problem: Problem  # With the parameters that were chosen
-    final: TermScores
-    points: list[dict[str, Any]]
-    # Each fold's stop, and its held-out measures at every reduction beside the full index's
-    folds: list[dict[str, Any]]
-    # The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
-    # ``dictionary_bytes`` and the postings ``visited``, as the points have them
-    full: dict[str, Any]
-    recommended: Recommended  # By the points; with too few queries the prior's reduction
-    # The ``reduction`` for those who show the first answers and no more, and what to expect of it
-    # as ``choice`` has it; None if that drops no more than is recommended
-    first_ten: dict[str, Any] | None
-    choice: dict[str, Any] | None  # See :func:`held_out_choice`
-    # How far learning left the prior, and what that gained; None if it began without
-    moved: dict[str, Any] | None = None
-    # The trade-off that the queries chose; None if there was no choice
-    tradeoff: Tradeoff | None = None
-
-
 def validate_points(
     learned: PrunedByFold,
     full: FullIndex,
@@ -109,26 +86,21 @@ def validate_points(
     progress: Progress,
     measure: str = MEASURE,
     prior_reduction: float = 0.0,
-) -> Learned:
-    """Measure the ``learned`` index at every reduction, for all queries and by fold.
+) -> dict[str, Any]:
+    """Measure the ``learned`` index at every reduction; return facts of the manifest.
 
     Every query is measured with the training of the fold it is held out of, on the integer index
     that pruning would write at the point's scale. Differences are from ``full``. ``measure`` and
     ``prior_reduction`` are for :func:`.selection.recommend`.
+
+    The facts are ``points``, ``full`` (the index before pruning, tuned), ``recommended_reduction``
+    and why, ``choice`` (:func:`held_out_choice`), and ``first_ten``: the reduction for those who
+    show the first answers and no more, and what to expect of it; None if that drops no more than is
+    recommended.
     """
     problem, folds = learned.problem, learned.folds
     plain, judged = problem.full.plain, full.measured.shape[1] > len(MEASURES)
     points, every = [], []
-    by_fold: list[dict[str, Any]] = [
-        {
-            "queries": len(fold),
-            "parameters": of_fold.parameters.values(),
-            "lead": describe_boost(of_fold.matrix.position_boost),
-            "full": mean_measures(full.measured[fold]),
-            "held_out": {},
-        }
-        for of_fold, fold in zip(learned.problems.of_folds, folds)
-    ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
         at = learned.at(reduction)
@@ -152,8 +124,6 @@ def validate_points(
                 "scales": chosen.table,
             }
         )
-        for report, fold in zip(by_fold, folds):
-            report["held_out"][f"{reduction:g}"] = mean_measures(measured[fold])
     terms, matrix = problem.matrix.vocabulary.terms, problem.full.matrix
     with_positions = posting_format(matrix).with_positions()
     about_full = {
@@ -179,9 +149,14 @@ def validate_points(
     if measure in FIRST_TEN and level is not None and level > recommended.reduction:
         expected = by_others(lambda some: smallest_level(some, measure) or 0.0)
         first_ten = {"reduction": level, **(expected or {})}
-    return Learned(
-        problem, learned.final, points, by_fold, about_full, recommended, first_ten, choice
-    )
+    return {
+        "points": points,
+        "full": about_full,
+        "recommended_reduction": recommended.reduction,
+        "recommended_because": recommended.because,
+        "choice": choice,
+        "first_ten": first_ten,
+    }
 
 
 def held_out_choice(

@@ -34,10 +34,10 @@ class DocumentRows:
     def __init__(self, matrix: TermDocumentMatrix) -> None:
         tf = np.asarray(matrix.tf(slice(None)), np.float32)
         by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
-        self._by_document = rows = by_term.T.tocsr()
-        # The same entries with an empty row at the end, which -1 names.
+        rows = by_term.T.tocsr()
+        # With an empty row at the end, which -1 names.
         with_empty = rows.data, rows.indices, np.append(rows.indptr, rows.nnz)
-        self._with_empty_row = csr_array(with_empty, (len(rows.indptr), rows.shape[1]), copy=False)
+        self._rows = csr_array(with_empty, (len(rows.indptr), rows.shape[1]), copy=False)
         self._statistics = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
         self._padded_size: dict[tuple[int, ...], int] = {}
 
@@ -49,7 +49,7 @@ class DocumentRows:
         """
         term_values = np.asarray(term_values, np.float32)
         statistics = weighted_statistics(term_values.astype(np.float64), *self._statistics)
-        doc_len = self._by_document @ term_values
+        doc_len = (self._rows @ term_values)[:-1]
         return WeightedCollection(term_values, None, statistics, doc_len)
 
     def batch(
@@ -60,7 +60,7 @@ class DocumentRows:
         Rows are padded to the most that a batch of this shape has needed so far: a new size
         costs a compilation, which takes longer than many steps.
         """
-        rows = self._with_empty_row[docs.ravel()]
+        rows = self._rows[docs.ravel()]
         entries = rows.nnz
         size = self._padded_size.get(docs.shape, 0)
         if size < entries:
@@ -73,7 +73,7 @@ class DocumentRows:
 
     def term_freqs(self, docs: np.ndarray, terms: np.ndarray) -> np.ndarray:
         """Return float32[B, L]: frequency in document ``docs[b]`` of each of ``terms[b]``."""
-        found: np.ndarray = self._by_document[docs[:, None], terms].toarray()
+        found: np.ndarray = self._rows[docs[:, None], terms].toarray()
         return found
 
 

@@ -39,7 +39,7 @@ UNITS = ("term", "posting")
 TUNE_RECIPE = "tune"
 """The recipe of :func:`tuned_values`."""
 
-_LONG = ("folds", "points", "posting_rule", "files")
+_LONG = ("points", "posting_rule", "files")
 """Entries with tables, which are left out where a manifest is printed."""
 _MEASURES = {"*": NUMBER}
 _POINT = {
@@ -57,7 +57,7 @@ _MANIFEST = {
     "field": str, "vocabulary_sha256": str, "model": str, "points": [_POINT],
     "parameters": {f"{name}?": NUMBER for name in ANSERINI_DEFAULTS},  # else as Anserini has it
     "recommended_reduction": (*NUMBER, type(None)),
-    "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str, "folds?": list,
+    "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str,
     "queries?": int, "full?": dict, "pool?": dict, "analysis?": dict,
     "prior?": dict, "seed?": int, "vectors?": dict, "tuned_on?": int, "measure?": str, "log?": dict,
     "choice?": dict, "recommended_because?": str, "first_ten?": dict,
@@ -83,9 +83,9 @@ class TermValues:
         Terms with the smallest are dropped first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
-        ``source``, ``folds``, ``measure`` (by which points are chosen), ``recommended_reduction``,
+        ``source``, ``measure`` (by which points are chosen), ``recommended_reduction``,
         ``recommended_because`` (see :class:`..learning.selection.Recommended`), ``first_ten`` (see
-        :class:`..learning.validate.Learned`), and ``points``. A point is a dict with its
+        :func:`..learning.validate.validate_points`), and ``points``. A point is a dict with its
         ``reduction``; the ``measures`` on held-out queries, beside those of the tuned ``full``
         index, and the mean ``difference`` of each with its interval; what of the ten best is
         ``judged``; the estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an
@@ -136,7 +136,6 @@ class TermValues:
         points: Sequence[Mapping[str, Any]],
         recommended_reduction: float | None,
         queries: int,
-        folds: Sequence[Mapping[str, Any]] = (),
         **further: Any,
     ) -> TermValues:
         """Return TDVs of the terms of ``matrix``.
@@ -155,7 +154,6 @@ class TermValues:
             **{name: fact for name, fact in further.items() if name == "lead" or fact is not None},
             "recipe": dict(recipe),
             "queries": queries,
-            "folds": list(folds),
             "points": list(points),
             "recommended_reduction": recommended_reduction,
         }
@@ -231,7 +229,7 @@ class TermValues:
         return unit
 
     def summary(self) -> dict[str, Any]:
-        """Return the manifest without its long tables (folds, scales, thresholds), for printing."""
+        """Return the manifest without its long tables (scales, thresholds), for printing."""
         shown = {k: v for k, v in self.manifest.items() if k not in _LONG}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
