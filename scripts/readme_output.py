@@ -21,6 +21,7 @@ _BLOCK = re.compile(r"<!-- output: (\w+) -->\n```text\n(.*?)\n?```", re.DOTALL)
 _TABLES = {
     "compare": ("Effectiveness",),
     "query": ("Ranked better", "Ranked worse"),
+    "catalogue": ("A catalogue",),
 }
 _SHOWN = re.compile(r"reduction |postings|bytes")
 _DEMO = ("demo", "--output", "demo-output")

@@ -22,10 +22,10 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .evaluation.measures import evaluate_run as evaluate_run
     from .evaluation.topics import read_qrels as read_qrels
     from .evaluation.topics import read_topics as read_topics
+    from .index.build import BuildConfig as BuildConfig
     from .index.build import build_index as build_index
-    from .index.config import BuildConfig as BuildConfig
-    from .index.config import InspectConfig as InspectConfig
     from .index.index import Index as Index
+    from .index.inspection import InspectConfig as InspectConfig
     from .index.inspection import inspect_index as inspect_index
     from .jvm.analysis import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
@@ -75,10 +75,9 @@ _MODULES = {
     "errors": "TdvError",
     "evaluation.measures": "evaluate_run",
     "evaluation.topics": "read_qrels read_topics",
-    "index.build": "build_index",
-    "index.config": "BuildConfig InspectConfig",
+    "index.build": "BuildConfig build_index",
     "index.index": "Index",
-    "index.inspection": "inspect_index",
+    "index.inspection": "InspectConfig inspect_index",
     "jvm.analysis": "analyze",
     "learning.config": "LearnConfig TermValuesConfig",
     "learning.from_index": "learn_from_index",

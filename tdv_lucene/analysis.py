@@ -18,6 +18,7 @@ STOP_WORDS = (
 ).split()
 """Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``, which Anserini's analyzer drops."""
 
+# Anserini's names of languages.
 LANGUAGES = {
     "ar": "Arabic", "bn": "Bengali", "da": "Danish", "de": "German", "en": "English",
     "es": "Spanish", "fa": "Persian", "fi": "Finnish", "fr": "French", "ha": "Hausa",
@@ -26,37 +27,21 @@ LANGUAGES = {
     "ru": "Russian", "so": "Somali", "sv": "Swedish", "sw": "Swahili", "te": "Telugu",
     "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "yo": "Yoruba", "zh": "Chinese",
 }  # fmt: skip
-"""Anserini's names of languages."""
-
-SPLIT_AT_BLANKS = ("ha", "so", "sw", "yo")
-"""Languages without an analyzer in Anserini."""
+SPLIT_AT_BLANKS = ("ha", "so", "sw", "yo")  # languages without an analyzer in Anserini
 
 
 @dataclass(frozen=True)
 class Analysis:
     """How a field is analysed, in the terms of Anserini's flags; the default is Anserini's.
 
-    Attributes
-    ----------
-    language : str
-        Anserini's ``-language``.
-    stemmer : str
-        For English: ``"porter"``, ``"krovetz"`` or ``"none"``.
-    stopwords : tuple of str or None
-        For English: None for Lucene's, none for ``-keepStopwords``.
-    pretokenized : bool
-        Split at blanks only.
-    analyzer : str or None
-        A Lucene ``Analyzer`` on the class path, by the name of its class.
-
     Raises :class:`TdvError` for an unknown stemmer or language, and for what excludes each other.
     """
 
-    language: str = ENGLISH
-    stemmer: str = STEMMERS[0]
-    stopwords: tuple[str, ...] | None = None
-    pretokenized: bool = False
-    analyzer: str | None = None
+    language: str = ENGLISH  # Anserini's -language
+    stemmer: str = STEMMERS[0]  # for English: one of STEMMERS
+    stopwords: tuple[str, ...] | None = None  # for English: None for Lucene's, () for none
+    pretokenized: bool = False  # split at blanks only
+    analyzer: str | None = None  # a Lucene Analyzer on the class path, by the name of its class
 
     def __post_init__(self) -> None:
         if self.stemmer not in STEMMERS:
@@ -105,7 +90,6 @@ class Analysis:
 
 
 DEFAULT = Analysis()
-"""The default of Anserini and Pyserini."""
 
 
 def read_stop_words(path: str | os.PathLike[str]) -> tuple[str, ...]:

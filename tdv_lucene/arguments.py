@@ -8,11 +8,8 @@ import re
 from .errors import TdvError
 
 MOST_THREADS = 1024
-MOST_HITS = 1_000_000
-"""Documents per query: Lucene allocates memory for as many."""
-
-LARGEST_SEED = 2**32 - 1
-"""The largest seed that all generators in use take."""
+MOST_HITS = 1_000_000  # documents per query: Lucene allocates memory for as many
+LARGEST_SEED = 2**32 - 1  # that all generators in use take
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
           "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # fmt: skip

@@ -30,37 +30,19 @@ INPUT, RESOURCES, TRAINING, VECTORS = "Input", "Resources", "Training", "Word ve
 
 @dataclass(frozen=True)
 class Option:
-    """An option: its field, and what :func:`option` was given.
+    """An option: its field, and what :func:`option` was given."""
 
-    Attributes
-    ----------
-    help
-        Verb first; ends with the default in brackets where that is not ``default``.
-    flag
-        Without dashes, where it is not the name; :data:`PYTHON_ONLY` for none.
-    choices, least, most, remedy
-        The legal texts, or the legal range of numbers; what to try instead of others.
-    check
-        Called with a value and the option's name; raises :class:`TdvError`.
-    group
-        The heading in ``--help-all``; None for options that ``--help`` shows.
-    multiple
-        Whether the flag may be repeated.
-    name, kind, default
-        The field's name, its annotation, and its default.
-    """
-
-    help: str
-    flag: str | None = None
-    choices: tuple[str, ...] = ()
-    least: float | None = None
+    help: str  # verb first; ends with the default in brackets where that is not ``default``
+    flag: str | None = None  # without dashes, where it is not the name; PYTHON_ONLY for none
+    choices: tuple[str, ...] = ()  # the legal texts
+    least: float | None = None  # the legal range of numbers
     most: float | None = None
-    remedy: str = ""
-    check: Callable[[Any, str], object] | None = None
-    group: str | None = None
+    remedy: str = ""  # what to try instead of others
+    check: Callable[[Any, str], object] | None = None  # of a value and the name; raises TdvError
+    group: str | None = None  # heading in --help-all; None for options that --help shows
     metavar: str | None = None
-    multiple: bool = False
-    name: str = ""
+    multiple: bool = False  # the flag may be repeated
+    name: str = ""  # of the field, with its annotation and default
     kind: str = ""
     default: Any = None
 
@@ -83,26 +65,13 @@ def option(default: Any, help: str, **more: Any) -> Any:  # noqa: A002 - click's
 
 @dataclass(frozen=True)
 class Effect:
-    """The values of another option with which options have an effect. Without, they are refused.
+    """The values of another option with which options have an effect. Without, they are refused."""
 
-    Attributes
-    ----------
-    options, beside
-        The names of the options, and of the other one.
-    reason
-        Why there is no effect.
-    only
-        The values of the other with which there is one; None stands for one that is not given.
-    unless
-        In place of ``only``: the values with which there is none; ``(None,)`` where the other must
-        be given.
-    """
-
-    options: tuple[str, ...]
-    beside: str
-    reason: str
-    only: tuple[Any, ...] = ()
-    unless: tuple[Any, ...] = ()
+    options: tuple[str, ...]  # names
+    beside: str  # name of the other one
+    reason: str  # why there is no effect
+    only: tuple[Any, ...] = ()  # values of the other with an effect; None: it is not given
+    unless: tuple[Any, ...] = ()  # or those without one; (None,) where the other must be given
 
     def is_had(self, other: Any) -> bool:
         """Return whether the options have their effect with this value of the other."""
@@ -113,12 +82,8 @@ class Effect:
 class Config:
     """The options of a stage, checked when it is made. Derive frozen dataclasses from it.
 
-    Attributes
-    ----------
-    OPTIONS : name -> :class:`Option`
-        Those of the class itself before those of its bases.
-    EFFECTS : tuple of :class:`Effect`
-        Those of the class and its bases. They may also be about the inputs of the stage's function.
+    ``OPTIONS``, name -> :class:`Option`, has those of the class itself before those of its bases.
+    ``EFFECTS`` of the class and its bases may also be about the inputs of the stage's function.
     """
 
     OPTIONS: ClassVar[Mapping[str, Option]] = {}
@@ -159,19 +124,17 @@ class Config:
     def of(cls, config: Self | None, options: Mapping[str, Any], **inputs: Any) -> Self:
         """Return the config that a public function was given, as ``config`` or by name.
 
-        Raises :class:`TdvError` when there is no such option, one is out of its range, has no
+        Programs pass on what they were not given: of ``options``, None, and False where that is the
+        default, ask for nothing. ``inputs`` are what else the function takes and :attr:`EFFECTS`
+        name. Raises :class:`TdvError` when there is no such option, one is out of its range, has no
         effect with others, or is given beside a config.
-
-        Parameters
-        ----------
-        options
-            Programs pass on what they were not given: None, and False where that is the default,
-            ask for nothing.
-        inputs
-            What else the function takes and :attr:`EFFECTS` name.
         """
         for name in options.keys() - cls.OPTIONS.keys():
-            raise TdvError(f"no option '{name}'{_meant(name, cls.OPTIONS)}")
+            close = difflib.get_close_matches(name, cls.OPTIONS, 1)
+            known = (
+                f"did you mean '{close[0]}'?" if close else f"choose from {', '.join(cls.OPTIONS)}"
+            )
+            raise TdvError(f"no option '{name}': {known}")
         given = [name for name, value in options.items() if cls.OPTIONS[name].default != value
                  or not (value is None or value is False)]  # fmt: skip
         if config is None:
@@ -203,12 +166,6 @@ def refuse_idle(
         raise TdvError(
             f"{' and '.join(idle)} {has} no effect {state}: {effect.reason}; leave {it} out"
         )
-
-
-def _meant(name: str, known: Collection[str]) -> str:
-    """Return a remedy for an option that does not exist."""
-    close = difflib.get_close_matches(name, known, 1)
-    return f": did you mean '{close[0]}'?" if close else f": choose from {', '.join(known)}"
 
 
 def _documented(cls: type[Config]) -> str:
@@ -243,7 +200,7 @@ class Named(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class TopicField(Config):
-    """How topics are read."""
+    """Reading of topics."""
 
     topic_field: str = option(
         "title", "Use this part of each TREC topic or JSON line as the query.",
@@ -257,7 +214,7 @@ class TopicField(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class OwnDocuments(Config):
-    """Whether queries find themselves."""
+    """Queries that are documents themselves."""
 
     remove_query: bool = option(
         False,
@@ -269,7 +226,7 @@ class OwnDocuments(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Passages(Config):
-    """Whether documents are ranked by their passages."""
+    """Ranking of documents by their passages."""
 
     max_passage: bool = option(
         False,
@@ -298,6 +255,6 @@ class Threads(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Overwrite(Config):
-    """Whether a result may be replaced."""
+    """Replacing a result."""
 
     overwrite: bool = option(False, "Replace an existing result of this command.")

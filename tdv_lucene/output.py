@@ -120,7 +120,7 @@ class Output:
 
     @property
     def _places(self) -> list[Path]:
-        """All that is written."""
+        """Return the paths that are written."""
         return [self.path] if self._is_folder else [self.path, self.path.with_name(self._manifest)]
 
     def _refused(self, why: str, remedy: str = "") -> TdvError:
@@ -178,7 +178,10 @@ class Output:
                 self._made.mkdir()
             yield self._made if self._is_folder else self._made / self.path.name
             with deferred():
-                _sync(self._made)
+                for path in self._made.rglob("*"):  # on disk before the rename makes it a result
+                    if stat.S_ISREG(path.lstat().st_mode):
+                        with open(path, "rb") as file:
+                            os.fsync(file.fileno())
                 check()
                 self.check()  # the place may have changed since
                 self._rename(self._made)
@@ -270,14 +273,6 @@ def _lock(folder: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.rename(new, folder / _LOCK)
     return lock
-
-
-def _sync(folder: Path) -> None:
-    """Force the files to disk before the rename makes them a result."""
-    for path in folder.rglob("*"):
-        if stat.S_ISREG(path.lstat().st_mode):
-            with open(path, "rb") as file:
-                os.fsync(file.fileno())
 
 
 def _overlap(place: Path, given: Path) -> bool:

@@ -17,19 +17,12 @@ ID_FIELD = "id_field"
 
 @dataclass(frozen=True)
 class Part:
-    """One folder of a source.
+    """One folder of a source."""
 
-    Attributes
-    ----------
-    folder : str
-        Absolute, if it is a shard.
-    resource : str or None
-        The Dask resource of the workers that see the folder; None where all workers and this
-        process see it.
-    """
-
-    folder: str
+    folder: str  # absolute, if it is a shard
     resource: str | None = None
+    """The Dask resource of the workers that see the folder; None where all workers and this process
+    see it."""
 
     @property
     def name(self) -> str:
@@ -46,24 +39,17 @@ class Source(os.PathLike[str]):
 
     Its documents are those of the first part, then of the second, and so on; its statistics are
     those of all. :func:`tdv_lucene.find_shards` makes one of shards, :meth:`of` one of a path.
-
-    Attributes
-    ----------
-    parts : tuple of Part
-    scheduler : str or None
-        Address of the Dask scheduler whose workers process the parts; None for processes of this
-        machine.
-    is_sharded : bool
-        Whether it was named as shards, even if there is one only. What is made of each has a folder
-        of its own.
-    id_field : str or None
-        The field of document ids that was asked for; ``"none"`` for Lucene's numbers.
     """
 
     parts: tuple[Part, ...]
     scheduler: str | None = None
+    """Address of the Dask scheduler whose workers process the parts; None for processes of this
+    machine."""
     is_sharded: bool = True
+    """Whether it was named as shards, even if there is one only: what is made of each has a folder
+    of its own."""
     id_field: str | None = None
+    """The field of document ids that was asked for; ``"none"`` for Lucene's numbers."""
 
     @classmethod
     def of(cls, index: str | os.PathLike[str]) -> Source:
@@ -150,7 +136,7 @@ _FAR = re.compile("([^=/]+)=(/.*)")
 
 
 def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> Source:
-    """Return the index whose shards these are.
+    """Return the index whose shards these are, in the order of the documents.
 
     Parameters
     ----------
@@ -158,16 +144,12 @@ def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> 
         One or more of: a folder; a pattern such as ``"SHARDS/*"``, of which the folders count, in
         the order of their names; ``"@FILE"``, a file with a folder on each line, relative to its
         own, where lines that are empty or begin with ``#`` do not count; there or by itself
-        ``"RESOURCE=/FOLDER"``, a folder that only workers with this resource see. The order is that
-        of the documents.
+        ``"RESOURCE=/FOLDER"``, a folder that only workers with this resource see.
     scheduler
         Of Dask, such as ``"tcp://HOST:8786"``; None to work in processes of this machine.
 
-    Raises
-    ------
-    TdvError
-        When nothing matches, a file cannot be read, or a folder is there twice; for ``RESOURCE=``
-        without a scheduler, of a pattern, or of some folders only.
+    Raises :class:`TdvError` when nothing matches, a file cannot be read, or a folder is there
+    twice; for ``RESOURCE=`` without a scheduler, of a pattern, or of some folders only.
     """
     texts = [given] if isinstance(given, str) else given
     named = [folder for text in texts for folder in _folders(text)]
@@ -205,15 +187,14 @@ def _refuse_far(far: Sequence[Part], here: Sequence[str], scheduler: str | None)
 
 
 def _far(text: str) -> Part | None:
-    """What ``RESOURCE=/FOLDER`` means; None of what is, or may be, a folder's name."""
+    """Read ``RESOURCE=/FOLDER``; None for what is, or may be, a folder's name."""
     found = _FAR.fullmatch(text)
-    if found is None or os.path.exists(text):
-        return None
-    return Part(os.path.normpath(found[2]), found[1])
+    is_far = found is not None and not os.path.exists(text)
+    return Part(os.path.normpath(found[2]), found[1]) if found and is_far else None
 
 
 def means_shards(given: Sequence[str]) -> bool:
-    """Whether this is more than the path or name of one index."""
+    """Return whether this is more than the path or name of one index."""
     return len(given) > 1 or any(
         _is_pattern(text) or text.startswith(LIST) or _far(text) for text in given
     )

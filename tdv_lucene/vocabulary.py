@@ -12,28 +12,17 @@ from itertools import pairwise
 
 import numpy as np
 
-StrPath = str | os.PathLike[str]
-"""How a user names a file or folder."""
-
-_AT_ONCE = 1 << 16
-"""Strings copied at once by an iteration."""
-_MANY = 1 << 20
-"""In vocabularies above this size, few terms are found by bisection, without a table."""
+StrPath = str | os.PathLike[str]  # how a user names a file or folder
+_AT_ONCE = 1 << 16  # strings copied at once by an iteration
+_MANY = 1 << 20  # in larger vocabularies, few terms are found by bisection, without a table
 
 
 @dataclass(frozen=True, eq=False)
 class ByteStrings:
-    """``n`` byte strings in one buffer: terms (any bytes, not only UTF-8) or document ids.
+    """``n`` byte strings in one buffer: terms (any bytes, not only UTF-8) or document ids."""
 
-    Attributes
-    ----------
-    data : uint8[total bytes]
-    indptr : int64[n + 1]
-        String ``i`` is ``data[indptr[i]:indptr[i + 1]]``.
-    """
-
-    data: np.ndarray
-    indptr: np.ndarray
+    data: np.ndarray  # uint8[total bytes]
+    indptr: np.ndarray  # int64[n + 1]: string i is data[indptr[i]:indptr[i + 1]]
 
     def __len__(self) -> int:
         return len(self.indptr) - 1

@@ -30,6 +30,12 @@ LONGEST = [
     "test_options.py",
     "test_other_lucene.py",
     "test_demo_run.py",
+    "test_shards_with_resources.py",
+    "test_shards.py",
+    "test_text_output.py",
+    "test_cli_fuzz.py",
+    "test_reproduce.py",
+    "test_notebook.py",
     "test_fuzz.py",
     "test_compare.py",
 ]

@@ -7,12 +7,11 @@ writes with Lucene alone.
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lucene_reading import open_reader, read_embeddings
+from lucene_reading import read_embeddings
 
 from tdv_lucene.jvm import java_class
 
@@ -38,30 +37,6 @@ def dump_index(path: Path) -> dict[str, Any]:
         if embedding is not None:
             document["embedding"] = embedding
     return found
-
-
-def copy_index(path: Path, output: Path, threads: int) -> None:
-    """Copy the index as Lucene merges it, each segment by itself, into the empty folder ``output``:
-    what rewriting is measured against.
-
-    With Lucene's defaults, so for indexes that Anserini wrote: no sort, no soft deletes.
-    """
-    lucene = "org.apache.lucene."
-    scheduler = java_class(lucene + "index.ConcurrentMergeScheduler")()
-    scheduler.setMaxMergesAndThreads(threads, threads)
-    scheduler.disableAutoIOThrottle()
-    config = java_class(lucene + "index.IndexWriterConfig")()
-    config.setMergeScheduler(scheduler)
-    config.setMergePolicy(java_class(lucene + "index.NoMergePolicy").INSTANCE)
-    paths = java_class("java.nio.file.Paths")
-    folder = java_class(lucene + "store.FSDirectory").open(paths.get(str(output)))
-    with open_reader(path) as reader, ThreadPoolExecutor(threads) as pool:
-        writer = java_class(lucene + "index.IndexWriter")(folder, config)
-        add = _unreflect(writer.getClass(), "addIndexes", "CodecReader")
-        segments = [context.reader() for context in reader.leaves().toArray()]
-        list(pool.map(lambda segment: add.invokeWithArguments(writer, segment), segments))
-        writer.commit()
-        writer.close()
 
 
 def add_index(path: Path, other: Path) -> None:

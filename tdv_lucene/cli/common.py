@@ -1,4 +1,4 @@
-"""What commands share: options made of a config's, lazy groups, and how results are printed.
+"""Tools of all commands: options made of a config's, lazy groups, and printing of results.
 
 Names follow Pyserini's. ``--help`` shows what most users need, ``--help-all`` everything.
 """
@@ -21,7 +21,6 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from .. import options
-from ..errors import TdvError
 from ..interruption import check
 from ..options import RESOURCES, Effect
 from ..progress import ProgressBar
@@ -232,11 +231,10 @@ def index_or_shards(context: click.Context, parameter: Any, given: Sequence[str]
 
 def folder_or_shards(context: click.Context, parameter: Any, given: str | None) -> Any:
     """Return an index that this package made: a folder, or a source of shards."""
-    from ..source import find_shards, means_shards
+    from ..source import means_shards
 
-    if given is None or not means_shards([given]):
-        return given
-    return find_shards(given, scheduler=context.meta.get(_SCHEDULER))
+    is_sharded = given is not None and means_shards([given])
+    return index_or_shards(context, parameter, [given]) if is_sharded and given else given
 
 
 def _keep_scheduler(context: click.Context, parameter: Any, given: str | None) -> None:
@@ -265,12 +263,12 @@ def output_option(what: str) -> Callable[[Any], Any]:
 
 
 def printed_output_option(what: str) -> Callable[[Any], Any]:
-    """The output option of a command that calls :func:`run_or_print`."""
+    """Return the output option of a command that calls :func:`run_or_print`."""
     return output_option(f"{what} to PATH. '-' prints it and sends everything else to stderr")
 
 
 def pruned_option(what: str) -> Callable[[Any], Any]:
-    """The option of a pruned index, which may be in shards."""
+    """Return the option of a pruned index, which may be in shards."""
     return option(
         "--pruned", required=True, metavar="FOLDER", callback=folder_or_shards,
         help=f"{what} For shards, pass 'OUT/*' (quoted).",
@@ -279,35 +277,6 @@ def pruned_option(what: str) -> Callable[[Any], Any]:
 
 topics_option = option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
 qrels_option = option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
-
-
-def values_or_prior_option(use: str) -> Callable[[Any], Any]:
-    """The option of TDVs for one or more fields; ``use`` ends with what is done without."""
-    return option("--tdv", "values", multiple=True, metavar="[FIELD=]FOLDER", help=use)
-
-
-def folders_of_fields(given: Sequence[str]) -> dict[str, Any]:
-    """Return ``values`` and ``others`` of what ``values_or_prior_option`` was given."""
-    if not given:
-        return {"values": None, "others": ()}
-    first, *others = map(_folder_of_field, given)
-    return {"values": first, "others": others}
-
-
-def _folder_of_field(given: str) -> str:
-    """Return the folder of FIELD=FOLDER after checking its field, or of FOLDER."""
-    from ..values.term_values import TermValues
-
-    field, separator, folder = given.partition("=")
-    if not separator or Path(given).exists():
-        return given
-    found = TermValues.load(folder).vocabulary.field
-    if found != field:
-        raise TdvError(
-            f"--tdv {given}: {folder} holds TDVs of '{found}', not of '{field}': pass "
-            f"{found}={folder}, or TDVs learned with --field {field}"
-        )
-    return folder
 
 
 def run(stage: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:

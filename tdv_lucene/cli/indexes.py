@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ..index.config import BuildConfig, InspectConfig
+from ..index.build import BuildConfig
+from ..index.inspection import InspectConfig
 from ..index.record import SEGMENTS
 from ..matrix.config import EmbedConfig, ExportConfig, ExtractConfig
 from . import common as options

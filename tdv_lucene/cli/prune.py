@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
+from ..errors import TdvError
 from ..pruning.config import PruneConfig, UpdateConfig, VerifyConfig
 from ..pruning.reports import FieldReport, PruneReport
 from ..ranking import DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, RankingFunction, ranking_function
@@ -25,10 +27,11 @@ _FACTS = (
 
 @options.command("prune", config=PruneConfig)
 @options.shards_option
-@options.values_or_prior_option(
-    "Use TDVs from 'learn' or 'peers'. Repeat to prune several fields; 'search' uses the first, "
-    "unless --field names another.  [default: TDVs from the built-in prior]"
-)
+@options.option(
+    "--tdv", "values", multiple=True, metavar="[FIELD=]FOLDER",
+    help="Use TDVs from 'learn' or 'peers'. Repeat to prune several fields; 'search' uses the "
+    "first, unless --field names another.  [default: TDVs from the built-in prior]",
+)  # fmt: skip
 @options.output_option("the pruned index to this folder")
 @options.scheduler_option
 def prune(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
@@ -41,7 +44,8 @@ def prune(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """
     from ..pruning.prune import prune_index
 
-    report = options.run(prune_index, **options.folders_of_fields(values), **arguments)
+    first, *others = map(_folder_of_field, values or [None])
+    report = options.run(prune_index, values=first, others=others, **arguments)
     options.show(report if as_json else _shown(report), as_json)
     if as_json:
         return
@@ -71,6 +75,22 @@ def prune(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
             f"\nSearches of {report['field']} together with {', '.join(report['other_fields'])} "
             "(Pyserini's fields) need the weights of the fields to be chosen again."
         )
+
+
+def _folder_of_field(given: str | None) -> str | None:
+    """Return the folder of FIELD=FOLDER after checking its field, or of FOLDER."""
+    from ..values.term_values import TermValues
+
+    field, separator, folder = (given or "").partition("=")
+    if given is None or not separator or Path(given).exists():
+        return given
+    found = TermValues.load(folder).vocabulary.field
+    if found != field:
+        raise TdvError(
+            f"--tdv {given}: {folder} holds TDVs of '{found}', not of '{field}': pass "
+            f"{found}={folder}, or TDVs learned with --field {field}"
+        )
+    return folder
 
 
 def _shown(report: PruneReport) -> dict[str, Any]:
@@ -303,7 +323,7 @@ UNKNOWN = (
 
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
-    """What a log's queries return after the reduction that was chosen by it."""
+    """Tell what a log's queries return after the reduction that was chosen by it."""
     log, kept, most = chosen["log"], chosen["kept"], chosen["loss_at_most"]
     dropped = "Drops nothing: no larger reduction is within"
     if chosen["reduction"] > 0:
@@ -320,7 +340,7 @@ def said_of_log(chosen: Mapping[str, Any]) -> str:
 
 
 def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
-    """What two tiers return of the whole field's answers, if a log was asked."""
+    """Tell what two tiers return of the whole field's answers, if a log was asked."""
     if tiers is None:
         return (
             "\nHow much of the whole field's answers both tiers return was not measured: pass a "

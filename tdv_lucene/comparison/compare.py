@@ -123,14 +123,20 @@ def _compare(
             "format": FORMAT,
             "indexes": {n: content.sizes(found, field) for n, found in compared.found.items()},
             **content.effectiveness(results, pairs_to_test(systems), config.seed),
-            **content.latencies(latency),
+            "latency_ms": {name: latency.summary(name) for name in latency.names},
+            "latency_exhaustive_ms": {
+                name: latency.summary(name, exhaustive=True) for name in latency.names
+            },
+            "latency_setup": latency.setup,
             **timing.summarise_speed(latency, words[0], config.seed),
             **terms,
             "tiers": content.tiers(systems, results[0], field),
             "tuning": tuning,
             "parameters": content.parameters(systems, results, field),
             "analysis": compared.analysed.as_dict(),
-            "defaults": content.defaults(compared.systems),
+            "defaults": {
+                n: told for n, s in compared.systems.items() if (told := s.parameters.defaults)
+            },
             "rules": content.RULES,
             "notes": content.all_notes(compared, results, field, config.listing),
             **content.versions_and_machine(),

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
 from ..errors import TdvError
-from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
-from ..ranking.parameters import OfTiers, QueryTerms, SearchedModel
-from ..searching.config import ListedHits
+from ..options import PYTHON_ONLY, Named, OfField, Overwrite, option
+from ..ranking.parameters import OfTiers, SearchedModel
+from ..searching.config import Asking
 
 if TYPE_CHECKING:
     from ..timing.latency import LatencyPlan
@@ -43,19 +43,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareConfig(
-    SearchedModel,
-    OfTiers,
-    QueryTerms,
-    Threads,
-    Seed,
-    TopicField,
-    ListedHits,
-    Analysed,
-    OfField,
-    Named,
-    Overwrite,
-):
+class CompareConfig(Asking, Overwrite):
     """Options of :func:`tdv_lucene.compare_indexes`."""
 
     measures: str | Sequence[str] = option(

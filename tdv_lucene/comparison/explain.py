@@ -1,4 +1,4 @@
-"""What pruning did to terms: to those of one query and its hits, and to all."""
+"""Changes by pruning: of one query's terms and hits, and of all terms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,7 +21,6 @@ from ..index.record import FieldRecord
 from ..jvm.analysis import analyze
 from ..jvm.searcher import (
     Hit,
-    OpenSearch,
     count_terms,
     every_pair,
     make_similarity,
@@ -35,6 +33,7 @@ from .config import ExplainConfig
 from .inputs import asked_tiers, notes_on_strangers, open_alike, shared_model
 
 _log = logging.getLogger(__name__)
+_Frequencies = Mapping[str, Mapping[str, int]]  # document -> term -> its frequency
 
 
 def explain_query(
@@ -76,28 +75,13 @@ def explain_query(
         analysis.
     """
     config = ExplainConfig.of(config, options)
-    field, parameters, searchers = config.field, {}, {}
-    with ExitStack() as stack:
-        paths = {"before": index, "after": pruned}
-        indexes = stack.enter_context(open_alike(paths, config.id_field))
+    field, parameters, best = config.field, {}, {}
+    with open_alike({"before": index, "after": pruned}, config.id_field) as indexes:
         found = {name: analysis_of(one, field, config.analysis) for name, one in indexes.items()}
         analysed = refuse_different(found, "the indexes")
         model = config.model or shared_model(indexes, field)
         for note in notes_on_strangers({f"{one}": one for one in indexes.values()}, field):
             _log.warning("%s", note)
-        for name, one in indexes.items():
-            parameters[name] = recorded_parameters(
-                one, model, field=field, **asked_tiers(one, config)
-            )
-            warn_of_another_search(one, parameters[name], one.record(field))
-            similarity = make_similarity(parameters[name])
-            searchers[name] = stack.enter_context(
-                open_searched(
-                    one, similarity, field,
-                    analysis=analysed.analysis, threads=1, tiers=parameters[name].tiers,
-                )
-            )  # fmt: skip
-        shown = measure_terms(indexes["after"], field)
         check_query_terms(indexes["before"], field, analysed, [query])
         (tokens,) = analyze([query], field, analysed.analysis)
         if not tokens:
@@ -105,82 +89,61 @@ def explain_query(
                 f"nothing is left of '{shortened(query)}', analysed as {analysed.describe()}: it "
                 "may be only stop words; ask another query"
             )
+        for when, one in indexes.items():
+            asked = asked_tiers(one, config)
+            parameters[when] = chosen = recorded_parameters(one, model, field=field, **asked)
+            warn_of_another_search(one, chosen, one.record(field))
+            with open_searched(
+                one, make_similarity(chosen), field, analysis=analysed.analysis, threads=1,
+                tiers=chosen.tiers,
+            ) as search:  # fmt: skip
+                best[when] = search.best(query, config.hits)
         terms = Counter(tokens)
-        answers = _ask(indexes, field, searchers, query, list(terms), config.hits)
-        before, after = answers.values()
+        shown = list(dict.fromkeys(hit.document for hits in best.values() for hit in hits))
+        held = {when: query_postings(one, field, [*terms], shown) for when, one in indexes.items()}
+        counts = [count_terms(one, field, [*terms]) for one in indexes.values()]
+        measure = measure_terms(indexes["after"], field)
+        frequencies = [documents for _, documents in held.values()]
         return {
             "query": query,
             "analysis": analysed.describe(),
-            "tdv_kind": shown.kind,
-            "terms": _explain_terms(terms, before, after, shown.value),
-            "matching": {when: answer.matching for when, answer in answers.items()},
+            "tdv_kind": measure.kind,
+            "terms": [
+                {
+                    "term": term,
+                    "in_query": times,
+                    "tdv": measure.value(term, was, is_) if was[0] else None,
+                    "df_before": was[0],
+                    "df_after": is_[0],
+                    "postings_removed": was[0] - is_[0],
+                }
+                for term, times in terms.items()
+                for was, is_ in [(counts[0][term], counts[1][term])]
+            ],
+            "matching": {when: matching for when, (matching, _) in held.items()},
             "hits": {
-                "before": _hits(before, after, before, after),
-                "after": _hits(after, before, before, after),
+                "before": _hits(best["before"], best["after"], *frequencies),
+                "after": _hits(best["after"], best["before"], *frequencies),
             },
             "parameters": {when: chosen.describe() for when, chosen in parameters.items()},
         }
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """The answer of one index."""
-
-    hits: list[Hit]  # best first
-    counts: dict[str, tuple[int, int]]  # term -> (document frequency, total term frequency)
-    matching: int  # number of documents that hold a term of the query
-    frequencies: dict[str, dict[str, int]]  # document -> term -> its frequency, for all shown
-
-
-def _ask(
-    indexes: Mapping[str, Index],
-    field: str,
-    searchers: Mapping[str, OpenSearch],
-    query: str,
-    terms: Sequence[str],
-    hits: int,
-) -> dict[str, _Answer]:
-    """Return the answers of all indexes, ``hits`` documents from each."""
-    found = {name: searcher.best(query, hits) for name, searcher in searchers.items()}
-    shown = list(dict.fromkeys(hit.document for best in found.values() for hit in best))
-    answers = {}
-    for name, best in found.items():
-        matching, frequencies = query_postings(indexes[name], field, terms, shown)
-        counts = count_terms(indexes[name], field, terms)
-        answers[name] = _Answer(best, counts, matching, frequencies)
-    return answers
-
-
-def _explain_terms(
-    terms: Mapping[str, int], before: _Answer, after: _Answer, value: Value
+def _hits(
+    found: Sequence[Hit], others: Sequence[Hit], before: _Frequencies, after: _Frequencies
 ) -> list[dict[str, Any]]:
-    counts = {term: (before.counts[term], after.counts[term]) for term in terms}
-    return [
-        {
-            "term": term,
-            "in_query": terms[term],
-            "tdv": value(term, was, is_) if was[0] else None,
-            "df_before": was[0],
-            "df_after": is_[0],
-            "postings_removed": was[0] - is_[0],
-        }
-        for term, (was, is_) in counts.items()
-    ]
-
-
-def _hits(found: _Answer, other: _Answer, before: _Answer, after: _Answer) -> list[dict[str, Any]]:
-    """Return the hits of ``found``, which is ``before`` or ``after``."""
-    other_ranks = {hit.document: rank for rank, hit in enumerate(other.hits, 1)}
+    """Describe the hits of one index, with their ranks in the other."""
+    ranks = {hit.document: rank for rank, hit in enumerate(others, 1)}
     hits = []
-    for rank, hit in enumerate(found.hits, 1):
-        there = after.frequencies.get(hit.document, {})
-        held = {t: tf for t, tf in before.frequencies.get(hit.document, {}).items() if tf}
+    for rank, hit in enumerate(found, 1):
+        there = after.get(hit.document, {})
+        held = {term: tf for term, tf in before.get(hit.document, {}).items() if tf}
         hits.append(
             {
                 "rank": rank,
                 "document": hit.document,
                 "score": hit.score,
-                "other_rank": other_ranks.get(hit.document),
+                "other_rank": ranks.get(hit.document),
                 "tf": {term: [tf, there.get(term, 0)] for term, tf in held.items()},
                 "lost": [term for term in held if not there.get(term)],
             }
@@ -192,11 +155,9 @@ _MOST = 20
 _COMMON = 1000  # raised and lowered terms are shown from one document in so many
 _FEWEST_DOCUMENTS = 5
 
-Counts = tuple[int, int]
-"""Document frequency and total term frequency of a term; zeros if absent."""
-
+Counts = tuple[int, int]  # document and total term frequency of a term; zeros if absent
+# Of a term and its counts before and after: 0 if dropped, None if nothing is known.
 Value = Callable[[str | bytes, Counts, Counts], float | None]
-"""Function of a term and its counts before and after: 0 if dropped, None if nothing is known."""
 
 
 @dataclass(frozen=True, eq=False)

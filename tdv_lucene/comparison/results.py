@@ -32,11 +32,11 @@ from ..index.queries import note_on_nothing_found, notes_on_query_terms
 from ..jvm.searcher import describe_java, field_bytes, known_documents, stored_texts
 from ..output import Output
 from ..report.page import Rankings
-from ..report.wording import shortened
+from ..report.wording import one_line, shortened
 from ..searching.listing import Listing, note_on_duplicates
 from ..searching.search import RUN, Searched, search_with
 from ..store import versions
-from ..timing.latency import DEPTH, Latency
+from ..timing.latency import DEPTH
 from .inputs import Compared, QuerySet, System, notes_on_strangers, pairs_to_test
 
 RULES = {
@@ -129,16 +129,6 @@ def _count_queries(results: Results) -> dict[str, Any]:
     }
 
 
-def latencies(latency: Latency) -> dict[str, Any]:
-    """Return summaries of every index, with and without skipping."""
-    names = latency.names
-    return {
-        "latency_ms": {name: latency.summary(name) for name in names},
-        "latency_exhaustive_ms": {name: latency.summary(name, exhaustive=True) for name in names},
-        "latency_setup": latency.setup,
-    }
-
-
 def parameters(
     systems: Mapping[str, System], results: Sequence[Results], field: str
 ) -> dict[str, Any]:
@@ -179,12 +169,6 @@ def tiers(systems: Mapping[str, System], results: Results, field: str) -> dict[s
     return found
 
 
-def defaults(systems: Mapping[str, System]) -> dict[str, str]:
-    """Return whose defaults each system is searched with that takes some."""
-    taken = {name: system.parameters.defaults for name, system in systems.items()}
-    return {name: told for name, told in taken.items() if told}
-
-
 def versions_and_machine() -> dict[str, dict[str, Any]]:
     """Return everything about this machine that can change a number."""
     java = describe_java()
@@ -208,66 +192,56 @@ def all_notes(
         *_notes_on_listing(results, listing),
         *_notes_on_chance(compared, results),
         *notes_on_tuning(compared.query_sets, tuned_on),
-        *_notes_on_shortening(compared.query_sets),
         *_notes_on_terms(compared, results, field),
     ]
 
 
-def notes(systems: Mapping[str, System], field: str = "contents") -> list[str]:
-    """Return notes on indexes of other sources, models and numbers of documents."""
+def notes(systems: Mapping[str, System], field: str = "contents") -> Iterator[str]:
+    """Yield notes on indexes of other sources, models and numbers of documents."""
     model = next(iter(systems.values())).parameters.model
-    (first, full), *others = [
-        (name, system.index) for name, system in systems.items() if system.tier_of is None
-    ]
-    notes = notes_on_strangers(dict([(first, full), *others]), field)
+    alone = {n: system.index for n, system in systems.items() if system.tier_of is None}
+    (first, full), *others = alone.items()
+    yield from notes_on_strangers(alone, field)
     for name, system in systems.items():
         if note := note_on_norms(f"'{name}'", model, system.index.record(field)):
-            notes.append(note)
+            yield note
     for name, pruned in others:
-        learned_for = pruned.record(field).learned_for_another(model)
-        if learned_for is not None:
-            notes.append(
+        if (learned_for := pruned.record(field).learned_for_another(model)) is not None:
+            yield (
                 f"the TDVs of '{name}' were learned for {learned_for}, this comparison ranks with "
                 f"{model}"
             )
         if full.documents != pruned.documents:
-            notes.append(
+            yield (
                 f"the indexes hold different numbers of documents: {full.documents:,} "
                 f"('{first}') and {pruned.documents:,} ('{name}')"
             )
     if full.deleted:
-        deleted = f"{full.deleted:,} deleted documents"
-        notes.append(f"the postings of '{first}' include those of {deleted}")
-    return notes
+        yield f"the postings of '{first}' include those of {full.deleted:,} deleted documents"
 
 
-def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> list[str]:
-    """Return notes on measured queries that the baseline was also tuned on: the same text but for
-    blanks and case, or only the same id."""
+def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> Iterator[str]:
+    """Yield notes on measured queries that the baseline was also tuned on (the same text but for
+    blanks and case, or only the same id), and on shortened ones."""
 
     def plain(text: str) -> str:
         return " ".join(text.casefold().split())
 
-    notes = []
     texts = {plain(text) for text in tuned_on.values()}
     for one in query_sets:
         of_text = {qid for qid, text in one.topics.items() if plain(text) in texts}
         of_id = (one.topics.keys() & tuned_on.keys()) - of_text
         of_all = f"of the {len(one.topics):,} queries of '{one.label}'"
         if of_text:
-            notes.append(
+            yield (
                 f"{len(of_text):,} {of_all} are among those the baseline was tuned on: on them its "
                 "tuned figures are too high"
             )
         if of_id:
-            notes.append(
+            yield (
                 f"{len(of_id):,} {of_all} have the id of a tuning query with another text: are "
                 "they variants of one question?"
             )
-    return notes
-
-
-def _notes_on_shortening(query_sets: Sequence[QuerySet]) -> Iterator[str]:
     for one in query_sets:
         if (made := one.shortened) is not None:
             yield (
@@ -280,20 +254,19 @@ def _notes_on_shortening(query_sets: Sequence[QuerySet]) -> Iterator[str]:
 
 def _notes_on_listing(results: Sequence[Results], listing: Listing) -> Iterator[str]:
     for one in results:
-        for name, duplicates in one.duplicates.items():
-            if note := note_on_duplicates(duplicates, f"'{name}'"):
-                yield note
-        of, qrels = one.queries, one.queries.qrels
+        found = [note_on_duplicates(number, f"'{n}'") for n, number in one.duplicates.items()]
+        qrels = one.queries.qrels
         own = [qid for qid in one.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
-        if note := note_on_own_documents(len(own), len(of.topics), listing.remove_query):
-            yield note
+        asked = len(one.queries.topics)
+        yield from filter(
+            None, [*found, note_on_own_documents(len(own), asked, listing.remove_query)]
+        )
 
 
 def _notes_on_documents(
     compared: Compared, results: Sequence[Results], passages: bool
 ) -> Iterator[str]:
-    """Yield notes on missing documents: an index pruned from the first lacks none that the first
-    retrieves."""
+    """Yield notes on missing documents: an index pruned from the first lacks none it retrieves."""
     first, *others = compared.systems
     for label, lacking in compared.relevant.items():
         if note := note_on_missing(*lacking, f"'{label}'", f"'{first}'"):
@@ -319,24 +292,21 @@ def _notes_on_chance(compared: Compared, results: Sequence[Results]) -> Iterator
 
 
 def _notes_on_terms(compared: Compared, results: Sequence[Results], field: str) -> Iterator[str]:
-    """Yield notes on query terms that an index lacks though pruning did not drop them, and on query
-    sets that find nothing at all."""
+    """Yield notes on query terms that an unpruned index lacks, and on sets that find nothing."""
     texts = [text for one in compared.query_sets for text in one.topics.values()]
+    analysed = compared.analysed
     for name, system in compared.systems.items():
         index, quoted = system.index, f"'{name}'"
         if not index.record(field).is_pruned:
-            yield from notes_on_query_terms(index, field, compared.analysed, texts, quoted)
+            yield from notes_on_query_terms(index, field, analysed, texts, quoted)
         for one in results:
             topics = one.queries.topics
             if len(one.without_hits[name]) == len(topics):
-                analysed = compared.analysed
                 yield note_on_nothing_found(index, field, analysed, topics.values(), quoted)
 
 
-MOST = 1000
-"""Rankings in a page, of all systems and query sets together: about half a megabyte of titles."""
-SHOWN = 10
-"""Documents in each of these rankings."""
+MOST = 1000  # rankings in a page, of all systems and query sets: about half a megabyte of titles
+SHOWN = 10  # documents in each of these rankings
 _MEASURE = "MAP"  # by which queries changed most
 _LOOKED_UP = 10_000
 _TITLE = 120  # characters
@@ -423,7 +393,7 @@ def rankings_to_show(
     ]
     shown = {doc for of_set in best for lists in of_set.values() for docs in lists for doc in docs}
     texts = stored_texts(index, field, sorted(shown), 2 * _TITLE, passages)
-    titles = {document: shortened(text, _TITLE) for document, text in texts.items()}
+    titles = {document: shortened(one_line(text), _TITLE) for document, text in texts.items()}
     rankings = []
     for of_set, result in zip(best, results):
         relevant = {

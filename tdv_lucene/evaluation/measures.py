@@ -26,8 +26,7 @@ _NAMES = {"nDCG@5": "nDCG@5", "nDCG@10": "nDCG@10", "MAP": "AP@1000", "R@1000": 
 MEASURES = (*_NAMES,)
 
 JUDGED_DEPTH = 10
-CONDENSED = "nDCG(judged_only=True)@10"
-"""nDCG@10 of a ranking without its unjudged documents."""
+CONDENSED = "nDCG(judged_only=True)@10"  # of a ranking without its unjudged documents
 _MOST = 0.5  # judged documents, of the best ten
 
 _NAME = re.compile(r"(?:[^\s(]|\([^)]*\))+")  # the space in RBP(rel=1, p=0.9) separates nothing
@@ -64,16 +63,11 @@ def evaluate_run(
     the run does not answer counts as 0. Qrels of other topics are ignored, and so are answers to
     topics without a relevant document.
 
-    Parameters
-    ----------
-    measures
-        Further measures by their names in ir-measures, such as ``"RR@10 P@5"``. An unanswered query
-        gets the measure's own default.
+    ``measures`` are further ones by their names in ir-measures, such as ``"RR@10 P@5"``: there an
+    unanswered query gets the measure's own default.
 
-    Raises
-    ------
-    TdvError
-        When the run is malformed, topics and qrels share no query, or there is no such measure.
+    Raises :class:`TdvError` when the run is malformed, topics and qrels share no query, or there is
+    no such measure.
     """
     further = parse_measures(measures, MEASURES)
     if isinstance(run, (str, os.PathLike)):

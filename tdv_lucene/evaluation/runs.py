@@ -26,8 +26,7 @@ RBO_PERSISTENCE = 0.9
 TAU_DEPTH = 100
 _COLUMNS = ["query", "q0", "docid", "rank", "score", "system"]
 
-Document = Hashable
-"""An id, or a number in its place."""
+Document = Hashable  # an id, or a number in its place
 
 
 @dataclass(frozen=True, eq=False)

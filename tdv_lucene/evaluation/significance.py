@@ -21,28 +21,16 @@ Interval = tuple[float, float]
 class PairedComparison:
     """Paired tests of ``treatment - baseline``.
 
-    Attributes
-    ----------
-    difference : float
-    ci95, ci95_corrected : (float, float) or None
-        The mean difference, and its interval by Student's t, at level .95 and at 1 - .05 /
-        comparisons. The corrected intervals of all comparisons hold together with 95 % confidence;
-        one excludes 0 exactly where ``p_value`` is below .05.
-    effect_size : float or None
-        Cohen's d_z: the mean difference over the standard deviation of the differences.
-    effect_size_ci95, effect_size_ci95_corrected : (float, float) or None
-        Its intervals by the large-sample variance 1/n + d^2/2n (Hedges and Olkin 1985, ch. 5).
-    p_value, p_value_uncorrected : float or None
-        Two-tailed paired t-test; the first after Bonferroni (times the number of comparisons, at
-        most 1). Where all queries differ by the same, so that t is infinite, a randomisation test.
-        Never 0.
-    p_randomisation : float or None
-        Two-tailed randomisation test of the mean (signs flipped at random, or in every way where
-        there are few queries) after Bonferroni; never 0.
-    wins, ties, losses : int
-        Queries on which the treatment is better, equal, worse.
-
-    Tests of one query, and effect sizes and intervals without spread, are None.
+    ``ci95`` is of the mean difference by Student's t; the ``corrected`` intervals have the level
+    1 - .05 / comparisons: those of all comparisons hold together with 95 % confidence, and one
+    excludes 0 exactly where ``p_value`` is below .05. The effect size is Cohen's d_z, the mean
+    difference over the standard deviation of the differences; its intervals are by the large-sample
+    variance 1/n + d^2/2n (Hedges and Olkin 1985, ch. 5). P values are of two-tailed tests, after
+    Bonferroni (times the number of comparisons, at most 1) but for the uncorrected one, and never
+    0: of the paired t-test (where all queries differ by the same, so that t is infinite, of a
+    randomisation test), and of the randomisation test of the mean (signs flipped at random, or in
+    every way where there are few queries). Tests of one query, and effect sizes and intervals
+    without spread, are None.
     """
 
     difference: float
@@ -54,7 +42,7 @@ class PairedComparison:
     p_value: float | None
     p_value_uncorrected: float | None
     p_randomisation: float | None
-    wins: int
+    wins: int  # queries on which the treatment is better
     ties: int
     losses: int
 

@@ -21,15 +21,12 @@ from ..errors import TdvError
 
 _log = logging.getLogger(__name__)
 
+# Parts of a topic that can be the query, and their names in JSON, markup and Anserini.
 TOPIC_FIELDS = {"title": ("title", "text", "query", "content", "raw_utterance", "question"),
                 "desc": ("desc", "description", "question"),
                 "narr": ("narr", "narrative")}  # fmt: skip
-"""Parts of a topic that can be the query, and their names in JSON, markup and Anserini."""
-
-VECTOR = "vector"
-"""Key in JSON for the weights of a topic's terms, in place of its text."""
-LARGEST_WEIGHT = 10_000
-"""Weights become repetitions: larger ones would make megabytes of text."""
+VECTOR = "vector"  # key in JSON for the weights of a topic's terms, in place of its text
+LARGEST_WEIGHT = 10_000  # weights become repetitions: larger ones would make megabytes of text
 
 _ID_KEYS = ("id", "qid", "query_id", "_id", "question_id", "num", "number", "identifier", "docno")
 _NAMES = {*_ID_KEYS, *TOPIC_FIELDS["title"], *TOPIC_FIELDS["desc"], *TOPIC_FIELDS["narr"]}
@@ -45,12 +42,12 @@ _BREAK = re.compile(rf"</?(?:{_BREAKS})\b[^<>]*>|<[a-z][^<>]*/>", _SGML)
 _PAIR = re.compile(r"<([a-z][\w-]*)(?=[\s>])[^<>]*>(.*?)</\1\s*>", _SGML)
 _FIELD = re.compile(rf"^[ \t]*(?=<(?!(?:{_INLINE})\b)[a-z])|(?=<(?:num|title|desc|narr)>)", _SGML)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", _SGML)
+# Id, query and unused rest of a line: TSV, Anserini's Web and TREC CAR.
 _LINES = [
     re.compile(r"([^\t]+)\t([^\t]*)(\t.*)?"),
     re.compile(r"(\d+):(?!\d+:)([^\t]+)()"),
     re.compile(r"(?=(\S+))enwiki:(\S+)()"),
 ]
-"""Id, query and unused rest of a line: TSV, Anserini's Web and TREC CAR."""
 
 _Topics = Iterator[tuple[str, Mapping[str, Any]]]
 """File and line of each topic, and its fields."""
@@ -110,7 +107,9 @@ def _json(text: str, path: Path) -> _Topics:
             raise TdvError(f"{where}: not JSON ({error})") from error
         for nth, topic in enumerate(found if is_array else [found], 1):
             where = f"{path}, topic {nth}" if is_array else where
-            if isinstance(topic, dict) and _is_by_id(topic):
+            kinds = {type(part) for part in topic.values()} if isinstance(topic, dict) else {None}
+            # Of query id -> text or parts, as Pyserini's topics in Python are.
+            if kinds in ({str}, {dict}) and not topic.keys() & {*_NAMES, VECTOR}:
                 for qid, query in topic.items():
                     yield where, {**_parts(query), "id": qid}
                 continue
@@ -120,12 +119,6 @@ def _json(text: str, path: Path) -> _Topics:
                     raise TdvError(f"{where}: expected objects such as {{'id': '1', 'title': 'x'}}")
                 qid = f"{topic.get('number')}_{each.get('number')}"
                 yield where, each if each is topic else {**each, "id": qid}
-
-
-def _is_by_id(topic: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is of query id -> text or parts, as Pyserini's topics in Python are."""
-    kinds = {type(value) for value in topic.values()}
-    return kinds in ({str}, {dict}) and not topic.keys() & {*_NAMES, VECTOR}
 
 
 def _parts(query: str | dict[str, Any]) -> dict[str, Any]:

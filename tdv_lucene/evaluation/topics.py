@@ -44,28 +44,16 @@ def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
     return topics
 
 
-def dataset_qrels(identifier: str) -> dict[str, dict[str, int]]:
-    """Return query id -> document id -> grade."""
-    qrels: dict[str, dict[str, int]] = {}
-    for judgement in _read_dataset(identifier, "qrels"):
-        qrels.setdefault(judgement.query_id, {})[judgement.doc_id] = int(judgement.relevance)
-    return qrels
-
-
 def _read_dataset(identifier: str, what: str) -> list[Any]:
-    """Return all ``queries`` or ``qrels``.
-
-    Raises :class:`TdvError` when ir_datasets is not installed, has no such data set, or the data
-    set has none or has not stored them yet.
-    """
+    """Return all ``queries`` or ``qrels`` that ir_datasets has stored of a data set."""
     name = f"{PREFIXES[0]}{identifier}"
     try:
         import ir_datasets
+
+        dataset = ir_datasets.load(identifier)
     except ImportError as error:
         needed = f"{name} needs ir_datasets: pip install 'tdv-lucene[ir-datasets]'"
         raise TdvError(needed) from error
-    try:
-        dataset = ir_datasets.load(identifier)
     except KeyError as error:
         raise TdvError(
             f"no such data set: ir_datasets has no '{identifier}'; its names are listed by "
@@ -112,14 +100,10 @@ Topics = dict[str, str]
 Qrels = dict[str, dict[str, int]]
 """Query id -> document id -> grade; a grade above zero is relevant."""
 
-LARGEST_GRADE = 2**31 - 1
-"""Learning keeps grades in 32 bits."""
-
-_OWN = 0.1
-"""A share of queries that find documents with their ids first only if they are those."""
-
-STDIN = "-"
-"""Stands for standard input in place of a file of topics."""
+LARGEST_GRADE = 2**31 - 1  # learning keeps grades in 32 bits
+STDIN = "-"  # in place of a file of topics
+_OWN = 0.1  # a share of queries that find documents with their ids first only if they are those
+MOST_OF_LOG = 1000  # queries
 
 _BEIR = ["query-id", "corpus-id", "score"]
 _NUMBER = re.compile(r"[-+]?\d[\d.]*")
@@ -143,11 +127,8 @@ def read_topics(
     ``topic_reader`` names a reader of Anserini to use instead: ``Cacm`` for CacmTopicReader.
     Names of topics are left to Anserini, which downloads missing ones.
 
-    Raises
-    ------
-    TdvError
-        When there is no such file or name, a part of the file is not understood (with its line), a
-        query id occurs twice, or there is no topic at all.
+    Raises :class:`TdvError` when there is no such file or name, a part of the file is not
+    understood (with its line), a query id occurs twice, or there is no topic at all.
     """
     if topic_field not in TOPIC_FIELDS:
         raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
@@ -183,7 +164,7 @@ def read_topics(
         )
     if empty:
         _log.warning(
-            "%d topics of %s are empty and find nothing: %s", len(empty), path, _some(empty)
+            "%d topics of %s are empty and find nothing: %s", len(empty), path, _first_three(empty)
         )
     _log.info("read %d topics from %s", len(found), path)
     return found
@@ -218,20 +199,20 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement given twice
     with the same grade counts once.
 
-    Raises
-    ------
-    TdvError
-        When there is no such file, a line has other columns or no integer grade, a document is
-        judged twice with different grades (with the line number), or there is no line at all.
+    Raises :class:`TdvError` when there is no such file, a line has other columns or no integer
+    grade, a document is judged twice with different grades (with the line number), or there is no
+    line at all.
     """
+    qrels: Qrels = {}
     if identifier := without_prefix(path):
-        return dataset_qrels(identifier)
+        for one in _read_dataset(identifier, "qrels"):
+            qrels.setdefault(one.query_id, {})[one.doc_id] = int(one.relevance)
+        return qrels
     path = Path(path)
     if not _is_file(path, "qrels"):
         from ..jvm.named import find_named_qrels
 
         path = find_named_qrels(os.fspath(path))
-    qrels: Qrels = {}
     width, text = 4, _read_text(path, "qrels")
     if text.lstrip().startswith("{"):
         first = text.lstrip().split("\n", 1)[0].split()
@@ -298,7 +279,8 @@ def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
             )
     if not topics.keys() & qrels.keys():
         raise TdvError(
-            f"topics and qrels share no query (topics: {_some(topics)}; qrels: {_some(qrels)}): "
+            f"topics and qrels share no query (topics: {_first_three(topics)}; "
+            f"qrels: {_first_three(qrels)}): "
             "they must use the same ids. For topics such as MB01 and qrels that say 1, read by "
             f"topic_reader Microblog, which keeps the number only"
         )
@@ -405,12 +387,8 @@ def _grade(text: str, where: str) -> int:
     return int(grade)
 
 
-def _some(ids: Iterable[str]) -> str:
+def _first_three(ids: Iterable[str]) -> str:
     return ", ".join(repr(qid) for _, qid in zip(range(3), ids)) + ", ..."
-
-
-MOST_OF_LOG = 1000
-"""Queries."""
 
 
 def drawn(texts: Mapping[str, str], seed: int) -> dict[str, str]:

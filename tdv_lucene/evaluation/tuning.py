@@ -19,8 +19,7 @@ from ..ranking import GRIDS
 OBJECTIVE = "nDCG@5"
 """Parameters are chosen for the mean of this measure over all judged queries; no answer is 0."""
 
-Choice = dict[str, float]
-"""Parameters of a model, by name."""
+Choice = dict[str, float]  # parameters of a model, by name
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,36 +32,22 @@ _GUESS = "guess"
 
 @dataclass(frozen=True)
 class FieldAnalysis:
-    """How a field was analysed, and how that is known.
+    """An analysis of a field, and how it is known."""
 
-    Attributes
-    ----------
-    analysis : Analysis
-        What to analyse queries with; the default where it cannot be told.
-    source : str
-        How it is known.
-    is_certain : bool
-        Whether no other that is known here agrees with the evidence.
-    others : tuple of Analysis
-        That it may have been.
-    evidence : str
-        In words.
-    """
-
-    analysis: Analysis
-    source: str
-    is_certain: bool = True
-    others: tuple[Analysis, ...] = ()
-    evidence: str = ""
+    analysis: Analysis  # to analyse queries with; the default where it cannot be told
+    source: str  # how it is known
+    is_certain: bool = True  # no other that is known here agrees with the evidence
+    others: tuple[Analysis, ...] = ()  # that agree as well
+    evidence: str = ""  # in words
 
     @classmethod
     def unknown(cls, others: Iterable[Analysis], evidence: str) -> FieldAnalysis:
-        """What cannot be told; the default is taken."""
+        """Take the default for what cannot be told."""
         return cls(Analysis(), DEFAULT, False, tuple(others), evidence)
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any], source: str) -> FieldAnalysis:
-        """What was recorded, and where; a guess stays one, with what it was made from."""
+        """Read a record; a guess stays one, with what it was made from."""
         guess = record.get(_GUESS)
         if guess is None:
             return cls(from_record(record), source)
@@ -78,17 +64,17 @@ class FieldAnalysis:
 
     @property
     def is_proved(self) -> bool:
-        """Whether it is known to be the index's, and not only asked for."""
+        """Return whether it is known to be the index's, and not only asked for."""
         return self.is_certain and self.source != GIVEN
 
     @property
     def advice(self) -> str:
-        """What to give where it cannot be told for sure."""
+        """Tell what to give where the analysis cannot be told for sure."""
         ways = dict.fromkeys(one.flags() for one in (self.analysis, *self.others[:_SHOWN]))
         return f"Give the one that the index was made with: {' or '.join(ways)}"
 
     def describe(self) -> str:
-        """In words, as ``German (detected from stored text)``."""
+        """Return it in words, as ``German (detected from stored text)``."""
         named, how = self.analysis.describe(), self._how_known()
         return f"{named[:-1]}; {how})" if named.endswith(")") else f"{named} ({how})"
 
@@ -124,26 +110,26 @@ _LETTERS = {
     "telugu": "\u0c00-\u0c7f", "thai": "\u0e00-\u0e7f", "han": "\u4e00-\u9fff",
 }  # fmt: skip
 
+# Of languages that are not written in Latin letters.
 _OF_LANGUAGE = {
     "ar": "ar", "fa": "ar", "bn": "bengali", "hi": "deva", "ja": "japanese", "ko": "hangul",
     "ru": "cyrillic", "te": "telugu", "th": "thai", "uk": "cyrillic", "zh": "han",
 }  # fmt: skip
-"""Of languages that are not written in Latin letters."""
-
-_A_FEW = 0.02
-"""Of a text's letters: fewer are of words it quotes."""
+_A_FEW = 0.02  # of a text's letters: fewer are of words it quotes
 
 
 def candidates(texts: Iterable[str]) -> list[Analysis]:
     """Return Anserini's analyses and then Lucene's others, the default first, without those whose
     language has other letters than the texts, that this Java cannot do, or that are an earlier one
     by another name."""
-    scripts = _scripts("\n".join(texts))
-    others = [
-        Analysis(analyzer=name)
-        for name, script in LUCENE_CLASSES.items()
-        if script in ("", *scripts)
-    ]
+    text = "\n".join(texts)
+    letters = len(re.findall(r"[^\W\d_]", text)) or 1
+    scripts = {
+        name for name, some in _LETTERS.items()
+        if len(re.findall(f"[{some}]", text)) >= _A_FEW * letters
+    }  # fmt: skip
+    of_scripts = [name for name, script in LUCENE_CLASSES.items() if script in ("", *scripts)]
+    others = [Analysis(analyzer=name) for name in of_scripts]
     found: dict[tuple[Any, ...], Analysis] = {}
     for analysis in (*anserini_analyses(), *others):
         if _OF_LANGUAGE.get(analysis.language) in (None, *scripts):
@@ -151,22 +137,13 @@ def candidates(texts: Iterable[str]) -> list[Analysis]:
     return [analysis for identity, analysis in found.items() if is_supported(identity[0])]
 
 
-def _scripts(text: str) -> set[str]:
-    letters = len(re.findall(r"[^\W\d_]", text)) or 1
-    return {
-        name for name, some in _LETTERS.items()
-        if len(re.findall(f"[{some}]", text)) >= _A_FEW * letters
-    }  # fmt: skip
-
-
 STORED_TEXT = "stored text"
 
-_DOCUMENTS = (20, 400)
-"""Looked at: at first, and where these do not tell two analyses apart."""
+_DOCUMENTS = (20, 400)  # to look at: at first, and where these do not tell two analyses apart
 _FEWEST_TERMS = 20
+# Where no analysis makes just the documents' terms, as of text with markup: how alike the terms of
+# the best must be, and how much more than those of others.
 _ALIKE, _AHEAD = 0.8, 0.05
-"""Where no analysis makes just the documents' terms, as of text with markup: how alike the terms
-of the best must be, and how much more than those of others."""
 
 
 def detect(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
@@ -196,12 +173,12 @@ def detect(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
 
 
 def _alike(found: Mapping[Analysis, Agreement]) -> list[Analysis]:
-    """Those that agree in all documents."""
+    """Return the analyses that agree in all documents."""
     return [one for one, of in found.items() if of.exact == of.documents]
 
 
 def _nearest(found: Mapping[Analysis, Agreement]) -> FieldAnalysis:
-    """The one that agrees best; nothing that two do about as well."""
+    """Return the one that agrees best; unknown where two do about as well."""
     best, *others = sorted(found, key=lambda one: -found[one].overlap)
     overlap = found[best].overlap
     near = tuple(one for one in others if found[one].overlap > overlap - _AHEAD)
@@ -216,8 +193,7 @@ def _nearest(found: Mapping[Analysis, Agreement]) -> FieldAnalysis:
 
 _log = logging.getLogger(__name__)
 
-RECORD = "analysis"
-"""Of the commit's user data: how all fields were analysed, or with a dot and a name, one."""
+RECORD = "analysis"  # in user data: how all fields were analysed or, with a dot and a name, one
 
 
 def analysis_of(
@@ -268,14 +244,14 @@ def refuse_different(found: Mapping[str, FieldAnalysis], what: str) -> FieldAnal
 
 
 def as_user_data(analysis: Analysis, field: str | None = None) -> dict[str, str]:
-    """What a commit's user data say of an analysis of one field, or of all."""
+    """Return what a commit's user data say of an analysis of one field, or of all."""
     name = RECORD if field is None else f"{RECORD}.{field}"
     return {name: json.dumps(as_record(analysis), ensure_ascii=False)}
 
 
 def record_to_add(found: FieldAnalysis, field: str, *, is_new: bool = False) -> dict[str, str]:
-    """What an index should say that is made from another, beyond what that says itself: a guess,
-    too, for what is dropped may be what it was made from. A field that is new has no record yet."""
+    """Return what an index made from another should say beyond what that says itself: guesses too,
+    for what is dropped may be what they were made from. A new field has no record yet."""
     if found.source == RECORDED and not is_new:
         return {}
     return {f"{RECORD}.{field}": json.dumps(found.as_record(), ensure_ascii=False)}

@@ -4,7 +4,8 @@ word in its commit's user data on how it was analysed."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import ENGLISH, Analysis, read_stop_words
@@ -12,10 +13,17 @@ from ..errors import TdvError
 from ..jvm.analysis import make_analyzer
 from ..jvm.index import add_user_data
 from ..jvm.indexer import run_index_collection
+from ..options import Config, option
 from ..output import Output
 from ..progress import Progress, silent
 from .analysis import as_user_data
-from .config import BuildConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildConfig(Config):
+    """Options of :func:`tdv_lucene.build_index`."""
+
+    overwrite: bool = option(False, "Replace an empty folder. Never replaces an index.")
 
 
 def build_index(
@@ -35,27 +43,23 @@ def build_index(
         ``["-collection", "JsonCollection", "-input", "docs", "-generator",
         "DefaultLuceneDocumentGenerator", "-threads", "2", "-storePositions"]``.
     config, options
-        A :class:`BuildConfig`, or its options by name: ``overwrite`` replaces an empty
-        folder. An index is never replaced: remove it yourself first.
+        A :class:`BuildConfig`, or its options by name.
 
-    Returns
-    -------
-    dict
-        ``output`` and Anserini's counters: ``indexed``, ``unindexable``, ``empty``, ``skipped``,
-        ``errors`` (documents).
+    Returns ``output`` and Anserini's counters of documents: ``indexed``, ``unindexable``,
+    ``empty``, ``skipped``, ``errors``.
 
-    Raises
-    ------
-    TdvError
-        When ``output`` exists, Anserini refuses the flags or logs an error, the flags name a
-        language that it does not know, or no document is indexed; nothing is left.
+    Raises :class:`TdvError` when ``output`` exists, Anserini refuses the flags or logs an error,
+    the flags name a language that it does not know, or no document is indexed; nothing is left.
     """
     overwrite = BuildConfig.of(config, options).overwrite
     flags = [f"-{flag[2:]}" if flag.startswith("--") else flag for flag in flags]
     analysis = analysis_of_flags(flags)
     if "-append" in flags:
         raise TdvError("-append would change an existing index: leave it out, or use Anserini")
-    read = [flag for flag in flags if not flag.startswith("-")]
+    read = [
+        value for flag, value in zip(flags, flags[1:])
+        if not value.startswith("-") and flag not in _WITHOUT_FILES
+    ]  # fmt: skip
     place = Output(output, None, inputs=read, overwrite=overwrite, option="index")
     with place as folder:
         counters = run_index_collection(flags, folder, progress)
@@ -70,9 +74,10 @@ def build_index(
     return {"output": str(place.path), **counters}
 
 
-_OTHER_ANALYZERS = (
+_WITHOUT_FILES = ("-collection", "-generator", "-language", "-stemmer", "-threads")
+_OTHER_ANALYZERS = {
     "-analyzeWithHuggingFaceTokenizer", "-useCompositeAnalyzer", "-useAutoCompositeAnalyzer",
-)  # fmt: skip
+}  # fmt: skip
 
 
 def analysis_of_flags(flags: Sequence[str]) -> Analysis | None:
@@ -83,7 +88,7 @@ def analysis_of_flags(flags: Sequence[str]) -> Analysis | None:
     unknown stemmer, which it would take for none; and Thai, on a Java that cannot do it.
     """
     given = dict(zip(flags, [*flags[1:], ""]))
-    if any(flag in given for flag in _OTHER_ANALYZERS) or "Tweet" in given.get("-collection", ""):
+    if _OTHER_ANALYZERS & given.keys() or "Tweet" in given.get("-collection", ""):
         return None
     language = given.get("-language", ENGLISH)
     if language != ENGLISH:
@@ -91,12 +96,9 @@ def analysis_of_flags(flags: Sequence[str]) -> Analysis | None:
     elif "-pretokenized" in given:
         analysis = Analysis(pretokenized=True)
     else:
-        analysis = Analysis(stemmer=given.get("-stemmer", "porter"), stopwords=_stop_words(given))
+        words: tuple[str, ...] | None = () if "-keepStopwords" in given else None
+        if words is None and "-stopwords" in given:
+            words = read_stop_words(given["-stopwords"])
+        analysis = Analysis(stemmer=given.get("-stemmer", "porter"), stopwords=words)
     make_analyzer(analysis)
     return analysis
-
-
-def _stop_words(given: Mapping[str, str]) -> tuple[str, ...] | None:
-    if "-keepStopwords" in given:
-        return ()
-    return read_stop_words(given["-stopwords"]) if "-stopwords" in given else None

@@ -14,9 +14,9 @@ from typing import Any, Self
 from ..errors import TdvError
 from ..jvm.index import OpenedIndex
 from ..plan import Plan
-from ..source import ID_FIELD, Located, Source
-from .parameters import Searcher
-from .record import CHECKSUM, FieldRecord, WrittenSince, read_records, user_data_of_whole
+from ..source import ID_FIELD, Source
+from .parameters import Described, Searcher
+from .record import CHECKSUM, WrittenSince, read_records, user_data_of_whole
 
 _log = logging.getLogger(__name__)
 
@@ -36,40 +36,20 @@ FILE_KINDS = {
 
 @dataclass(frozen=True)
 class IndexedField:
-    """How Lucene describes a field."""
+    """Lucene's description of a field."""
 
     has_norms: bool
     has_frequencies: bool
 
 
-class Index(Located):
+class Index(Described):
     """An index, or shards that are read as one, open at their last commit.
 
     Everything that is given this object reads that commit, whatever writers do meanwhile.
-
-    Attributes
-    ----------
-    source : Source
-        Where it lies.
-    identity : dict
-        ``path``, ``commit``, ``lucene_version``, ``documents`` (live ones), and ``id_field`` if one
-        was asked for. Of shards the commit is a digest of theirs, and ``shards`` has the name,
-        commit and documents of each.
-    deleted : int
-        Deleted documents, those that are soft-deleted among them.
-    user_data : dict
-        Of the commit; of shards, what it would be in one index.
-    fields : dict
-        Name -> :class:`IndexedField`.
-    bytes_by_kind : dict
-        Bytes of the commit's files by what they hold (:data:`FILE_KINDS`); those inside a compound
-        file count under their own kind.
-    searcher : Searcher
-        Whose defaults it is searched with where it records nothing.
-    since : list of WrittenSince
-        What another writer did to the folders since they were pruned.
-    detected : dict
-        Field -> how it was analysed, found out by :func:`.analysis.analysis_of`.
+    ``fields`` is name -> :class:`IndexedField`; ``bytes_by_kind`` has the commit's files by what
+    they hold (:data:`FILE_KINDS`), those inside a compound file under their own kind; ``deleted``
+    counts soft-deleted documents too; ``since`` tells what another writer did to the folders since
+    they were pruned; ``detected`` keeps what :func:`.analysis.analysis_of` finds out of a field.
     """
 
     def __init__(self, source: Source, opened: OpenedIndex) -> None:
@@ -77,15 +57,18 @@ class Index(Located):
         self.source, self.java = source, opened.java
         self.identity = whole_identity(source, found["commits"])
         parts = [commit["user_data"] for commit in found["commits"]]
-        self.user_data: dict[str, str] = user_data_of_whole(source, parts)
-        first = FieldRecord.of(self.user_data)
+        self.user_data = user_data_of_whole(source, parts)
+        first = self.record()
         if first.version and not first.is_pruned:
             raise TdvError(
                 f"{source} was made by a development version of tdv-lucene ({first.version}): make "
                 "it again"
             )
         self.fields = {name: IndexedField(**about) for name, about in found["fields"].items()}
-        self.bytes_by_kind = _by_kind(found["files"])
+        self.bytes_by_kind = dict.fromkeys((*FILE_KINDS, "other"), 0)
+        for extension, size in found["files"].items():
+            of = (kind for kind, extensions in FILE_KINDS.items() if extension in extensions)
+            self.bytes_by_kind[next(of, "other")] += size
         self.since = [
             WrittenSince(folder, **commit["since"])
             for folder, commit in zip(source.folders_here, found["commits"])
@@ -100,30 +83,18 @@ class Index(Located):
     @classmethod
     @contextmanager
     def open(
-        cls,
-        index: str | os.PathLike[str],
-        id_field: str | None = None,
-        *,
-        mixed: bool = False,
+        cls, index: str | os.PathLike[str], id_field: str | None = None, *, mixed: bool = False
     ) -> Iterator[Self]:
         """Open an index until the ``with`` block ends; one that is open is yielded as it is.
 
-        Parameters
-        ----------
-        index
-            A folder, a :class:`..source.Source`, or an :class:`Index`.
-        id_field
-            The field that names documents; None for the one that the index says.
-        mixed
-            Open a pruned index as well to which another writer has added documents, which are
-            neither ranked nor analysed as its record says.
+        ``index`` is a folder, a :class:`..source.Source`, or an :class:`Index`, ``id_field`` the
+        field that names documents, None for the one that the index says. ``mixed`` opens a pruned
+        index as well to which another writer has added documents, which are neither ranked nor
+        analysed as its record says.
 
-        Raises
-        ------
-        TdvError
-            When there is no index, or this Lucene cannot read it; when shards were not pruned
-            together; when ``id_field`` is given for shards; when the index is mixed, unless such
-            are wanted.
+        Raises :class:`TdvError` when there is no index, or this Lucene cannot read it; when shards
+        were not pruned together; when ``id_field`` is given for shards; when the index is mixed,
+        unless such are wanted.
         """
         if isinstance(index, cls):
             yield index
@@ -135,16 +106,9 @@ class Index(Located):
                 if since.mixes:
                     raise TdvError(f"{since}: {since.remedy}")
                 _log.warning("%s: %s", since, since.remedy)
-            _log.info(
-                "%s is at commit %s, of Lucene %s",
-                source, made.commit, made.identity["lucene_version"],
-            )  # fmt: skip
+            lucene = made.identity["lucene_version"]
+            _log.info("%s is at commit %s, of Lucene %s", source, made.commit, lucene)
             yield made
-
-    @property
-    def commit(self) -> str:
-        """What identifies the commit."""
-        return str(self.identity["commit"])
 
     @property
     def documents(self) -> int:
@@ -157,7 +121,7 @@ class Index(Located):
         return sum(self.bytes_by_kind.values())
 
     def holds_weights(self, field: str) -> bool | None:
-        """Whether the frequencies of a field are weights; None without norms, which tell it.
+        """Return whether the frequencies of a field are weights; None without norms, which tell it.
 
         Warns once of frequencies that look like weights in an index that takes them for counts.
         Raises :class:`TdvError` for features, which are neither.
@@ -176,13 +140,9 @@ class Index(Located):
             return None
         return self._frequencies[field] == "weights"
 
-    def record(self, field: str | None = None) -> FieldRecord:
-        """What the index says of a field; None for the field that is searched."""
-        return FieldRecord.of(self.user_data, field)
-
     @cached_property
     def plan(self) -> Plan | None:
-        """How the index was pruned; None if it was not.
+        """The plan by which the index was pruned; None if it was not.
 
         Raises :class:`TdvError` when the folder lacks the plan, or has a damaged or another one.
         """
@@ -202,7 +162,10 @@ class Index(Located):
 
 
 def whole_identity(source: Source, parts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the identity of an index from the commits of its ``parts``, in order."""
+    """Return the identity of an index from the commits of its ``parts``, in order: ``path``,
+    ``commit``, ``lucene_version``, ``documents`` (live ones), and ``id_field`` if one was asked
+    for. Of shards the commit is a digest of theirs, and ``shards`` has the name, commit and
+    documents of each."""
     if not source.is_sharded:
         (commit,) = parts
         own = ("commit", "segments_file", "lucene_version", "documents")
@@ -219,11 +182,3 @@ def whole_identity(source: Source, parts: list[Mapping[str, Any]]) -> dict[str, 
             for part, about in zip(source.parts, parts)
         ],
     }
-
-
-def _by_kind(by_extension: Mapping[str, int]) -> dict[str, int]:
-    kind_of = {extension: kind for kind, all_ in FILE_KINDS.items() for extension in all_}
-    kinds = dict.fromkeys((*FILE_KINDS, "other"), 0)
-    for extension, size in by_extension.items():
-        kinds[kind_of.get(extension, "other")] += size
-    return kinds

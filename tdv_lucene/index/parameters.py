@@ -5,26 +5,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from ..errors import TdvError
 from ..ranking import ANY_MODEL, DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, SearchParameters, model_for
 from ..ranking.parameters import Tiers
+from ..source import Located
 from ..version import __version__
 from .record import FieldRecord
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Searcher:
-    """The program that an index is for: its defaults are taken where the index records nothing.
+    """The program that an index is for: its defaults are taken where the index records nothing."""
 
-    Attributes
-    ----------
-    why_not_anserinis : str
-        Why Lucene's are taken, as ``tdvlucene.common.Searcher`` says; empty for Anserini's.
-    """
-
-    why_not_anserinis: str = ""
+    why_not_anserinis: str = ""  # as tdvlucene.common.Searcher says; empty for Anserini's
 
     @classmethod
     def of_shards(cls, reasons: Sequence[str]) -> Searcher:
@@ -44,60 +41,52 @@ class Searcher:
         return f"{self.name.title()}'s {told}{why}"
 
 
-_log = logging.getLogger(__name__)
+class Described(Located):
+    """A base of all that can be searched: an index opened here, or shards that only workers see."""
 
-
-class Described(Protocol):
-    """What is known of an index that is searched: an :class:`.index.Index`, or shards that only
-    workers see."""
+    identity: dict[str, Any]  # see whole_identity
+    user_data: dict[str, str]  # of the commit; of shards, what it would be in one index
+    searcher: Searcher
 
     @property
-    def searcher(self) -> Searcher: ...
+    def commit(self) -> str:
+        """Return what identifies the commit, or those of all shards."""
+        return str(self.identity["commit"])
 
-    def record(self, field: str | None = None) -> FieldRecord: ...
+    def record(self, field: str | None = None) -> FieldRecord:
+        """Return what the index says of a field; None for the field that is searched."""
+        return FieldRecord.of(self.user_data, field)
 
-    def holds_weights(self, field: str) -> bool | None: ...
+    def holds_weights(self, field: str) -> bool | None:
+        """Return whether the frequencies of the field are weights; None without norms."""
+        raise NotImplementedError
 
 
 def recorded_parameters(
-    index: Described,
-    model: str | None = None,
-    *,
-    field: str | None = None,
-    tier: str = "both",
-    depth: int | None = None,
-    **given: float | None,
-) -> SearchParameters:
+    index: Described, model: str | None = None, *, field: str | None = None, tier: str = "both",
+    depth: int | None = None, **given: float | None,
+) -> SearchParameters:  # fmt: skip
     """Return the ranking function and the parameters to search an index with.
 
     A pruned index records the model its TDVs were learned for and, with scaled frequencies, the
     parameters that go with the scale (k1 * s, mu * s). Any other index gets BM25, an impact index
-    its own function, and the defaults of its searcher (see :attr:`.index.Index.searcher`).
-    Anserini's are k1 0.9, b 0.4, mu 1000 and min_idf 0, Lucene's k1 1.2, b 0.75 and mu 2000.
-    Arguments given here take precedence. An index in two tiers is searched in both, or in one
-    ``tier`` alone.
+    its own function, and the defaults of its searcher: Anserini's are k1 0.9, b 0.4, mu 1000 and
+    min_idf 0, Lucene's k1 1.2, b 0.75 and mu 2000. Arguments ``given`` here take precedence.
+
+    ``field`` None is the one the index names; one without a record was not pruned. An index in two
+    tiers is searched in ``"both"``, or in one ``tier`` alone, ``"hot"`` or ``"whole"``; ``depth``
+    is how many documents the whole field ranks, None for what the index records.
 
     Raises :class:`TdvError` when there is no such index, model or tier, the model does not suit the
     field or has no such parameter, a value is out of its range, or the index was pruned for a model
     that this version lacks.
-
-    Parameters
-    ----------
-    field
-        The field searched; None for the one the index names. A field without a record was not
-        pruned.
-    tier
-        ``"both"``, ``"hot"`` or ``"whole"``.
-    depth
-        How many documents the whole field ranks; None for what the index records.
     """
     record = index.record(field)
     tiers = _tiers(index, record, tier, depth)
-    if record.content.get("shards.count"):
+    if shards := record.content.get("shards.count"):
         _log.warning(
             "%s is one of %s shards and is searched by itself, with its own statistics: for those "
-            "of the whole, name all of them",
-            index, record.content["shards.count"],
+            "of the whole, name all of them", index, shards,
         )  # fmt: skip
     recorded = record.known_model
     if recorded is None and model is None and record.model not in (None, ANY_MODEL):
@@ -111,12 +100,11 @@ def recorded_parameters(
     else:
         field = record.field or "contents"
         chosen = model_for(index.holds_weights(field), model, f"the field '{field}' of {index}")
-    searcher = index.searcher
-    usual = record.parameters(chosen, NAMED_DEFAULTS[searcher.name])
+    usual = record.parameters(chosen, NAMED_DEFAULTS[index.searcher.name])
     named = {name: value for name, value in given.items() if value is not None}
     parameters = SearchParameters(chosen, **{**usual, **named}).in_tiers(tiers)
     taken = [name for name in usual if name not in named and f"search.{name}" not in record.content]
-    return parameters.taken_from(searcher.describe(taken)) if taken else parameters
+    return parameters.taken_from(index.searcher.describe(taken)) if taken else parameters
 
 
 def _tiers(index: Described, record: FieldRecord, tier: str, depth: int | None) -> Tiers | None:
@@ -150,17 +138,16 @@ def warn_of_another_search(
 ) -> None:
     """Log a warning where ``index`` is searched with another model, or other parameters, than its
     ``record`` of the field says."""
-    learned_for = record.learned_for_another(parameters.model)
-    if note := note_on_norms(f"{index}", parameters.model, record):
+    model = parameters.model
+    if note := note_on_norms(f"{index}", model, record):
         _log.warning("%s", note)
-    if learned_for is not None:
+    if (learned_for := record.learned_for_another(model)) is not None:
         _log.warning(
             "%s was learned for %s and is searched with %s: leave the ranking function at its "
-            "default (%s), or learn TDVs for %s",
-            index, learned_for, parameters.model, learned_for, parameters.model,
+            "default (%s), or learn TDVs for %s", index, learned_for, model, learned_for, model,
         )  # fmt: skip
-    elif record.content and parameters.model is not None:
-        recorded, given = record.parameters(parameters.model), parameters.values()
+    elif record.content and model is not None:
+        recorded, given = record.parameters(model), parameters.values()
         # People copy them with six digits.
         others = [name for name in given if f"{given[name]:g}" != f"{recorded[name]:g}"]
         if others:

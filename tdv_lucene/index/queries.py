@@ -88,27 +88,25 @@ def shortened_topics(
     }
 
 
-_ENOUGH = 50
-"""Different terms that say something."""
+_ENOUGH = 50  # different terms that say something
+# A share of the terms that any collection may lack, misspelt ones among them; half as many more, at
+# least, are known to the analyzer that made the index.
 _MISSING = 0.1
-"""A share of the terms that any collection may lack, misspelt ones among them; half as many more,
-at least, are known to the analyzer that made the index."""
-_STRANGE = 0.5
-"""A share that no queries lack which are of the index's collection and language."""
+_STRANGE = 0.5  # no queries of the index's collection and language lack such a share
 _MOST_TEXTS = 1000
 
 _UNLIKE = "is the index of their collection and language?"
 
 _Form: TypeAlias = Literal["NFC", "NFD"]
+# How the queries should be, what they are then, and what the index has.
 _FORMS: tuple[tuple[_Form, str, str], ...] = (
     ("NFC", "a base and marks (Unicode NFD)", "single characters (NFC)"),
     ("NFD", "single characters (Unicode NFC)", "a base and marks (NFD)"),
 )
-"""How the queries should be, what they are then, and what the index has."""
 
 
 def check_query_terms(
-    index: Index | Described,
+    index: Described,
     field: str,
     analysed: FieldAnalysis,
     queries: Iterable[str],
@@ -125,7 +123,7 @@ def check_query_terms(
 
 
 def notes_on_query_terms(
-    index: Index | Described,
+    index: Described,
     field: str,
     analysed: FieldAnalysis,
     queries: Iterable[str],
@@ -140,7 +138,7 @@ def notes_on_query_terms(
     same by other analyses. ``name`` is what to call the index; None for its path. With ``refuse``
     a large loss is an error. ``dictionary`` None is the index's own.
     """
-    texts = _some(dict.fromkeys(queries))
+    texts = _sampled(dict.fromkeys(queries))
     where = f"{name or index} (field '{field}')"
     if dictionary is None:
         assert isinstance(index, Index)
@@ -150,11 +148,12 @@ def notes_on_query_terms(
     doubt = _note_on_doubt(where, dictionary, analysed, texts, asked)
     if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
         best = dictionary.compare(texts, candidates(texts))[0]
-        if not analysed.is_proved and _is_better(best, asked):
+        is_better = best.share >= asked.share + _MISSING / 2 and len(best.known) >= len(asked.known)
+        if not analysed.is_proved and is_better:
             doubt = _note_on_analysis(where, analysed, asked, best)
             if refuse and 2 * asked.share < best.share:
                 raise TdvError(doubt)
-        elif asked.known and not _is_pruned(index, field):
+        elif asked.known and not index.record(field).is_pruned:
             notes.append(_note_on_strange(where, asked))
     return [note for note in (*notes, doubt) if note]
 
@@ -167,7 +166,7 @@ def note_on_nothing_found(
     name: str | None = None,
 ) -> str:
     """Return in words why none of the ``queries`` finds anything, as likely as can be told."""
-    texts = _some(queries)
+    texts = _sampled(queries)
     dictionary = Dictionary(index, field)
     asked = dictionary.look_up(texts, analysed.analysis)
     others = [other for other in dictionary.fields() if other != field]
@@ -177,7 +176,7 @@ def note_on_nothing_found(
         why = f"nothing is left of them, {how} (only stop words?)"
     elif asked.known:
         why = "only deleted documents hold their terms"
-    elif _is_pruned(index, field):
+    elif index.record(field).is_pruned:
         why = "pruning left none of their terms; drop less"
     else:
         why = f"the field has none of their {asked.terms:,} terms ({_such_as(asked)}), {how}"
@@ -197,7 +196,7 @@ def nothing_found(field: str, name: object, why: str = _UNLIKE) -> str:
 
 
 def _other_ways(ways: Sequence[Known]) -> str:
-    """By which analyses an index has terms of queries that find nothing."""
+    """Name the analyses by which an index has terms of queries that find nothing."""
     most = len(ways[0].known)
     best = [one.analysis for one in ways if len(one.known) == most][:_SHOWN]
     if not most:
@@ -208,19 +207,15 @@ def _other_ways(ways: Sequence[Known]) -> str:
     )
 
 
-def _some(queries: Iterable[str]) -> Sequence[str]:
+def _sampled(queries: Iterable[str]) -> Sequence[str]:
     texts = list(queries)
     return texts[:: 1 + len(texts) // _MOST_TEXTS]
-
-
-def _is_better(other: Known, asked: Known) -> bool:
-    return other.share >= asked.share + _MISSING / 2 and len(other.known) >= len(asked.known)
 
 
 def _note_on_doubt(
     where: str, dictionary: Dictionary, analysed: FieldAnalysis, texts: Sequence[str], asked: Known
 ) -> str:
-    """Where the index may have been analysed otherwise, and it makes a difference."""
+    """Warn where the index may have been analysed otherwise, and it makes a difference."""
     others = [
         one for one in analysed.others
         if {*dictionary.look_up(texts, one).known} != {*asked.known}
@@ -252,10 +247,6 @@ def _note_on_strange(where: str, asked: Known) -> str:
         f"{_such_as(asked)}): is it of their collection, in their language, and is this the field "
         "to search?"
     )
-
-
-def _is_pruned(index: Index | Described, field: str) -> bool:
-    return index.record(field).is_pruned
 
 
 def _note_on_form(where: str, dictionary: Dictionary, texts: Sequence[str], asked: Known) -> str:

@@ -27,14 +27,14 @@ from ..jvm.searcher import Hits, Statistics, make_similarity, open_searched, sha
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..ranking.parameters import Tiers
-from ..source import Located, Part, Source
+from ..source import Part, Source
 from ..vocabulary import ByteStrings
 from .analysis import FieldAnalysis, analysis_of, refuse_different
 from .index import Index, whole_identity
 from .inspection import inspect_index
-from .parameters import Searcher
+from .parameters import Described, Searcher
 from .queries import searchable_topics
-from .record import FieldRecord, user_data_of_whole
+from .record import user_data_of_whole
 from .workers import Workers, open_workers
 
 _LOOKED_AT = 10_000
@@ -44,7 +44,7 @@ _SUMMED = ("postings", "terms", "segment_terms")
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a worker reports of its shard, opened for one field."""
+    """A worker's report of its shard, opened for one field."""
 
     identity: dict[str, Any]  # as an Index has it
     user_data: dict[str, str]
@@ -55,7 +55,7 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Survey(Look):
-    """What learning and pruning need as well."""
+    """The report for learning and pruning."""
 
     fields: dict[str, dict[str, Any]]  # the indexed ones, as Lucene describes them
     ids: np.ndarray  # int64[D]: a hash of each live document's id
@@ -63,13 +63,13 @@ class Survey(Look):
 
 @dataclass(frozen=True, eq=False)
 class _SearchLook(Look):
-    """What a search needs as well."""
+    """The report for a search."""
 
     statistics: dict[str, Statistics]  # by field: of the one that is asked, and of a hot one
     fields: dict[str, str]  # how each was indexed
 
 
-class _Shards(Located):
+class _Shards(Described):
     """Shards that workers see. What users of an :class:`.index.Index` need is here under the same
     names; ``field`` is the one they were opened for, ``user_data`` what the whole would have in one
     commit."""
@@ -87,10 +87,6 @@ class _Shards(Located):
         analysed = {f"{part}": one.analysed for part, one in (filled or with_field).items()}
         self.analysed = refuse_different(analysed, "the shards")
         self._weights = [one.weights for one in filled.values() if one.weights is not None]
-
-    def record(self, field: str | None = None) -> FieldRecord:
-        """Return the record of a field, or of the one that is searched."""
-        return FieldRecord.of(self.user_data, field)
 
     def holds_weights(self, field: str) -> bool | None:
         """Return whether the frequencies of the field are weights; None without norms."""
@@ -113,11 +109,6 @@ class ShardedIndex(_Shards):
         self.documents_of = {part: len(one.ids) for part, one in there.items()}
         of_field = [one.fields[field] for one in there.values()]
         self.has_norms = {about["norms"] for about in of_field if about["tokens"]} != {"none"}
-
-    @property
-    def commit(self) -> str:
-        """What identifies the commits of all shards."""
-        return str(self.identity["commit"])
 
     @property
     def network(self) -> dict[str, int]:
@@ -207,18 +198,18 @@ def survey_shards(
 
 
 def _require_prunable(folder: str, field: str, lead: bool) -> None:
-    """In a worker."""
+    """Check one shard, in a worker."""
     with Index.open(folder) as shard:
         shard.require_prunable(field, lead)
 
 
 def _inspect(folder: str) -> dict[str, Any]:
-    """In a worker."""
+    """Inspect one shard, in a worker."""
     return inspect_index(folder)
 
 
 def _survey(folder: str, field: str, analysis: Analysis | None) -> Survey:
-    """In a worker."""
+    """Report of one shard, in a worker."""
     with Index.open(folder) as shard:
         fields = {
             one["name"]: {name: one[name] for name in (*_DESCRIBED, "norms", "tokens")}
@@ -254,7 +245,7 @@ def _refuse_no_field(field: str, looks: Iterable[Survey | _SearchLook]) -> None:
 
 
 def _refuse_other_fields(filled: Mapping[Part, Survey], field: str) -> None:
-    """All shards with documents have the first one's fields, of the same kinds."""
+    """Refuse shards with documents whose fields, or kinds of them, differ."""
     for (first, a), (folder, b) in itertools.pairwise(filled.items()):
         if a.fields.keys() != b.fields.keys():
             raise TdvError(
@@ -299,7 +290,7 @@ def _refuse_same_documents(
 
 
 def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
-    """In a worker: the ids that have one of these hashes."""
+    """Return the ids that have one of these hashes, in a worker."""
     return hash_ids(folder, hashes)[0]
 
 

@@ -28,25 +28,28 @@ from ..progress import Progress
 from ..source import Part, Source
 from ..version import __version__
 
-WORKERS_SECONDS = 30
-"""How long workers are waited for."""
-
-PRESENCE_SECONDS = 5
-"""How often they are counted."""
+WORKERS_SECONDS = 30  # how long workers are waited for
+PRESENCE_SECONDS = 5  # how often they are counted
 
 
 def check_cluster(client: Any, folder: Path | None, resources: Collection[str] = ()) -> None:
-    """Refuse workers that lack Java, have other versions, or do not see ``folder``.
+    """Refuse workers that lack Java, have other versions, or do not see ``folder`` (None where
+    nothing lies in a folder that all must see). Some worker must have each of ``resources``.
 
-    ``folder`` is None where nothing lies in a folder that all must see. Of ``resources``, some
-    worker must have each.
-
-    Raises
-    ------
-    TdvError
-        Naming the worker, or the resource.
+    Raises :class:`TdvError` naming the scheduler, the worker, or the resource.
     """
-    _check_scheduler(client)
+    try:
+        version = client.run_on_scheduler(_version)  # what we send goes through its hands
+    except Exception as error:  # whatever the want of a module raises there
+        raise TdvError(
+            f"the scheduler cannot run tdv-lucene ({error!r}): install tdv-lucene {__version__} "
+            "with the extra 'dask' in its environment, and start it again"
+        ) from error
+    if version != __version__:
+        raise TdvError(
+            f"the scheduler has tdv-lucene {version}, here it is {__version__}: install the "
+            "same everywhere"
+        )
     here = describe_process()
     with tempfile.NamedTemporaryFile(prefix=".tdv-lucene-seen-", dir=folder) as mark:
         found = client.run(_look, None if folder is None else mark.name, on_error="return")
@@ -73,26 +76,36 @@ def check_cluster(client: Any, folder: Path | None, resources: Collection[str] =
         _refuse_absent(set(resources) - _resources(client))
 
 
-def _check_scheduler(client: Any) -> None:
-    """What we send goes through its hands."""
+def _version() -> str:
+    return __version__
+
+
+def describe_process() -> dict[str, str]:
+    """Return what must be the same wherever one index is worked on."""
+    lucene = ".".join(map(str, lucene_version(pyserini_jar())))
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"tdv-lucene": __version__, "Lucene": lucene, "Python": python}
+
+
+def _look(mark: str | None) -> dict[str, Any]:
+    """Report of itself, in a worker."""
     try:
-        version = client.run_on_scheduler(_version)
-    except Exception as error:  # whatever the want of a module raises there
-        raise TdvError(
-            f"the scheduler cannot run tdv-lucene ({error!r}): install tdv-lucene {__version__} "
-            "with the extra 'dask' in its environment, and start it again"
-        ) from error
-    if version != __version__:
-        raise TdvError(
-            f"the scheduler has tdv-lucene {version}, here it is {__version__}: install the "
-            "same everywhere"
-        )
+        find_java()
+        sees = mark is None or os.path.exists(mark)
+        return {"error": None, "versions": describe_process(), "sees": sees}
+    except TdvError as error:
+        return {"error": error.args[0]}
 
 
 def _resources(client: Any) -> set[str]:
-    """Of the workers that are there now."""
+    """Return those of the workers that are there now."""
     found = client.run(_own_resources, on_error="return")
     return {name for own in found.values() if isinstance(own, list) for name in own}
+
+
+def _own_resources(dask_worker: Any = None) -> list[str]:
+    """Return a worker's; Dask hands it over."""
+    return list(dask_worker.state.total_resources)
 
 
 class Presence:
@@ -123,32 +136,6 @@ def _refuse_absent(resources: Collection[str]) -> None:
         )
 
 
-def describe_process() -> dict[str, str]:
-    """What must be the same wherever one index is worked on."""
-    lucene = ".".join(map(str, lucene_version(pyserini_jar())))
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"tdv-lucene": __version__, "Lucene": lucene, "Python": python}
-
-
-def _version() -> str:
-    return __version__
-
-
-def _own_resources(dask_worker: Any = None) -> list[str]:
-    """A worker's; Dask hands it over."""
-    return list(dask_worker.state.total_resources)
-
-
-def _look(mark: str | None) -> dict[str, Any]:
-    """A worker's own account."""
-    try:
-        find_java()
-        sees = mark is None or os.path.exists(mark)
-        return {"error": None, "versions": describe_process(), "sees": sees}
-    except TdvError as error:
-        return {"error": error.args[0]}
-
-
 _TRIES = 3
 _ANSWER_SECONDS = 10
 _POLL_SECONDS = 0.2
@@ -159,12 +146,8 @@ _log = logging.getLogger(__name__)
 class Workers:
     """Processes to work on shards with; made by :func:`open_workers`.
 
-    Attributes
-    ----------
-    threads
-        What each may use unless told otherwise; None for all the cores of its machine.
-    sent, received
-        Bytes of arguments and of results, packed as they travel.
+    ``threads`` is what each may use unless told otherwise, None for all the cores of its machine;
+    ``sent`` and ``received`` are bytes of arguments and of results, packed as they travel.
     """
 
     def __init__(self, client: Any, threads: int | None) -> None:
@@ -172,31 +155,19 @@ class Workers:
         self.threads = threads
         self.sent = self.received = 0
 
-    def each(
-        self,
-        function: Callable[..., Any],
-        tasks: Mapping[Part, Sequence[Any]],
-        label: str,
-        progress: Progress,
-        finished: Callable[[Part], None] = lambda part: None,
-    ) -> list[Any]:
+    def each(self, *given: Any, **more: Any) -> list[Any]:
         """Return what :meth:`results` yields."""
-        return list(self.results(function, tasks, label, progress, finished))
+        return list(self.results(*given, **more))
 
     def results(
-        self,
-        function: Callable[..., Any],
-        tasks: Mapping[Part, Sequence[Any]],
-        label: str,
-        progress: Progress,
-        finished: Callable[[Part], None] = lambda part: None,
-    ) -> Iterator[Any]:
+        self, function: Callable[..., Any], tasks: Mapping[Part, Sequence[Any]], label: str,
+        progress: Progress, finished: Callable[[Part], None] = lambda part: None,
+    ) -> Iterator[Any]:  # fmt: skip
         """Call ``function(part.folder, *arguments)`` for every part; then yield what each gave.
 
-        Results are held packed until they are asked for.
-
-        What fails is tried again, and so is what a worker was at that died; a user's error is not.
-        The first that fails for good ends the rest.
+        Results are held packed until they are asked for. What fails is tried again, and so is what
+        a worker was at that died; a user's error is not. The first that fails for good ends the
+        rest.
 
         Parameters
         ----------
@@ -208,11 +179,8 @@ class Workers:
         finished
             Called with a part as soon as its result is there.
 
-        Raises
-        ------
-        TdvError
-            The first error of a worker, or when workers died over a part again and again, or
-            those that see a part stay away.
+        Raises :class:`TdvError` with the first error of a worker, or when workers died over a part
+        again and again, or those that see a part stay away.
         """
         futures = {}
         for part, given in tasks.items():
@@ -256,7 +224,8 @@ class Workers:
         return packed
 
     def _done(self, needs: Mapping[Any, str | None]) -> Iterator[set[Any]]:
-        """Every moment those futures that are done since, until all are; by what each needs."""
+        """Yield, every moment, the futures that are done since, until all are. ``needs`` has the
+        resource of each."""
         waiting, presence = set(needs), Presence(self._client)
         while waiting:
             presence.require({r for future in waiting if (r := needs[future]) is not None})
@@ -333,17 +302,14 @@ def open_workers(source: Source, folder: Path | None = None) -> Iterator[Workers
         with (
             tempfile.TemporaryDirectory(prefix="tdv-lucene-dask-") as scratch,
             distributed.LocalCluster(
-                n_workers=number,
-                threads_per_worker=1,
-                processes=True,
+                n_workers=number, threads_per_worker=1, processes=True,
                 dashboard_address=":0",  # a free port: 8787 may be taken
                 memory_limit=0,  # Java's memory is none of Dask's
-                local_directory=scratch,
-                silence_logs=logging.CRITICAL,
+                local_directory=scratch, silence_logs=logging.CRITICAL,
                 env={HEAP_VARIABLE: heap_size()},
             ) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
-        ):
+        ):  # fmt: skip
             yield Workers(client, max(1, cores // number))
         return
     with _connect(distributed, scheduler) as client:
@@ -375,7 +341,7 @@ def _unpacked(value: Any) -> Any:
 
 
 def _call(function: Callable[..., Any], folder: str, *arguments: Any) -> tuple[bool, Any]:
-    """In a worker: whether it went well, and the packed result or the user's error in words."""
+    """Work, in a worker. Return whether it went well, and the packed result or the user's error."""
     with _one_at_a_time:
         try:
             return True, _pack(function(folder, *map(_unpacked, arguments)))

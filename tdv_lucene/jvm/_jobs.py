@@ -13,12 +13,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..arrays import load_array
 from ..errors import TdvError
 from ..interruption import check, deferred
 from ..progress import Progress, silent
 from ..source import Source
-from ..store import save_array
+from ..store import map_array, save_array
 from ._start import HEAP_VARIABLE, heap_size, refuse_fork, start
 
 _log = logging.getLogger(__name__)
@@ -106,7 +105,7 @@ class TemporaryArrays:
 
     def read(self, name: str, dtype: type | None = None) -> np.ndarray:
         """Map ``name.npy``; with a ``dtype``, return a copy of that type."""
-        mapped = load_array(Path(self.folder) / f"{name}.npy")
+        mapped = map_array(Path(self.folder) / f"{name}.npy")
         return mapped if dtype is None else mapped.astype(dtype)
 
 

@@ -33,29 +33,24 @@ from pathlib import Path
 from ..errors import TdvError
 from ..interruption import check
 
-MINIMUM_JAVA = 21
-"""Anserini's classes are compiled for Java 21."""
-LINES = (9, 10)
-"""Lucene's major versions the hooks are built for, oldest first."""
-
+MINIMUM_JAVA = 21  # Anserini's classes are compiled for it
+LINES = (9, 10)  # Lucene's major versions the hooks are built for, oldest first
 RESOURCES = Path(__file__).resolve().parent / "resources"
-_VERSION_CLASS = b"org/apache/lucene/util/Version.class"
-_LISTED = struct.Struct("<4s6xH8xI18xI")
-"""An entry in a zip's list, before its name: signature, method, packed bytes, place."""
-_LOCAL = struct.Struct("<26xHH")
-"""A file in a zip, before its content: bytes of the name and of the extra field that follow."""
-_CONSTANT = re.compile(rb"LUCENE_(\d+)_(\d+)_(\d+)")
-
 HEAP_VARIABLE = "TDV_LUCENE_HEAP"
+
+_VERSION_CLASS = b"org/apache/lucene/util/Version.class"
+# An entry in a zip's list, before its name: signature, method, packed bytes, place.
+_LISTED = struct.Struct("<4s6xH8xI18xI")
+# A file in a zip, before its content: bytes of the name and of the extra field that follow.
+_LOCAL = struct.Struct("<26xHH")
+_CONSTANT = re.compile(rb"LUCENE_(\d+)_(\d+)_(\d+)")
 _DEFAULT_HEAP = "2g"
 _MAPPED = 1 << 30  # bytes of addresses for jars, threads, and the files of an index
 _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
-
+_HEAP_OPTION = re.compile(r"-Xmx|-XX:(MaxHeapSize|MaxRAM)")
 _log = logging.getLogger(__name__)
 _heap: str | None = None
-_process: int | None = None
-"""The process in which the JVM runs."""
-_HEAP_OPTION = re.compile(r"-Xmx|-XX:(MaxHeapSize|MaxRAM)")
+_process: int | None = None  # in which the JVM runs
 
 
 @dataclass(frozen=True)
@@ -101,7 +96,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def has_module(home: Path, name: str) -> bool:
-    """Whether the runtime has the Java module ``name``."""
+    """Return whether the runtime has the Java module ``name``."""
     return name in _release(home).get("MODULES", "").split()
 
 
@@ -239,17 +234,6 @@ def refuse_fork() -> None:
         )
 
 
-def _refuse_other_heap() -> None:
-    """Refuse a heap that was asked for where ``_JAVA_OPTIONS`` decides instead."""
-    options = os.environ.get("_JAVA_OPTIONS", "")
-    asked = _heap or os.environ.get(HEAP_VARIABLE)
-    if asked and _HEAP_OPTION.search(options):
-        raise TdvError(
-            f"heap {asked} has no effect with _JAVA_OPTIONS={options}, which Java heeds above all: "
-            "unset it, or leave out heap"
-        )
-
-
 def pyserini_jar() -> Path:
     """The Anserini jar inside the installed Pyserini, found without importing Pyserini.
 
@@ -276,6 +260,17 @@ def heap_size() -> str:
     heap = _heap or os.environ.get(HEAP_VARIABLE) or _DEFAULT_HEAP
     _refuse_form(f"{HEAP_VARIABLE}={heap}", heap)
     return heap
+
+
+def _refuse_other_heap() -> None:
+    """Refuse a heap that was asked for where ``_JAVA_OPTIONS`` decides instead."""
+    options = os.environ.get("_JAVA_OPTIONS", "")
+    asked = _heap or os.environ.get(HEAP_VARIABLE)
+    if asked and _HEAP_OPTION.search(options):
+        raise TdvError(
+            f"heap {asked} has no effect with _JAVA_OPTIONS={options}, which Java heeds above all: "
+            "unset it, or leave out heap"
+        )
 
 
 def _refuse_form(shown: str, heap: str) -> None:
@@ -309,7 +304,11 @@ def _refuse_limited_addresses(runtime: JavaRuntime) -> None:
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit == resource.RLIM_INFINITY:
         return
-    left = str(max(1, (limit - _own_addresses() - _MAPPED) // 1024))
+    try:
+        own = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except OSError:  # the system does not tell
+        own = 0
+    left = str(max(1, (limit - own - _MAPPED) // 1024))
     limited = "sh", "-c", 'ulimit -v "$1" && shift && exec "$@"', "sh", left
     if _try_java(runtime, heap_size(), *limited):
         raise TdvError(
@@ -319,36 +318,25 @@ def _refuse_limited_addresses(runtime: JavaRuntime) -> None:
         )
 
 
-def _own_addresses() -> int:
-    """Bytes of addresses that this process has taken; 0 where the system does not tell."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except OSError:
-        return 0
-    return pages * resource.getpagesize()
-
-
 @contextmanager
 def utf8_paths() -> Iterator[None]:
     """Let a Java that is started inside take paths as UTF-8, as Python does under every locale.
 
     Java follows the locale: under ``LC_ALL=C`` it refuses every path that is not ASCII.
     """
-    if locale.nl_langinfo(locale.CODESET).upper() in ("UTF-8", "UTF8"):
-        yield
-        return
     before = os.environ.get("LC_ALL")
-    os.environ["LC_ALL"] = "C.UTF-8"
+    if locale.nl_langinfo(locale.CODESET).upper() not in ("UTF-8", "UTF8"):
+        os.environ["LC_ALL"] = "C.UTF-8"
     try:
         yield
     finally:
-        del os.environ["LC_ALL"]
+        os.environ.pop("LC_ALL", None)
         if before is not None:
             os.environ["LC_ALL"] = before
 
 
 def crash_options() -> list[str]:
-    """Where a JVM that crashes leaves its report: beside other temporary files.
+    """Return options by which a JVM that crashes leaves its report among the temporary files.
 
     By default it writes its reports, and a dump of its memory, into the working folder.
     """

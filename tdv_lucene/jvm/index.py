@@ -31,14 +31,10 @@ _IDENTITY = "tdvlucene.inspect.Identity"
 class OpenedIndex(JavaObject):
     """The last commit of an index or of its shards, which stays open while writers go on.
 
-    Attributes
-    ----------
-    found : dict
-        ``commits``, of each shard what identifies it and its ``user_data``; ``fields`` by name, as
-        Lucene describes them; bytes of ``files`` by extension; ``why_not_anserinis``, empty where
-        it is.
-
-    Raises :class:`TdvError` when there is no index, or this Lucene cannot read it.
+    ``found`` has the ``commits``, of each shard what identifies it and its ``user_data``;
+    ``fields`` by name, as Lucene describes them; bytes of ``files`` by extension;
+    ``why_not_anserinis``, empty where it is. Raises :class:`TdvError` when there is no index, or
+    this Lucene cannot read it.
     """
 
     def __init__(self, source: Source) -> None:

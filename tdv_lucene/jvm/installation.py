@@ -42,20 +42,11 @@ _START = "import json, tdv_lucene.jvm.searcher as s; print(json.dumps(s.describe
 
 @dataclass(frozen=True)
 class Finding:
-    """One part of the installation.
-
-    Attributes
-    ----------
-    name : str
-    value : str
-        The version or place found; empty for none.
-    problem : str
-        The trouble and the remedy; empty for none.
-    """
+    """One part of the installation."""
 
     name: str
-    value: str
-    problem: str = ""
+    value: str  # the version or place found; empty for none
+    problem: str = ""  # the trouble and the remedy; empty for none
 
 
 def examine() -> list[Finding]:
@@ -65,7 +56,7 @@ def examine() -> list[Finding]:
         Finding("tdv-lucene", _version(_PACKAGE)),
         Finding("python", f"{platform.python_version()} ({sys.executable})"),
         _look("java", _java),
-        _look("pyserini", _pyserini),
+        _look("pyserini", lambda: f"{_version('pyserini')} ({pyserini_jar().name})"),
         _look("lucene", _lucene),
         _look("hooks jar", _hooks),
         _look("heap", _heap),
@@ -88,10 +79,6 @@ def _look(name: str, at: Callable[[], str]) -> Finding:
 def _java() -> str:
     runtime = find_java()
     return f"{runtime.major}, from {runtime.origin} ({runtime.home})"
-
-
-def _pyserini() -> str:
-    return f"{_version('pyserini')} ({pyserini_jar().name})"
 
 
 def _lucene() -> str:
@@ -123,7 +110,7 @@ def _heap() -> str:
 
 
 def _started() -> str:
-    """In another process: a JVM that cannot start takes its process with it."""
+    """Start Java in another process: a JVM that cannot start takes its process with it."""
     command = [sys.executable, "-c", _START]
     environment = {**os.environ, HEAP_VARIABLE: heap_size()}
     try:
@@ -169,22 +156,24 @@ def _packages() -> Iterator[Finding]:
 
 def _optional() -> Iterator[Finding]:
     torch = importlib.util.find_spec("torch") is not None
-    yield Finding(
-        "Pyserini's searcher",
-        "can be imported" if torch else "not without PyTorch (pip install pyserini); all else can",
+    told = (
+        "can be imported" if torch else "not without PyTorch (pip install pyserini); all else can"
     )
+    yield Finding("Pyserini's searcher", told)
     has = _version("ir-datasets")
     yield Finding("ir-datasets", has or "not installed (pip install 'tdv-lucene[ir-datasets]')")
 
 
 def _disks() -> Iterator[Finding]:
-    for name, folder in (("disk, here", Path.cwd()), ("disk, temporary", tempfile.gettempdir())):
+    for name, folder, remedy in (
+        ("disk, here", str(Path.cwd()), ""),
+        ("disk, temporary", tempfile.gettempdir(), ", or set TMPDIR to another folder"),
+    ):
         free = shutil.disk_usage(folder).free
-        problem = ""
-        if free < _LEAST_DISK:
-            problem = f"only {_gigabytes(free)} free in {folder}: make room" + (
-                ", or set TMPDIR to another folder" if "temporary" in name else ""
-            )
+        is_little = free < _LEAST_DISK
+        problem = (
+            f"only {_gigabytes(free)} free in {folder}: make room{remedy}" if is_little else ""
+        )
         yield Finding(name, f"{_gigabytes(free)} free ({folder})", problem)
 
 

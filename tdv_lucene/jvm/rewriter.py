@@ -40,18 +40,16 @@ def rewrite_index(
     Parameters
     ----------
     fields
-        One or more, each of another field; all others stay as they are. The counts of the first
-        stand at the top of the result.
+        Each of another field; all others stay as they are.
     threads
         Segments written at once.
     user_data
         For the new commit; ``tdv.reduction`` is added.
     one_segment
         Merge all segments into one; by default each stays one.
-    is_shard
-        The vocabularies are those of a larger index, of which this one is a part.
-    has_changed
-        The index has changed since the vocabularies were made: it may lack some of their terms.
+    is_shard, has_changed
+        The vocabularies are those of a larger index, of which this one is a part; or of an earlier
+        state of the index, which may lack some of their terms.
     counts_only
         Write nothing.
 
@@ -59,11 +57,11 @@ def rewrite_index(
     -------
     dict
         ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
-        ``documents_with_terms``, ``documents_without_terms``, ``segments``: of live documents;
-        ``deleted_left_out``, all others; the ``bytes`` of the files, unless nothing is written.
-        ``norms``, where k1 and b are written into them: how many documents are ``beyond`` what a
-        norm can hold, and the ``mean_off`` and ``largest_off`` of their K, as shares of it. Of
-        every field but the first, by name under ``fields``.
+        ``documents_with_terms``, ``documents_without_terms``, ``segments``: of live documents and
+        the first field; ``deleted_left_out``, all others; the ``bytes`` of the files, unless
+        nothing is written. ``norms``, where k1 and b are written into them: how many documents are
+        ``beyond`` what a norm can hold, and the ``mean_off`` and ``largest_off`` of their K, as
+        shares of it. Of every field but the first, by name under ``fields``.
     """
     job = java_class("tdvlucene.prune.PruneJob")(java_index(index), java_path(folder), threads)
     _switch_on(
@@ -85,17 +83,10 @@ def prove_pruned(
 ) -> dict[str, Any]:
     """Compare ``pruned`` with what :func:`rewrite_index` would make of ``index``.
 
-    Parameters
-    ----------
-    has_followed
-        ``pruned`` was updated since: its norms are made for the average length of before.
-
-    Returns
-    -------
-    dict
-        ``documents`` and ``postings`` compared; if they differ, ``difference``: ``what`` was
-        ``expected`` and ``found``, and where, by ``segment``, ``field``, ``term`` and ``document``
-        as far as they apply.
+    ``has_followed`` says that ``pruned`` was updated since: its norms are made for the average
+    length of before. Returns ``documents`` and ``postings`` compared; if they differ, in
+    ``difference``, ``what`` was ``expected`` and ``found``, and where, by ``segment``, ``field``,
+    ``term`` and ``document`` as far as they apply.
     """
     job = java_class("tdvlucene.verify.VerifyJob")(java_index(index), java_index(pruned), threads)
     _switch_on(job, isShard=is_shard, hasFollowed=has_followed)
@@ -158,32 +149,16 @@ class FieldState:
 
     Counts of the field are Lucene's own, which include deleted documents that are not merged away.
     Counts of postings do not, unless deleted documents are less than a hundredth.
-
-    Attributes
-    ----------
-    documents : int
-        Live documents of the index.
-    doc_count, tokens : int
-        Documents with the field, and its tokens.
-    postings : int
-        The sum of ``doc_freq`` and ``unseen_doc_freq``.
-    doc_freq : int64[V]
-        In how many documents the vocabulary's terms are now.
-    unseen : ByteStrings of n terms
-        Terms that the vocabulary lacks, in Lucene's order.
-    places : int64[n]
-        Before which term of the vocabulary each of them belongs.
-    unseen_doc_freq : int64[n]
     """
 
-    documents: int
-    doc_count: int
+    documents: int  # live ones, of the index
+    doc_count: int  # documents with the field
     tokens: int
-    postings: int
-    doc_freq: np.ndarray
-    unseen: ByteStrings
-    places: np.ndarray
-    unseen_doc_freq: np.ndarray
+    postings: int  # the sum of doc_freq and unseen_doc_freq
+    doc_freq: np.ndarray  # int64[V]: in how many documents the vocabulary's terms are now
+    unseen: ByteStrings  # n terms that the vocabulary lacks, in Lucene's order
+    places: np.ndarray  # int64[n]: before which term of the vocabulary each of them belongs
+    unseen_doc_freq: np.ndarray  # int64[n]
 
 
 class HeldIndex(JavaObject):
@@ -228,21 +203,14 @@ def follow(
 ) -> dict[str, Any]:
     """Make a pruned index what :func:`rewrite_index` would make of ``index``.
 
-    Parameters
-    ----------
-    user_data
-        All that the new commit is to say of how the index was pruned.
-    is_at_home
-        This is the folder that it was made of.
+    ``user_data`` is all that the new commit is to say of how the index was pruned; ``is_at_home``
+    says that ``index`` is the folder it was made of.
 
-    Returns
-    -------
-    dict
-        Counts of the segments that were pruned now, as of ``rewrite_index``; how many
-        ``segments`` there are, were ``segments_added`` and ``segments_dropped``; the
-        ``deletions`` carried over; and by field ``postings_in_all`` and
-        ``postings_before_of_stayed``. Of segments that stayed, documents deleted since count in
-        both; those deleted before, taken to be as long as others, in neither.
+    Returns counts of the segments that were pruned now, as of ``rewrite_index``; how many
+    ``segments`` there are, were ``segments_added`` and ``segments_dropped``; the ``deletions``
+    carried over; and by field ``postings_in_all`` and ``postings_before_of_stayed``. Of segments
+    that stayed, documents deleted since count in both; those deleted before, taken to be as long as
+    others, in neither.
     """
     job = java_class("tdvlucene.prune.UpdateJob")(java_index(index), held.java, threads)
     _switch_on(job, isAtHome=is_at_home)

@@ -85,44 +85,24 @@ _ARRAYS = ("counts", "scores", "documents", "text", "ends")
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The hits of some queries.
+    """The hits of Q queries, n in all: the first query's, best first, then the second's, and so on.
 
-    Attributes
-    ----------
-    counts : int64[Q]
-        Hits of each query.
-    scores : float32[n]
-        Scores of the first query's hits, best first, then of the second's, and so on; as they were
-        ranked by, not as runs print them.
-    documents : int32[n]
-        The place of each hit's document in ``ids``.
-    ids : ByteStrings
-        The documents' own.
-    ties_by_id : bool
-        Whether equal scores are ordered by id; runs then print them as Anserini does.
+    Scores are as hits were ranked by, not as runs print them.
     """
 
-    counts: np.ndarray
-    scores: np.ndarray
-    documents: np.ndarray
+    counts: np.ndarray  # int64[Q]: hits of each query
+    scores: np.ndarray  # float32[n]
+    documents: np.ndarray  # int32[n]: the place of each hit's document in ids
     ids: ByteStrings
-    ties_by_id: bool
+    ties_by_id: bool  # equal scores are ordered by id; runs then print them as Anserini does
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a field that its scores depend on; the sums of all shards are the whole's.
+    """Statistics of a field that its scores depend on; the sums of all shards are the whole's."""
 
-    Attributes
-    ----------
-    counts : four int
-        Documents, those with the field, its tokens, its postings; deleted documents count.
-    terms : dict
-        Term -> documents with it, occurrences; absent terms are left out.
-    """
-
-    counts: tuple[int, ...]
-    terms: dict[str, tuple[int, int]]
+    counts: tuple[int, ...]  # documents, those with the field, tokens, postings; deleted ones count
+    terms: dict[str, tuple[int, int]]  # documents with it, occurrences; absent terms are left out
 
     @classmethod
     def sum(cls, parts: Sequence[Statistics]) -> Statistics:

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import damaged, read_array
 from ..errors import TdvError
 from ..report.wording import counted
+from ..store import damaged, read_array
 
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
 

@@ -129,7 +129,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     EFFECTS = (
         Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
         Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
-        Effect(("fidelity", "depth", "margin"), "tiers", "there is one tier", only=(True,)),
+        Effect(("margin", "fidelity", "depth"), "tiers", "there is one tier", only=(True,)),
         Effect(("max_loss", "max_bytes"), "tiers", "tiers are chosen by fidelity", only=(False,)),
         Effect(("expect",), "tiers", "nothing is lost by it", only=(False,)),
         Effect(("expect",), "values", "TDVs say how much they recommend to drop", only=(None,)),

@@ -342,9 +342,9 @@ def extreme_queries(
         numbers = (before.values[measure][i], after.values[measure][i])
         values = (f"{value:.3f}" for value in numbers)
         dropped = _most_thinned(words[query].thinned(full, pruned))
-        return (f"{query}: {topics[query]}", dropped, *values, f"{differences[i]:+.3f}")
+        return (query, topics[query], dropped, *values, f"{differences[i]:+.3f}")
 
-    columns = ("query", "postings dropped", full, pruned, "difference")
+    columns = ("id", "query", "postings dropped", full, pruned, "difference")
     return [
         Table(
             f"{title}, {measure}", columns, [row(i) for i in shown],

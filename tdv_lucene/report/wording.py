@@ -31,6 +31,14 @@ def _escape(character: str) -> str:
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
+def one_line(text: str) -> str:
+    r"""Return ``text`` on one line, without characters that act instead of showing.
+
+    For text that is read, where :func:`visible` would write ``\n`` and ``\u200f`` into it.
+    """
+    return " ".join(_ACTING.sub(lambda found: " " if found[0].isspace() else "", text).split())
+
+
 def shortened(text: str, most: int = 100) -> str:
     """Return the first ``most`` characters of ``text``, with a mark where some are left out."""
     return text if len(text) <= most else f"{text[: whole_characters(text, most)]} ..."

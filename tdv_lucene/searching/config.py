@@ -36,18 +36,14 @@ class ListedHits(OwnDocuments, Passages):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchConfig(
-    SearchedModel,
-    OfTiers,
-    QueryTerms,
-    Parameters,
-    TopicField,
-    ListedHits,
-    Analysed,
-    OfField,
-    Named,
-    Overwrite,
-):
+class Asking(
+    SearchedModel, OfTiers, QueryTerms, TopicField, ListedHits, Analysed, OfField, Named
+):  # fmt: skip
+    """How topics are read and put to indexes, wherever runs are made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig(Asking, Parameters, Overwrite):
     """Options of :func:`tdv_lucene.search_index`."""
 
     tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-MODEL]")

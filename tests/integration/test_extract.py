@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from command_line import write_judged
-from index_facts import identity_of
-from lucene_indexes import Doc, change
+from lucene_indexes import Doc
 
 from tdv_lucene import TdvError, embed_terms, extract_matrix, learn_from_index, make_peer_values
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm._jobs import java_index
-from tdv_lucene.jvm.index import extract_arrays
-from tdv_lucene.matrix.term_document_matrix import describe_matrix, load_matrix
+from tdv_lucene.matrix.term_document_matrix import load_matrix
 
 pytestmark = pytest.mark.jvm
-
-
-def test_result_is_memory_mapped_and_read_only(tiny_index: Path, tmp_path: Path) -> None:
-    matrix = extract_matrix(tiny_index, tmp_path / "matrix")
-    assert isinstance(matrix.data, np.memmap)
-    assert matrix.data.dtype == matrix.indices.dtype == np.int32
-    assert {matrix.indptr.dtype, matrix.doc_freq.dtype, matrix.doc_len.dtype} == {np.dtype("i8")}
-    with pytest.raises(ValueError, match="read-only"):
-        matrix.data[0] = 1
 
 
 @pytest.mark.parametrize("piece", [1, 7, 100])
@@ -55,25 +41,6 @@ def test_bytes_depend_on_neither_threads_nor_pieces(piece: int, make_index, tmp_
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
 
 
-def test_the_commit_that_was_opened_is_read_and_recorded(
-    make_index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index = make_index([[Doc(f"d{i}", ["a"]) for i in range(4)]])
-    opened = identity_of(index)
-
-    def after_a_commit(*given: Any, **options: Any) -> None:
-        change(index, deleted=["d1"])  # as another process may at any time
-        extract_arrays(*given, **options)
-
-    monkeypatch.setattr("tdv_lucene.jvm.index.extract_arrays", after_a_commit)
-    matrix = extract_matrix(index, tmp_path / "matrix")
-    assert matrix.source == opened != identity_of(index)
-    assert load_matrix(tmp_path / "matrix").source == opened
-    manifest = json.loads((tmp_path / "matrix" / "manifest.json").read_text())
-    assert manifest.items() >= describe_matrix(matrix).items()
-    assert matrix.shape == (1, 4)
-
-
 def test_positions_are_written_for_those_who_want_them(make_index, tmp_path: Path) -> None:
     docs = [[Doc("a", ["x", "y", "x"])]]
     index = make_index(docs, options="DOCS_AND_FREQS_AND_POSITIONS")
@@ -81,17 +48,6 @@ def test_positions_are_written_for_those_who_want_them(make_index, tmp_path: Pat
     for source, asked in ((index, False), (make_index(docs, "bare"), True)):
         matrix = extract_matrix(source, tmp_path / "without", positions=asked, overwrite=True)
         assert matrix.first_positions is load_matrix(tmp_path / "without").first_positions is None
-
-
-def test_relative_paths_follow_a_change_of_folder(make_index, tmp_path: Path, monkeypatch) -> None:
-    """Java stays in the folder that it was started in."""
-    for name in ("here", "there"):
-        make_index([[Doc(name, ["x"])]], name=name)
-    for name in ("here", "there"):
-        monkeypatch.chdir(tmp_path / name)
-        (tmp_path / f"of-{name}").mkdir()
-        matrix = extract_matrix(".", f"../of-{name}/matrix")
-        assert list(matrix.doc_ids) == [name.encode()]
 
 
 def test_refusals_leave_nothing(tiny_index: Path, make_index, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from lucene_indexes import Doc, _directory
 from tdv_lucene import Index, TdvError, export_ciff, extract_matrix, inspect_index, learn_from_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.searching.tune import tune_index
 from tdv_lucene.values.peers import make_peer_values
@@ -79,14 +78,6 @@ def test_features_are_refused_by_name(command, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_features_stay_where_another_field_is_pruned(tmp_path):
-    index = _features(tmp_path / "index", np.random.default_rng(1).uniform(0.01, 9, (20, 4)))
-    make_peer_values(index, tmp_path / "values", "ridf")
-    prune_index(index, tmp_path / "values", tmp_path / "pruned", reduction=0.2)
-    assert verify_pruned(index, tmp_path / "pruned")["equal"]
-    assert _field(tmp_path / "pruned", "features")["frequencies"] == "features"
-
-
 @pytest.mark.parametrize("norms", ["impact", "none"])
 def test_heavy_weights_are_no_features(norms, make_index):
     """Whole weights that are all above 256, as features are."""
@@ -138,13 +129,3 @@ def test_long_texts_are_counts(make_index):
     found = _field(index)
     assert found["tokens"] / found["postings"] > 8 and found["frequencies"] == "counts"
     assert not inspect_index(index)["notes"]
-
-
-def test_scaled_frequencies_of_a_pruned_index_are_no_weights(make_index, tmp_path, caplog):
-    docs = [Doc(f"d{i}", [f"t{i % p}" for p in (2, 3, 5, 7, 11)]) for i in range(30)]
-    index = make_index([docs])
-    make_peer_values(index, tmp_path / "values", "ridf")
-    prune_index(index, tmp_path / "values", tmp_path / "pruned", reduction=0.2, scale=16)
-    found = _field(tmp_path / "pruned")
-    assert found["tokens"] / found["postings"] > 8 and found["frequencies"] == "counts"
-    assert not [r for r in caplog.records if "-impact" in r.message]

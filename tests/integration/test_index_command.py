@@ -74,6 +74,14 @@ def test_existing_output_is_refused_before_anything_runs(collection, tmp_path) -
         build_index(collection, _flags(collection), overwrite=True)
 
 
+def test_a_language_is_no_input(collection, tmp_path, monkeypatch) -> None:
+    """Also where a folder has its name, as one for each language."""
+    (tmp_path / "de").mkdir()
+    monkeypatch.chdir(tmp_path)
+    built = build_index("de/index", _flags(collection, "-language", "de"))
+    assert built["indexed"] == 3
+
+
 @pytest.mark.parametrize("files", [{}, {"empty.jsonl": ""}])
 def test_indexing_nothing_is_refused(files, tmp_path) -> None:
     (tmp_path / "docs").mkdir()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import json_of, run_command
+from command_line import run_command
 from lucene_indexes import Doc, open_writer
 from lucene_reading import default_codec
 from pruning_inputs import index_bytes
 from tiny_collection import TINY_TEXTS, tiny_segments
 
-from tdv_lucene import Index, TdvError, inspect_index
+from tdv_lucene import inspect_index
 
 pytestmark = pytest.mark.jvm
 
@@ -63,14 +63,6 @@ def test_everything_beside_the_postings(make_index) -> None:
     assert all(kinds[kind] > 0 for kind in kinds)
 
 
-@pytest.mark.parametrize("norms", ["default", "accurate", "impact", "none"])
-def test_kind_of_norms_is_told(norms: str, make_index) -> None:
-    docs = [Doc(f"d{n}", ["a"] * n + ["b", "c"]) for n in (1, 5, 38, 60, 100, 500, 3000)]
-    found = inspect_index(make_index([docs[:3], docs[3:]], norms=norms))
-    assert _field(found)["norms"] == norms
-    assert found["can_be_pruned"]
-
-
 def test_compound_files_count_by_what_is_in_them(make_index) -> None:
     plain = index_bytes(make_index(tiny_segments(), name="plain"))
     compound_index = make_index(tiny_segments(), name="compound", compound=True)
@@ -109,29 +101,9 @@ def test_the_command_names_what_can_be_pruned_and_why_all_else_cannot(make_index
     assert "id cannot be pruned: index options DOCS" in shown
 
 
-@pytest.mark.parametrize("stored_only", [False, True])
-def test_documents_without_ids_cannot_be_pruned(stored_only: bool, make_index) -> None:
-    """Where some have one. Where none has, numbers name them: see test_lucene_programs.py."""
-    docs = [Doc("a", ["x"]), Doc("", ["x"]), Doc("", ["y"])]
-    index = make_index([docs], id_doc_values=not stored_only)
-    found = inspect_index(index)
-    missing = f"document 1 of {index} has no 'id'"
-    assert not found["can_be_pruned"] and missing in found["why_not"]
-    with Index.open(index) as opened, pytest.raises(TdvError, match=missing):
-        opened.require_prunable("contents")
-
-
 def test_ids_that_are_not_unique_are_told(make_index) -> None:
     docs = [Doc("a", ["x"]), Doc("a", ["y"]), Doc("b", ["x"])]
     (note,) = inspect_index(make_index([docs, [Doc("b", ["z"])]], name="twice"))["notes"]
     assert note.startswith("2 documents have the id of another")
     updated = [Doc("a", ["x"], deleted=True), Doc("b", ["y"])]
     assert inspect_index(make_index([updated], name="updated"))["notes"] == []
-
-
-def test_command_prints_tables_and_json(tiny_index: Path) -> None:
-    shown = _shown(tiny_index)
-    for text in ("can be pruned   yes", "DOCS_AND_FREQS", "postings", "Bytes by kind", "raw"):
-        assert text in shown
-    assert "\n\nFields\n" in shown, "a table stands apart"
-    assert json_of("inspect", "--index", tiny_index) == inspect_index(tiny_index)

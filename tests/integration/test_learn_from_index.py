@@ -139,12 +139,6 @@ def test_relevant_documents_that_the_index_lacks_are_told(case, tmp_path, caplog
     assert "are not in" not in caplog.text
 
 
-def test_a_matrix_at_hand_gives_the_same(case, learned, tmp_path):
-    extract_matrix(case.index, tmp_path / "S")
-    again = learn(case, tmp_path / "V", matrix=tmp_path / "S")
-    np.testing.assert_array_equal(learned.weights, again.weights)
-
-
 def test_vectors_from_the_matrix_and_from_stored_text_serve_learning(case, tmp_path):
     for name in ("lsa", "train"):
         made = embed_terms(case.index, tmp_path / name, vectors=name, dimensions=4)

@@ -26,6 +26,7 @@ from lucene_indexes import Doc, Layout, write_index
 from tdv_lucene import TdvError, prune_index
 from tdv_lucene.cli import _group, common
 from tdv_lucene.cli.common import leaves
+from tdv_lucene.comparison import compare
 from tdv_lucene.learning import from_index
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.prior import prior_values_of_index
@@ -85,7 +86,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "b": ("0.9",), "depth": ("5",), "dimensions": ("3",), "fidelity": ("0.5",), "field": ("title",),
     "folds": ("3",), "hits": ("2",), "id_field": ("none",), "k1": ("3",), "language": ("de",),
     "latency_budget_seconds": ("0.3",),
-    "matrix": ("{matrix}",), "max_bytes": ("{size}",),
+    "margin": ("0.9",), "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
     "min_idf": ("1.5",), "models": ("tfidf",),
     "mu": ("70",), "neural": ("drmm",), "output": ("O",),
@@ -148,9 +149,10 @@ def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shorter training, with fewer operating points, has the same options."""
+    """A shorter training, with fewer operating points, has the same options, as has no page."""
     few = functools.partial(Recipe, max_steps=20, check_every=10, reductions=(0.0, 0.3, 0.45, 0.6))
     monkeypatch.setattr(from_index, "Recipe", few)
+    monkeypatch.setattr(compare, "render_page", lambda *_, **__: "")  # the page is report.json's
 
 
 @pytest.fixture(scope="module")

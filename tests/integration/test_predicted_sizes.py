@@ -55,17 +55,6 @@ def test_a_whole_index_is_foreseen_within_three_percent(learned, place, tmp_path
     assert values.points[place]["index_bytes"] == pytest.approx(written, rel=0.03)
 
 
-@pytest.mark.slow
-def test_of_segments_with_deleted_documents_it_is_foreseen_within_a_tenth(tmp_path):
-    index, values = _learned(tmp_path, segments=5, deleted=1000)
-    for point in values.points:
-        report = prune_index(
-            index, values, tmp_path / "pruned", reduction=point["reduction"], overwrite=True
-        )
-        assert report["deleted_left_out"] == 1000
-        assert point["index_bytes"] == pytest.approx(report["bytes"], rel=0.1)
-
-
 @pytest.mark.parametrize("scale", ["auto", 3])
 def test_a_limit_is_met_in_two_indexes_at_most(learned, tmp_path, monkeypatch, scale):
     index, values = learned

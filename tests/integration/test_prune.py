@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, write_index
@@ -27,7 +26,6 @@ from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.values.term_values import TermValues
-from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 pytestmark = pytest.mark.jvm
 
@@ -126,32 +124,6 @@ def _newer(path: Path) -> None:
 def _layout(**layout: object) -> Callable[[Path], object]:
     docs = [Doc("a", ["x"]), Doc("b", ["x", "y"] * 2)]
     return lambda path: write_index(path, [docs], Layout(**layout))
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda path: None, "no such index"),
-        (Path.mkdir, "not a Lucene index"),
-        (_newer, "newer Lucene"),
-        (_damaged, "damaged.*_0.doc"),
-        (_layout(field="body"), "'contents'.*body"),
-        (_layout(options="DOCS"), "'contents'.*DOCS"),
-    ],
-    ids=["missing", "empty", "newer", "damaged", "no-field", "no-frequencies"],
-)
-def test_unfit_index_is_refused_and_nothing_left(make, message, tmp_path):
-    index = tmp_path / "index"
-    make(index)
-    vocabulary = Vocabulary("contents", ByteStrings.of([b"x", b"y"]))
-    counts = np.array([1, 1])
-    matrix = TermDocumentMatrix(
-        vocabulary, ByteStrings.of([b"a"]), np.array([0, 1, 2]), np.array([0, 0]), np.array([1, 1]),
-        counts, counts, np.array([2]), np.array([2]), {},
-    )  # fmt: skip
-    with pytest.raises(TdvError, match=message):
-        prune_index(index, values_of(matrix), tmp_path / "pruned")
-    assert _leftovers(tmp_path, "index") == []
 
 
 def test_locked_index_is_refused(make_index, tmp_path):

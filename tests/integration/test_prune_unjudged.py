@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from command_line import json_of, run_command
 from lucene_indexes import Doc
-from oracle import assert_pruned
 from pruning_inputs import read_user_data
 
 from tdv_lucene import TdvError, TermValues, learn_from_index, prune_index, verify_pruned
-from tdv_lucene.learning.prior import Prior, prior_values, settings_for
-from tdv_lucene.matrix.extract import extract_matrix, open_matrix
+from tdv_lucene.learning.prior import Prior, settings_for
+from tdv_lucene.matrix.extract import open_matrix
 
 pytestmark = pytest.mark.jvm
 
@@ -67,55 +66,6 @@ def test_the_command_alone_prunes_and_the_result_is_proved(
     record = read_user_data(pruned)
     assert ("tdv.lead.boost" in record) == (options == POSITIONS)
     assert json_of("verify", "--index", source, "--pruned", pruned)["equal"]
-
-
-def test_no_gain_is_promised_without_queries(source: Path, tmp_path: Path) -> None:
-    words = ["--index", source, "--output", tmp_path / "P", "--reduction", 0.4]
-    shown = run_command("prune", *words).output
-    assert "what your users ask" in shown and "(--queries)" in shown and "nDCG" not in shown
-
-
-def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> None:
-    """By the oracle, which knows no positions; with them, the proof below has its own reading."""
-    source = make_index([_docs()[:35], _docs()[35:]])
-    prune_index(source, None, tmp_path / "P")
-    matrix = extract_matrix(source, tmp_path / "M")
-    values = prior_values(matrix)
-    point, learned = values.at_reduction(values.recommended_reduction), values.parameters
-    k1, b = learned["k1"], learned["b"]
-    assert_pruned(matrix, tmp_path / "P", point, point.scale, tmp_path / "N", k1, b)
-
-
-@pytest.mark.parametrize(
-    ("learned", "options"),
-    [
-        ([], {"tf": "original"}),
-        (["--no-lead"], {}),
-        (["--no-lead"], {"tf": "original"}),
-        (["--model", "qld"], {}),
-        (["--model", "tfidf"], {}),
-    ],
-)
-def test_saved_values_prune_as_those_made_by_prune(
-    learned: list[str], options: dict[str, str], source: Path, tmp_path: Path
-) -> None:
-    values = tmp_path / "V"
-    words = ["learn", "--index", source, "--no-judgements", "--output", values, *learned]
-    done = run_command(*words)
-    model = "bm25" if "--model" not in learned else learned[-1]
-    saved, recommended = (
-        TermValues.load(values),
-        _recommended(source, model, "--no-lead" not in learned),
-    )
-    assert (saved.manifest["model"], saved.recommended_reduction) == (model, recommended)
-    assert f"drops {recommended:.0%} of the postings" in done.output
-    assert ("mu" in done.output) == (model == "qld") and ("k1" in done.output) == (model == "bm25")
-    report = prune_index(source, values, tmp_path / "P", reduction=0.3, **options)
-    assert report["learned_from"].endswith("no judgements")
-    assert verify_pruned(source, tmp_path / "P")["equal"]
-    if not learned:
-        again = prune_index(source, None, tmp_path / "Q", reduction=0.3, **options)
-        assert again["postings"] == report["postings"]
 
 
 @pytest.fixture

@@ -79,13 +79,6 @@ def test_search_takes_the_recorded_model_and_warns_of_another(case, tmp_path, ca
     assert "was learned for qld and is searched with bm25" in warning and str(pruned) in warning
 
 
-def test_values_made_without_a_model_suit_every_one(case, tmp_path, caplog):
-    pruned = pruned_for(case, "any", tmp_path)
-    assert search_index(pruned, TOPICS, tmp_path / "run")["model"] == "bm25"
-    assert search_index(pruned, TOPICS, tmp_path / "other", model="qld")["model"] == "qld"
-    assert caplog.messages == []
-
-
 def test_tuning_keeps_the_recorded_model(case, tmp_path):
     qrels = {"q1": {"d0": 1}, "q2": {"d1": 1}}
     kept = pruned_for(case, "qld", tmp_path)
@@ -150,17 +143,6 @@ def pruned_fields(case, tmp_path):
     asked = {"reduction": 0.45, "min_doc_freq": 2}
     prune_index(case.index, values, tmp_path / "pruned", others=others, **asked)
     return tmp_path / "pruned"
-
-
-@pytest.mark.parametrize("field", ["contents", "title"])
-def test_a_field_has_its_own_values(field, case, pruned_fields):
-    matrix = case.matrices[field]
-    terms = [term.decode() for term in matrix.vocabulary.terms]
-    found = explain_query(case.index, pruned_fields, " ".join(terms), field=field)
-    tdv = values_of(matrix).at_reduction(0.45).tdv * (matrix.doc_freq >= 2)
-    shown = {term["term"]: term["tdv"] for term in found["terms"]}
-    assert found["tdv_kind"] == "learned" and any(shown.values())
-    assert shown == dict(zip(terms, tdv.tolist()))
 
 
 def test_the_curve_marks_what_was_asked_for(pruned_fields):

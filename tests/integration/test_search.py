@@ -96,13 +96,6 @@ def test_a_shorter_run_is_the_beginning_of_a_longer_one(tied_index, make_index, 
     assert ids == sorted(f"d{i}" for i in range(1, 200))
 
 
-def test_threads_do_not_change_the_run(tied_index, tmp_path):
-    topics = {f"q{i}": "t1 t2 " * (1 + i % 5) for i in range(40)}
-    for threads in (1, 3):
-        search_index(tied_index, topics, tmp_path / f"{threads}", threads=threads)
-    assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes()
-
-
 def test_summary_manifest_and_topic_order(tiny_index, tmp_path):
     summary = search_index(tiny_index, TOPICS, tmp_path / "run", hits=3)
     run = read_lines(tmp_path / "run")

@@ -7,23 +7,29 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import distributed
+import numpy as np
 import pytest
 from impact_documents import LAYOUT as IMPACT_LAYOUT
 from impact_documents import POWER, impact_documents
-from lucene_indexes import Doc, write_index
+from lucene_indexes import Doc, Layout, change, write_index
 from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
-from tdv_lucene import Index, TdvError
+from tdv_lucene import Analysis, Index, TdvError
+from tdv_lucene.index.sharded import open_far_shards
 from tdv_lucene.jvm import rewriter
+from tdv_lucene.learning.pool import search_lucene
 from tdv_lucene.learning.prior import prior_values, prior_values_of_index
 from tdv_lucene.plan import FOLDER
+from tdv_lucene.progress import silent
 from tdv_lucene.pruning.writing import MANIFEST
+from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.source import Part
 
 pytestmark = pytest.mark.jvm
@@ -265,3 +271,190 @@ def test_the_command_starts_processes_of_its_own(base: Path, values: Path, tmp_p
     assert [row["name"] for row in report["shards"]] == ["a", "b", "c", "d"]
     assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
     assert "http" not in done.stderr and "Nanny" not in done.stderr, "Dask talks in the log only"
+
+
+POSITIONS = Layout(options="DOCS_AND_FREQS_AND_POSITIONS")
+MANY = {
+    "q1": "t1", "q2": "t2 t1 t1 t9", "none": "zyzzy", "q3": " ".join(f"t{i}" for i in range(1, 40)),
+    "q4": "t3 t99 t7",
+}  # fmt: skip
+
+
+def _segments() -> list[list[Doc]]:
+    """600 documents of a Zipfian vocabulary, ids out of order; many scores are equal or nearly."""
+    rng = np.random.default_rng(3)
+    docs = []
+    for number in rng.permutation(600):
+        terms = [f"t{i}" for i in np.minimum(rng.zipf(1.3, rng.integers(1, 30)), 60)]
+        docs.append(Doc(f"d{number}", terms, deleted=bool(rng.random() < 0.05)))
+    docs[7] = Doc("both", ["t99", "t3"])  # a term of one shard
+    return [docs[i : i + 60] for i in range(0, 600, 60)]
+
+
+@pytest.fixture(scope="module")
+def zipf(tmp_path_factory: pytest.TempPathFactory, cluster: distributed.LocalCluster) -> Path:
+    """The shards ``S``, six with deletions and an empty one, and ``P``, the same pruned."""
+    folder, segments = tmp_path_factory.mktemp("far"), _segments()
+    (folder / "S").mkdir()
+    parts = [segments[:1], segments[1:4], segments[4:5], [], segments[5:8], segments[8:9],
+             segments[9:]]  # fmt: skip
+    for number, part in enumerate(parts):
+        write_index(folder / "S" / str(number), part, POSITIONS)
+    write_index(folder / "one", segments, POSITIONS)
+    prior_values(tdv.extract_matrix(folder / "one", folder / "matrix")).save(folder / "values")
+    shards = tdv.find_shards(f"{folder}/S/*", scheduler=cluster.scheduler_address)
+    tdv.prune_index(shards, folder / "values", folder / "P", reduction=0.4)
+    tdv.prune_index(shards, folder / "values", folder / "T", tiers=True, reduction=0.6, depth=30)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def far(zipf: Path, cluster: distributed.LocalCluster) -> Callable[[str], tdv.Source]:
+    return lambda given: tdv.find_shards(given, scheduler=cluster.scheduler_address)
+
+
+@pytest.mark.parametrize(
+    ("which", "model", "hits"),
+    [
+        ("S", "bm25", 1000),
+        ("S", "qld", 7),
+        ("S", "tfidf", 1000),
+        ("P", "bm25", 7),
+        ("P", "qld", 1000),
+        ("P", "tfidf", 7),
+        ("T", "bm25", 7),
+        ("T", "qld", 1000),
+    ],
+)
+@pytest.mark.slow
+def test_the_run_of_workers_is_that_of_one_reader(
+    which: str, model: str, hits: int, zipf: Path, far: Callable[[str], tdv.Source],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Full and pruned, also where the cut-off falls among equal scores, and in several rounds: each
+    two of the three together."""
+    monkeypatch.setattr("tdv_lucene.searching.search.HITS_AT_ONCE", 2 * 7 * hits)
+    here = tdv.search_index(
+        tdv.find_shards(f"{zipf}/{which}/*"), MANY, tmp_path / "here", model=model, hits=hits
+    )
+    there = tdv.search_index(
+        far(f"{zipf}/{which}/*"), MANY, tmp_path / "there", model=model, hits=hits
+    )
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes() != b""
+    assert there == here
+    manifests = [
+        json.loads((tmp_path / f"{name}.manifest.json").read_text()) for name in ("here", "there")
+    ]
+    assert manifests[0]["source"] == manifests[1]["source"]
+    if which == "S":
+        tdv.search_index(zipf / "one", MANY, tmp_path / "one", model=model, hits=hits)
+        assert (tmp_path / "one").read_bytes() == (tmp_path / "there").read_bytes()
+
+
+@pytest.mark.slow
+def test_without_doc_values_ties_are_in_the_shards_order(
+    far: Callable[[str], tdv.Source], tmp_path: Path
+) -> None:
+    """Indexes of Lucene 8; scores are printed as they are."""
+    old = dataclasses.replace(POSITIONS, id_doc_values=False)
+    for name, ids in {"a": "zy", "b": "cab"}.items():
+        write_index(tmp_path / "S" / name, [[Doc(i, ["fox", "t"]) for i in ids]], old)
+    for hits in (10, 4):
+        for name, index in {
+            "here": tdv.find_shards(f"{tmp_path}/S/*"), "there": far(f"{tmp_path}/S/*")
+        }.items():  # fmt: skip
+            tdv.search_index(index, {"q": "fox"}, tmp_path / name, hits=hits, overwrite=True)
+        lines = (tmp_path / "there").read_text().splitlines()
+        assert [line.split()[2] for line in lines] == [*"zycab"][:hits]
+        assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+
+
+@pytest.mark.slow
+def test_that_workers_find_nothing_is_told(
+    zipf: Path, far: Callable[[str], tdv.Source], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tdv.search_index(far(f"{zipf}/S/*"), {"q": "zyzzy"}, tmp_path / "run")
+    (told,) = (line for line in caplog.messages if "no query finds a document" in line)
+    assert "in the field 'contents' of 7 shards" in told
+
+
+@pytest.mark.slow
+def test_an_id_in_two_shards_is_listed_once(
+    zipf: Path, far: Callable[[str], tdv.Source], tmp_path: Path
+) -> None:
+    write_index(tmp_path / "twice", [[Doc("both", ["t99"])]], POSITIONS)
+    given = [f"{zipf}/S/*", f"{tmp_path}/twice"]
+    here = tdv.search_index(tdv.find_shards(given), MANY, tmp_path / "here")
+    there = tdv.search_index(far(given), MANY, tmp_path / "there")
+    assert there == here and there["duplicates"] == 1
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+
+
+@pytest.mark.slow
+def test_what_workers_cannot_search_is_refused_and_nothing_written(
+    zipf: Path, far: Callable[[str], tdv.Source], tmp_path: Path
+) -> None:
+    shards, run = far(f"{zipf}/S/*"), tmp_path / "run"
+    write_index(tmp_path / "other", [[Doc("x", ["t1"])]], Layout(options="DOCS_AND_FREQS"))
+    shutil.copytree(zipf / "S" / "1", tmp_path / "copy")
+    for index, options, message in (
+        (shards, {"field": "titel"}, "no shard has a field 'titel': name one of theirs"),
+        (shards, {"feedback": "rm3"}, "rm3 is Anserini's, and opens one folder only"),
+        (shards, {"tag": "two words"}, "the tag 'two words' holds white space"),
+        (shards, {"hits": 0}, "hits must be from 1"),
+        (shards, {"model": "qld", "k1": 1.0}, "model qld has no parameter 'k1'"),
+        (far([f"{zipf}/S/*", f"{tmp_path}/copy"]), {}, "S/1 and .*copy are copies of one index"),
+        (far([f"{zipf}/S/*", f"{tmp_path}/other"]), {},
+         "not indexed alike: the field 'contents' has .* in .*S/0, index options DOCS_AND_FREQS,"),
+        (far([f"{zipf}/S/*", f"{tmp_path}/none"]), {}, "no such index: .*none is not a folder"),
+        (far(f"{zipf}/P/[0-4]"), {}, "of 7 shards that were pruned together, 5 are here"),
+    ):  # fmt: skip
+        with pytest.raises(TdvError, match=message):
+            tdv.search_index(index, MANY, run, **options)
+        assert not [path.name for path in tmp_path.iterdir() if "run" in path.name], message
+
+
+@pytest.mark.slow
+def test_a_shard_that_changes_meanwhile_ends_the_search(
+    far: Callable[[str], tdv.Source], tmp_path: Path
+) -> None:
+    """Its statistics would be those of other documents."""
+    for name in "ab":
+        write_index(tmp_path / "S" / name, [[Doc(f"{name}{i}", ["fox"]) for i in range(9)]])
+
+    shards = far(f"{tmp_path}/S/*")
+    with (
+        open_far_shards(shards, {"q": "fox"}, "contents", None, silent) as opened,
+        pytest.raises(TdvError, match="S/b was changed"),
+    ):
+        shutil.rmtree(tmp_path / "S" / "b")
+        write_index(tmp_path / "S" / "b", [[Doc("b", ["fox"])]])
+        opened.find(SearchParameters("tfidf"), {"q": "fox"}, hits=5, threads=1)
+
+
+@pytest.mark.slow
+def test_a_pool_is_found_whatever_ids_are_like(tmp_path: Path) -> None:
+    """Nothing of it is written as a run, whose columns white space would break."""
+    docs = [Doc("a document", ["fox"]), Doc("line\nbreak", ["fox", "fox"]), Doc("c", ["dog"])]
+    index = write_index(tmp_path / "index", [docs])
+    topics = {"my query": "fox", "q\t2": "nothing", "": "dog"}
+    found = search_lucene(index, topics, "bm25", "contents", Analysis())(
+        Parameters(k1=0.9, b=0.0), 5
+    )
+    assert found == {"my query": ["line\nbreak", "a document"], "q\t2": [], "": ["c"]}
+
+
+@pytest.mark.slow
+def test_a_shard_to_which_another_wrote_is_named(
+    shards: tdv.Source, values: Path, tmp_path: Path, cluster: distributed.LocalCluster
+) -> None:
+    tdv.prune_index(shards, values, tmp_path / "P", reduction=0.3, search_as="recorded")
+    pruned = tdv.find_shards(f"{tmp_path}/P/*", scheduler=cluster.scheduler_address)
+    tdv.search_index(pruned, TOPICS, tmp_path / "run")
+    change(tmp_path / "P" / "b", [Doc("n1", ["quick", "brandnew"])], layout=Layout(vectors="v"))
+    with pytest.raises(TdvError, match=f"since {tmp_path}/P/b was pruned"):
+        tdv.search_index(pruned, TOPICS, tmp_path / "run", overwrite=True)
+    assert "P/b" in tdv.inspect_index(pruned)["why_not"]
+    report = tdv.update_index(pruned)
+    assert (report["segments_foreign"], report["segments_added"]) == (1, 0)
+    assert tdv.verify_pruned(shards, pruned)["equal"]

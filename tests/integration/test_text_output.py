@@ -3,6 +3,8 @@ should, or is refused."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -11,7 +13,9 @@ from impact_documents import LAYOUT as IMPACT
 from impact_documents import impact_documents
 from lucene_indexes import Doc, Layout, write_index
 from tiny_collection import TINY_TEXTS
+from tiny_shards import two_workers
 
+from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
@@ -63,9 +67,15 @@ def _run(*words: str) -> str:
 
 
 @pytest.fixture(scope="module", params=[*LAYOUTS])
-def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict:
+def case(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict]:
     """What a command line may name: an index, pruned, and judged queries."""
-    kind = request.param
+    with two_workers() if request.param == "shards" else nullcontext() as cluster:
+        yield _case(request.param, tmp_path_factory, cluster and cluster.scheduler_address)
+
+
+def _case(kind: str, tmp_path_factory: pytest.TempPathFactory, scheduler: str | None) -> dict:
     home = tmp_path_factory.mktemp(kind.replace(" ", "-"))
     docs = [Doc(f"d{i}", text.split()) for i, text in enumerate(TINY_TEXTS)]
     if kind == "two fields":
@@ -92,9 +102,11 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             _run("peers", "--index", index, "--field", field, "--name", "ridf",
                  "--output", f"{home}/{field}")  # fmt: skip
         values = f"--tdv {home}/contents --tdv title={home}/title"
+    far = ["--scheduler", scheduler] * (scheduler is not None)
     written = _run("prune", "--index", index, "--output", f"{home}/pruned", "--reduction", ".2",
-                   *values.split())  # fmt: skip
+                   *values.split(), *far)  # fmt: skip
     return {
+        "far": far,
         "kind": kind, "home": home, "index": index, "values": values, "written": written,
         "pruned": f"{home}/pruned{inside}", "query": [*topics.values()][0].split()[0],
         "judged": f"--topics {home}/topics --qrels {home}/qrels",
@@ -114,6 +126,8 @@ def test_a_command_names_what_it_should_or_is_refused(command: str, case: dict) 
     line, named = COMMANDS[command]
     before = sorted(case["home"].iterdir())
     words = [command.split()[0], *line.format(**case).split()]
+    takes = {param.name for param in _group.get_command(None, words[0]).params}
+    words += case["far"] * ("scheduler" in takes)
     reason = REFUSED.get((command, case["kind"]))
     if reason is None:
         shown = _run(*words)

@@ -103,10 +103,3 @@ def test_a_matrix_without_them_is_refused_where_they_are_needed(
             pass
     with open_matrix(tiny_index, tokens=True) as matrix:
         assert matrix.sequences is not None
-
-
-def test_heads_are_cut_and_padded(make_index, tmp_path: Path) -> None:
-    index = make_index([[Doc("d0", ["b", "a", "b"]), Doc("d1", []), Doc("d2", ["c"])]], **POSITIONS)
-    found = extract_matrix(index, tmp_path / "matrix", tokens=True).sequences
-    heads = found.heads(np.array([2, 0, 1]), 2)
-    assert heads.dtype == np.int32 and heads.tolist() == [[2, -1], [1, 0], [-1, -1]]

@@ -30,18 +30,14 @@ from tdv_lucene.index.index import Index
 from tdv_lucene.jvm.rewriter import HeldIndex
 from tdv_lucene.jvm.searcher import OpenSearch, make_similarity, open_searched
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.plan import FOLDER, kinds_of
+from tdv_lucene.plan import FOLDER
 from tdv_lucene.pruning import update
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index, watch_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
-from tdv_lucene.searching.search import search_index
-from tdv_lucene.source import find_shards
 from tdv_lucene.values.peers import make_peer_values
-from tdv_lucene.values.term_values import TermValues, tdvs_of_unseen
-from tdv_lucene.vocabulary import ByteStrings
 
 pytestmark = pytest.mark.jvm
 
@@ -99,19 +95,6 @@ def test_additions_deletions_and_merges_are_followed(place: Path) -> None:
     report = update_index(pruned)
     assert (report["segments"], report["segments_added"]) == (1, 1)
     assert_as_pruned_anew(place)
-
-
-def test_documents_deleted_before_pruning_are_not_told_as_dropped_postings(place: Path) -> None:
-    change(place / "source", [], ["d0", "d1", "d9"])
-    kept = {"overwrite": True, "reduction": 0.3}
-    pruned = prune_index(place / "source", place / "values", place / "pruned", **kept)
-    change(place / "source", [NEW])
-    report = update_index(place / "pruned")
-    assert report["segments_added"] == 1 and report["segments"] > 1
-    now = report["postings_before"] - report["postings"]
-    dropped = pruned["postings_before"] - pruned["postings"] + now
-    before = pruned["postings_before"] + report["postings_before"]
-    assert report["reduction"] == pytest.approx(dropped / before, abs=0.03)
 
 
 def test_the_manifest_lists_what_is_there(place: Path) -> None:
@@ -229,25 +212,6 @@ def test_a_locked_index_is_refused_and_a_locked_source_followed(place: Path) -> 
     writer.close()
 
 
-@pytest.mark.slow
-def test_shards_are_followed(place: Path) -> None:
-    (place / "S").mkdir()
-    for name, part in {"a": tiny_segments()[:2], "b": tiny_segments()[2:]}.items():
-        write_index(place / "S" / name, part)
-    shards = find_shards(f"{place}/S/*")
-    make_peer_values(shards, place / "of-shards", name="ridf")
-    prune_index(shards, place / "of-shards", place / "P", reduction=0.3)
-    pruned = find_shards(f"{place}/P/*")
-    change(place / "S" / "a", [NEW], ["d0"])
-    report = update_index(pruned)
-    assert (report["segments_added"], report["deletions"]) == (1, 1)
-    assert report["drift"]["documents"] == 10
-    found = verify_pruned(shards, pruned)
-    assert found["equal"] and found["documents"] == 10
-    search_index(pruned, {"q": "brandnew"}, place / "run")
-    assert (place / "run").read_text().split()[2] == "n1"
-
-
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))]
 )
@@ -350,28 +314,3 @@ def test_watching_refuses_at_once_what_no_commit_mends(place: Path) -> None:
     shutil.rmtree(place / "pruned" / FOLDER)
     with pytest.raises(TdvError, match="lacks its plan"):
         watch_index(place / "pruned", on_update=lambda report: pytest.fail("it began"))
-
-
-def test_a_source_without_documents_is_total_drift(place: Path) -> None:
-    _refill(place / "source", 0)
-    before = digest(place / "pruned")
-    with pytest.raises(TdvError, match=f"{place}/source .*no documents"):
-        update_index(place / "pruned")
-    report = update_index(place / "pruned", max_drift=0.9)
-    assert report["exceeded"] and report["drift"]["moved"] == 1 and report["drift"]["is_due"]
-    assert digest(place / "pruned") == before
-
-
-def test_unseen_terms_get_what_terms_like_them_have(first: Path) -> None:
-    values = TermValues.load(first / "values")
-    doc_freq = values.doc_freq.copy()
-    doc_freq[:] = [1] * (len(doc_freq) - 1) + [5]
-    weights = [float(len(term)) for term in values.vocabulary.terms]
-    made = TermValues(
-        values.vocabulary, doc_freq, values.total_term_freq,
-        values.weights * 0 + weights, values.priority, values.manifest,
-    )  # fmt: skip
-    terms = ByteStrings.of([b"abc", b"defg", b"x" * 200])
-    found = tdvs_of_unseen(made)[kinds_of(terms)]
-    assert list(found[:2]) == [3, 4]
-    assert found[2] == pytest.approx(sum(weights[:-1]) / len(weights[:-1]))

@@ -14,7 +14,7 @@ from pruning_inputs import read_user_data
 from testing_jar import add_index, dump_index
 from tiny_collection import tiny_segments
 
-from tdv_lucene import Index, TdvError, compare_indexes, explain_query, find_shards, inspect_index
+from tdv_lucene import Index, TdvError, compare_indexes, explain_query, inspect_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.ciff import export_ciff
@@ -183,21 +183,3 @@ def test_what_was_pruned_by_us_alone_is_as_it_was_written(place: Path) -> None:
     assert _did(place / "one") == ""
     shutil.copytree(place / "one", place / "copy")
     assert _did(place / "copy") == ""
-
-
-@pytest.mark.slow
-def test_a_shard_to_which_another_wrote_is_named(place: Path) -> None:
-    for name, part in {"a": tiny_segments()[:2], "b": tiny_segments()[2:]}.items():
-        write_index(place / "S" / name, part)
-    shards = find_shards(f"{place}/S/*")
-    make_peer_values(shards, place / "of-shards", name="ridf")
-    prune_index(shards, place / "of-shards", place / "P", reduction=0.3)
-    pruned = find_shards(f"{place}/P/*")
-    _search(place, pruned)
-    change(place / "P" / "b", [NEW])
-    with pytest.raises(TdvError, match=f"since {place}/P/b was pruned"):
-        _search(place, pruned)
-    assert "P/b" in inspect_index(pruned)["why_not"]
-    report = update_index(pruned)
-    assert (report["segments_foreign"], report["segments_added"]) == (1, 0)
-    assert verify_pruned(shards, pruned)["equal"]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -113,47 +111,6 @@ def test_the_reduction_without_judgements_is_the_largest_that_loses_little(
     assert rule.rule_of(everywhere, lengths) is None, "somebody loses at any reduction"
 
 
-class Text(SimpleNamespace):
-    """A document or query as ir_datasets yields it."""
-
-    def default_text(self) -> str:
-        return self.text
-
-
-def test_a_collection_of_ir_datasets_is_read_by_its_name(monkeypatch, tmp_path: Path) -> None:
-    documents = [Text(doc_id=f"d{n}", text=f"a title\n{n} words") for n in range(4)]
-    queries = [Text(query_id=f"q{n}", text=f"what\tis {n}") for n in range(5)]
-    grades = {("q0", "d0"): 1, ("q1", "d0"): 0, ("q1", "d3"): 2, ("q2", "d1"): 1, ("q3", "d1"): 0}
-    found = SimpleNamespace(
-        docs_iter=lambda: iter(documents),
-        queries_iter=lambda: iter(queries),
-        qrels_iter=lambda: (
-            SimpleNamespace(query_id=query, doc_id=doc, relevance=grade, iteration="0")
-            for (query, doc), grade in grades.items()
-        ),
-    )
-    datasets = SimpleNamespace(load={"beir/small/test": found}.__getitem__)
-    monkeypatch.setitem(sys.modules, "ir_datasets", datasets)
-    monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
-    known = load("known")
-    collection = known.read("beir/small/test")
-    assert [json.loads(line) for line in collection.documents] == [
-        {"id": one.doc_id, "contents": one.text} for one in documents
-    ]
-    assert collection.topics == {one.query_id: one.text for one in queries}
-    assert collection.qrels == {
-        "q0": {"d0": 1}, "q1": {"d0": 0, "d3": 2}, "q2": {"d1": 1}, "q3": {"d1": 0}
-    }  # fmt: skip
-    topics, qrels = {}, {}
-    for one in known.halves(collection, tmp_path):  # as the commands read them
-        of_half = known.read_topics(one[0]), known.read_qrels(one[1])
-        assert not topics.keys() & of_half[0].keys() and of_half[0].keys() == of_half[1].keys()
-        topics |= of_half[0]
-        qrels |= of_half[1]
-    assert topics == {f"q{n}": f"what is {n}" for n in range(3)}, "those with a relevant document"
-    assert qrels == {query: collection.qrels[query] for query in topics}
-
-
 def write_model(folder: Path, words: list[str]) -> object:
     """Write a small BERT of random weights as the published one is, and return PyTorch's."""
     import torch
@@ -204,36 +161,3 @@ def test_texts_are_weighed_as_transformers_weighs_them(tmp_path: Path) -> None:
         weights = [found.get(tokenizer.id_to_token(i), 0) for i in range(len(exact))]
         np.testing.assert_allclose(weights, exact, atol=0.51)
         assert 0 < len(found) < len(exact)
-
-
-@pytest.mark.skipif("SPLADE_TINY" not in os.environ, reason="SPLADE_TINY names no model's folder")
-def test_the_published_model_weighs_a_question_as_is_known() -> None:
-    encoder = load("splade").Encoder(Path(os.environ["SPLADE_TINY"]))
-    (found,) = encoder.encode(["what causes heart attacks"])
-    known = {"heart": 246, "causes": 231, "cause": 209, "attack": 203, "cancer": 109, "disease": 85}
-    assert {word: found[word] for word in known} == known
-
-
-def test_judged_documents_are_encoded_first_and_chance_draws_the_others(tmp_path: Path) -> None:
-    splade = load("splade")
-    lines = (json.dumps({"id": f"d{i}", "contents": f"text {i}"}) for i in range(50))
-    with gzip.open(tmp_path / "corpus.jsonl.gz", "wt") as out:
-        out.write("\n".join(lines))
-    (tmp_path / "qrels.txt").write_text("q 0 d40 1\nq 0 d7 0\n")
-    names = [name for name, _ in splade.read_documents(tmp_path, 10)]
-    assert names[:2] == ["d40", "d7"] and len({*names}) == 10
-    assert names == [name for name, _ in splade.read_documents(tmp_path, 20)][:10]
-    assert [*splade.read_documents(tmp_path, 50)][0] == ("d0", "text 0")
-
-
-def test_encoding_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    class Encoder:
-        def encode(self, texts: list[str]) -> list[dict[str, int]]:
-            return [{text: 1} for text in texts]
-
-    splade, path = load("splade"), tmp_path / "documents.jsonl"
-    line = json.dumps({"id": "a", "contents": "", "vector": {"before": 1}}) + "\n"
-    path.with_name("documents.jsonl.part").write_text(line + line[:9])
-    splade.write_vectors(Encoder(), path, [("a", "x"), ("b", "y")])
-    found = [json.loads(line)["vector"] for line in path.read_text().splitlines()]
-    assert found == [{"before": 1}, {"y": 1}] and [*tmp_path.iterdir()] == [path]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from tdv_lucene import (
 )
 from tdv_lucene.cli import _group
 from tdv_lucene.cli.common import Command, leaves
-from tdv_lucene.options import PYTHON_ONLY, Config, Effect, option, refuse_idle
+from tdv_lucene.options import PYTHON_ONLY, Config, Effect, option
 from tdv_lucene.searching.config import SearchConfig
 
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
@@ -46,18 +45,6 @@ def test_every_option_of_a_command_is_one_of_its_config(name: str) -> None:
     assert typed - command.config.OPTIONS.keys() <= INPUTS | OTHERS
     known = {n for n, each in command.config.OPTIONS.items() if each.flag != PYTHON_ONLY}
     assert known <= typed, "the command hides some"
-
-
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.__name__)
-def test_a_config_is_a_frozen_dataclass_whose_fields_are_its_options(config: type[Config]) -> None:
-    assert {each.name for each in dataclasses.fields(config)} == config.OPTIONS.keys()
-    made = config()
-    assert made == config()
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(made, next(iter(config.OPTIONS)), None)
-    for name, each in config.OPTIONS.items():
-        assert each.default == getattr(made, name)
-        assert f"\n{name} : {each.kind}, default {each.default!r}\n    " in config.__doc__
 
 
 def test_a_new_option_is_one_field() -> None:
@@ -133,21 +120,6 @@ def test_how_functions_take_options(tmp_path: Path) -> None:
         with pytest.raises(TdvError, match=said):
             call()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_effect_with_anything_or_nothing() -> None:
-    some = Effect(("a",), "b", "because", unless=(None,))
-    none = Effect(("a", "c"), "b", "because", only=(None,))
-    assert some.is_had("x") and not some.is_had(None)
-    assert none.is_had(None) and not none.is_had("x")
-    for effect, value, said in (
-        (some, None, "a has no effect without b: because; leave it out"),
-        (none, "x", "a and c have no effect with b x: because; leave them out"),
-        (none, True, "a and c have no effect with b: because"),
-        (Effect(("a",), "b", "because", only=(True,)), False, "a has no effect without b"),
-    ):
-        with pytest.raises(TdvError, match=said):
-            refuse_idle([effect], ("a", "c"), {"a": 1, "c": 2, "b": value})
 
 
 _REQUIRED = {"index": ".", "indexes": "a=.", "topics": "T", "qrels": "Q", "output": "O"}

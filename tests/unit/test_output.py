@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import stat
 from pathlib import Path
@@ -56,19 +55,6 @@ def test_failed_block_leaves_what_was_there(error: type[BaseException], tmp_path
     assert (tmp_path / "out" / "content").read_text() == "old"
 
 
-def test_an_existing_result_is_kept_unless_overwritten(tmp_path: Path) -> None:
-    for name, make in (("folder", _make), ("file", _write)):
-        make(tmp_path / name, "old")
-        before = sorted(os.listdir(tmp_path))
-        with pytest.raises(TdvError, match=f"{name} exists: choose another output, or pass"):
-            make(tmp_path / name)
-        make(tmp_path / name, overwrite=True)
-        assert sorted(os.listdir(tmp_path)) == before
-    assert (tmp_path / "folder" / "content").read_text() == "new"
-    assert (tmp_path / "file").read_text() == "new"
-    assert before == ["file", "file.manifest.json", "folder"]
-
-
 @pytest.mark.parametrize(
     "manifest",
     [
@@ -111,15 +97,6 @@ def test_only_what_made_a_result_replaces_it(tmp_path: Path) -> None:
         with pytest.raises(TdvError, match="out was made by 'learn'"):
             _make(tmp_path / "out", made_by=other, overwrite=True)
     _make(tmp_path / "out", made_by="learn", overwrite=True)
-
-
-def test_a_result_says_who_made_it_and_not_who_made_what_it_was_made_of(tmp_path: Path) -> None:
-    for made_by in ("prune", None):
-        place = Output(tmp_path / str(made_by), "thing", inputs=(), made_by=made_by)
-        with place as folder:
-            place.write_manifest({"made_by": "learn"})
-            found = json.loads((folder / "manifest.json").read_text())
-        assert found["made_by"] == made_by
 
 
 def test_what_came_while_the_result_was_made_is_kept(tmp_path: Path) -> None:
@@ -183,32 +160,6 @@ def test_a_file_that_is_not_as_its_manifest_says_is_kept(tmp_path: Path) -> None
             _write(tmp_path / name, overwrite=True)
     with pytest.raises(TdvError, match="is no folder"):
         _make(tmp_path / "thesis.tex", overwrite=True)
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_overlap_is_refused_through_links_too(overwrite: bool, tmp_path: Path) -> None:
-    index, topics = tmp_path / "index", tmp_path / "topics.tsv"
-    index.mkdir()
-    (tmp_path / "link").symlink_to(index)
-    topics.write_text("1\tx")
-    os.link(topics, tmp_path / "run")
-    options = {"inputs": [None, {"q": "t"}, index, topics], "overwrite": overwrite}
-    for output in (index, index / "below", tmp_path, tmp_path / "link", tmp_path / "link" / "x"):
-        with pytest.raises(TdvError, match="overlaps the input"):
-            Output(output, "thing", **options)
-    with pytest.raises(TdvError, match="overlaps the input"):
-        Output(tmp_path / "run", "run", is_folder=False, **options)
-    place = Output(tmp_path / "index2", "thing", **options)
-    with pytest.raises(TdvError, match="overlaps the input"):
-        Output(tmp_path / "index2", "plot", is_folder=False, inputs=[place])
-
-
-def test_nothing_is_added_to_an_index(tmp_path: Path) -> None:
-    (tmp_path / "index" / "below").mkdir(parents=True)
-    (tmp_path / "index" / "segments_a1").write_text("x")
-    for output in ("index/run", "index/below/run"):
-        with pytest.raises(TdvError, match="lies in the Lucene index .*index"):
-            _write(tmp_path / output)
 
 
 def test_what_a_killed_run_left_goes_and_what_others_make_stays(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -73,13 +72,6 @@ def test_a_plan_comes_back_as_it_was_saved(changes: dict[str, object], tmp_path:
     assert read.of("body") is None
 
 
-def test_the_first_is_the_field_that_is_searched(tmp_path: Path) -> None:
-    saved = Plan([field_plan(), field_plan("title")])
-    saved.save(tmp_path)
-    read = Plan.load(tmp_path, dict(reversed(checksums(saved).items())))
-    assert [plan.field for plan in read.fields] == ["title", "contents"]
-
-
 def changed(array: np.ndarray) -> np.ndarray:
     return np.concatenate([array[:-1], array[-1:] + 1])
 
@@ -105,20 +97,6 @@ def changed(array: np.ndarray) -> np.ndarray:
 )  # fmt: skip
 def test_all_that_decides_changes_the_checksum(changes: dict[str, object]) -> None:
     assert field_plan(**changes).sha256 != field_plan().sha256
-
-
-def test_terms_on_a_border_change_the_checksum() -> None:
-    assert field_plan(terms=[b"ab", b"c"]).sha256 != field_plan(terms=[b"a", b"bc"]).sha256
-
-
-@pytest.mark.parametrize("name", ["plan.json", "0.npz", ""])
-def test_a_plan_that_is_not_there_is_named(name: str, tmp_path: Path) -> None:
-    plan = Plan([field_plan()])
-    plan.save(tmp_path)
-    lost = tmp_path / FOLDER / name
-    lost.unlink() if name else shutil.rmtree(lost)
-    with pytest.raises(TdvError, match=f"{tmp_path} .*{FOLDER}/{name or 'plan.json'}.*copy"):
-        Plan.load(tmp_path, checksums(plan))
 
 
 def _cut_short(file: Path) -> None:
@@ -216,11 +194,3 @@ def test_a_kind_is_a_length_and_whether_there_are_digits() -> None:
         assert len({*kinds_of(ByteStrings.of(group)).tolist()}) == 1, group
     found = kinds_of(ByteStrings.of(apart))
     assert len({*found.tolist()}) == len(apart) and found.min() >= 0 and found.max() < KINDS
-
-
-def test_the_record_says_the_checksum_and_what_searchers_need() -> None:
-    record = field_plan().record()
-    assert record["plan_sha256"] == field_plan().sha256
-    assert record["scale"] == 2.0 and record["tf"] == "scaled" and record["baked"]["k1"] == 1.8
-    assert field_plan(**BARE).record()["scale"] == 1.0 and field_plan(**BARE).record()[
-        "baked"] is None  # fmt: skip

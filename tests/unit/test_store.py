@@ -11,9 +11,8 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene import TdvError, TermValues, unlearned_values
-from tdv_lucene.arrays import load_array
 from tdv_lucene.matrix.term_vectors import TermVectors, latent_semantic_vectors
-from tdv_lucene.store import read_manifest, unlisted_files, write_manifest
+from tdv_lucene.store import map_array, read_manifest, unlisted_files, write_manifest
 
 
 def test_manifest_is_read_back_with_versions(tmp_path: Path) -> None:
@@ -104,7 +103,7 @@ def test_a_truncated_array_is_damage_and_no_interruption(folders, kept, tmp_path
 def test_whole_arrays_are_mapped(tmp_path):
     for array in (np.arange(7), np.zeros((0, 3), np.float32), np.ones((2, 3), order="F")):
         np.save(tmp_path / "a.npy", array)
-        np.testing.assert_array_equal(load_array(tmp_path / "a.npy"), array)
-    assert isinstance(load_array(tmp_path / "a.npy"), np.memmap)
+        np.testing.assert_array_equal(map_array(tmp_path / "a.npy"), array)
+    assert isinstance(map_array(tmp_path / "a.npy"), np.memmap)
     with pytest.raises(TdvError, match="cannot read .*absent"):
-        load_array(tmp_path / "absent.npy")
+        map_array(tmp_path / "absent.npy")

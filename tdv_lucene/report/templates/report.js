@@ -10,7 +10,8 @@
   const ROWS = 50;
   const SVG = "http://www.w3.org/2000/svg";
   const state = { measure: Object.keys(sets[0].measures)[0], set: 0, system: 1,
-                  sort: "difference", down: false, search: "", all: false };
+                  sort: "difference", down: false, search: "", all: false,
+                  open: new Set() };
 
   const byId = (id) => document.getElementById(id);
 
@@ -340,10 +341,10 @@
   function queries() {
     const { rows, found } = queryRows();
     const shown = sorted(found).slice(0, state.all ? undefined : ROWS);
-    byId("query-rows").replaceChildren(...shown.map((row) => node("tr", {},
+    byId("query-rows").replaceChildren(...shown.flatMap((row) => [node("tr", {},
       node("td", {}, ...queryName(row)), node("td", {}, number(row.before, 3)),
       node("td", {}, number(row.after, 3)), node("td", {}, signed(row.difference, 3)),
-      bar(row.difference))));
+      bar(row.difference)), ...(isOpen(row.q) ? [openedRow(row.q)] : [])]));
     const heads = { id: "query", before: full, after: systems[state.system],
       difference: "difference" };
     for (const button of document.querySelectorAll("#query-table th button")) {
@@ -362,17 +363,21 @@
 
   /** A query's name; of one whose rankings are in the page, a button that opens and closes them. */
   function queryName({ q, id, text }) {
-    const opened = sets[state.set].opened[q], name = `${id}: ${text}`;
-    if (!opened) return [name];
-    const button = node("button", { type: "button", "aria-expanded": "false" }, name);
+    const opened = openedOf(q), name = [`${id}: `, node("bdi", {}, text)];
+    if (!opened) return name;
+    const button = node("button", { type: "button", "aria-expanded": String(isOpen(q)) }, ...name);
     button.addEventListener("click", () => {
-      const row = button.closest("tr"), open = button.getAttribute("aria-expanded") === "true";
+      const row = button.closest("tr"), open = isOpen(q);
       button.setAttribute("aria-expanded", String(!open));
-      if (open) row.nextSibling.remove();
-      else row.after(node("tr", { class: "opened" }, sideBySide(opened)));
+      if (open) state.open.delete(`${state.set} ${q}`); else state.open.add(`${state.set} ${q}`);
+      if (open) row.nextSibling.remove(); else row.after(openedRow(q));
     });
     return [button];
   }
+
+  const openedOf = (q) => sets[state.set].opened[q];
+  const isOpen = (q) => state.open.has(`${state.set} ${q}`);
+  const openedRow = (q) => node("tr", { class: "opened" }, sideBySide(openedOf(q)));
 
   function sideBySide({ rankings, relevant }) {
     const shown = [0, state.system];
@@ -389,7 +394,7 @@
     const [id, title] = data.documents[document_];
     const marks = [relevant ? "relevant" : "", moved].filter(Boolean).join(", ");
     return node("li", relevant ? { class: "relevant" } : {}, node("span", {}, id),
-      marks ? ` (${marks})` : "", title ? node("small", {}, title) : "");
+      marks ? ` (${marks})` : "", title ? node("small", { dir: "auto" }, title) : "");
   }
 
   /** Where a document stands in the other ranking; both are compared with the first. */

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tdv_lucene.cli.common import megabytes
-from tdv_lucene.cli.learn import _first_ten, _held_back, _judged, _moved, _show_points
-from tdv_lucene.cli.prune import _fidelity, _reduction, _say, _validated
+from tdv_lucene.cli.learn import _first_ten, _held_back, _judged, _moved
+from tdv_lucene.cli.prune import _fidelity, _say, _validated
 
 
 @pytest.mark.parametrize(
@@ -19,23 +19,6 @@ from tdv_lucene.cli.prune import _fidelity, _reduction, _say, _validated
 )  # fmt: skip
 def test_megabytes_tell_small_indexes_apart(size: int, expected: str) -> None:
     assert megabytes(size) == expected
-
-
-def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
-    """A difference and its interval stand in two lines at most, not in three."""
-    monkeypatch.setenv("COLUMNS", "80")
-    measures = {"nDCG@5": 0.541, "R@1000": 0.912}
-    point = {
-        "reduction": 0.45, "removed": 0.451, "index_bytes": 1_234_567_890, "posting_bytes": 1,
-        "visited": 1_234_567, "scale": 2.5, "measures": measures, "full": measures,
-        "difference": dict.fromkeys(measures, {"mean": 0.012, "ci95": [-0.003, 0.027]}),
-    }  # fmt: skip
-    manifest = {"full": point, "recommended_reduction": 0.45}
-    _show_points(SimpleNamespace(points=[point], manifest=manifest, measure="nDCG@5"))
-    lines = capsys.readouterr().out.splitlines()
-    rows = [line for line in lines if "45% *" in line or "±0.015" in line]
-    assert len(rows) <= 2 and max(map(len, lines)) <= 80
-    assert " ".join(rows).count("+0.012") == " ".join(rows).count("±0.015") == 2
 
 
 def test_learning_tells_the_second_point_and_what_holds_others_back() -> None:
@@ -97,13 +80,6 @@ def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
         "measures": {"nDCG@5": pruned}, "full": {"nDCG@5": 0.5}, "measure": "nDCG@5",
     }  # fmt: skip
     assert said in _validated(chosen)
-
-
-def test_prune_tells_what_was_asked_for_where_another_share_was_dropped() -> None:
-    """TDVs of an index that has changed since keep all postings of terms they have not seen."""
-    told = _reduction({"reduction": 0.263, "requested_reduction": 0.45})
-    assert told == "26.3 % (45.0 % asked for)"
-    assert _reduction({"reduction": 0.4512, "requested_reduction": 0.45}) == "45.1 %"
 
 
 @pytest.mark.parametrize("dropped, told", [(0, "2"), (3, "2 in segments that stayed")])

@@ -36,17 +36,7 @@ FULL = Index("s", None)
 
 
 def noted(parameters: SearchParameters = BM25, **indexes: Index) -> list[str]:
-    return notes({name: System(index, parameters) for name, index in indexes.items()})
-
-
-def test_nothing_is_said_of_an_index_and_what_was_made_from_it():
-    assert noted(full=FULL, pruned=Index(), bare=Index(source=None)) == []
-
-
-def test_indexes_of_another_source_are_named_together():
-    stranger = Index(source="t")
-    (note,) = noted(full=FULL, a=stranger, b=Index(), c=stranger)
-    assert "'full'" in note and note.endswith("'a', 'c'")
+    return [*notes({name: System(index, parameters) for name, index in indexes.items()})]
 
 
 @pytest.mark.parametrize(

@@ -19,16 +19,6 @@ def wikipedia(tmp_path_factory: pytest.TempPathFactory) -> DemoCollection:
     return unpack_wikipedia(tmp_path_factory.mktemp("demo") / "wikipedia")
 
 
-def test_every_judged_article_is_there_and_most_are_of_no_query(wikipedia: DemoCollection) -> None:
-    titles = wikipedia.titles()
-    assert len(titles) == 4000 and all(titles.values())
-    for part in (wikipedia.train, wikipedia.test):
-        topics, qrels = read_topics(part.topics), read_qrels(part.qrels)
-        assert len(topics) == 300 and topics.keys() == qrels.keys()
-        assert {name for judged in qrels.values() for name in judged} <= titles.keys()
-        assert all(any(grade > 0 for grade in judged.values()) for judged in qrels.values())
-
-
 def test_no_query_is_both_learned_from_and_measured(wikipedia: DemoCollection) -> None:
     train, test = (read_topics(part.topics) for part in (wikipedia.train, wikipedia.test))
     assert not train.keys() & test.keys()

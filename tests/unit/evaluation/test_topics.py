@@ -182,12 +182,6 @@ def test_json_lines(tmp_path):
     assert list(read_topics(path, "desc").values()) == ["of one", "of seven", "of eight"]
 
 
-@pytest.mark.parametrize("content", [b"1\ttext\n", TREC_1.encode(), b'{"id": 1, "query": "text"}'])
-def test_topics_on_standard_input(content, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-    assert len(read_topics("-")) == 1
-
-
 @pytest.mark.parametrize("stdin", [None, io.TextIOWrapper(io.BytesIO(b"\xff"))])
 def test_a_standard_input_that_has_none_is_named(stdin, monkeypatch):
     monkeypatch.setattr("sys.stdin", stdin)
@@ -217,10 +211,6 @@ def test_files_that_are_not_there_or_no_text(tmp_path, read):
 )
 def test_qrels(tmp_path, text):
     assert read_qrels(write(tmp_path, text)) == {"1": {"d1": 2, "d2": 0}, "2": {"d1": -1}}
-
-
-def test_ids_that_begin_like_comments(tmp_path):
-    assert read_qrels(write(tmp_path, "#1 0 #d 1\n1 0 # 2\n")) == {"#1": {"#d": 1}, "1": {"#": 2}}
 
 
 @pytest.mark.parametrize(

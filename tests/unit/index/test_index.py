@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from pruning_inputs import field_plan
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index import index as module
-from tdv_lucene.index.index import FILE_KINDS, Index
+from tdv_lucene.index.index import Index
 from tdv_lucene.plan import Plan
 from tdv_lucene.source import Part, Source
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
@@ -65,42 +64,6 @@ def opening(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 SHARDS = Source((Part("/S/a"), Part("/S/b")))
 
 
-def test_the_identity_of_one_index_and_of_shards(opening: Any) -> None:
-    with opening(Java(), id_field="docno") as one:
-        assert one.identity == {
-            "path": "/I", "commit": one.commit, "segments_file": "segments_1",
-            "lucene_version": "9.9.1", "documents": 10, "id_field": "docno",
-        }  # fmt: skip
-        assert (one.documents, one.deleted, str(one), one.is_sharded) == (10, 1, "/I", False)
-        with Index.open(one) as again:
-            assert again is one, "it is not opened again"
-    with opening(Java(commit(1), commit(2, lucene_version="9.12.0")), SHARDS) as whole:
-        assert (whole.documents, whole.deleted) == (30, 3)
-        assert whole.identity["lucene_version"] == "9.12.0 9.9.1"
-        assert [shard["name"] for shard in whole.identity["shards"]] == ["a", "b"]
-    with opening(Java(commit(2), commit(1)), SHARDS) as other:
-        assert len(other.commit) == 32 and other.commit != whole.commit
-
-
-def test_bytes_are_counted_by_what_files_hold(opening: Any) -> None:
-    with opening(Java(files={"doc": 5, "pos": 7, "pay": 1, "si": 2, "cfs": 3})) as index:
-        held = {kind: size for kind, size in index.bytes_by_kind.items() if size}
-        assert held == {"postings": 5, "positions": 8, "other": 5} and index.bytes == 18
-        assert index.bytes_by_kind.keys() == {*FILE_KINDS, "other"}
-
-
-@pytest.mark.parametrize(
-    ("why_not_anserinis", "source", "searcher"),
-    [("", "/I", "anserini"), ("no raw", "/I", "lucene"), ("no raw", SHARDS, "lucene")],
-)
-def test_whose_defaults_suit(
-    why_not_anserinis: str, source: Any, searcher: str, opening: Any
-) -> None:
-    commits = [commit()] * (2 if source is SHARDS else 1)
-    with opening(Java(*commits, why_not_anserinis=why_not_anserinis), source) as index:
-        assert index.searcher.name == searcher
-
-
 @pytest.mark.parametrize(
     ("kind", "holds", "warns"),
     [("counts", False, False), ("weights", True, False), ("likely weights", False, True)],
@@ -117,16 +80,6 @@ def test_kinds_of_frequencies(
 
 def since(did: str) -> dict[str, Any]:
     return {"did": did, "segments": 1, "documents": 2, "fewer": 0}
-
-
-def test_what_another_writer_did(opening: Any, caplog: pytest.LogCaptureFixture) -> None:
-    java = Java(commit(since=since("appended")))
-    with pytest.raises(TdvError, match="/I .*'tdv-lucene update'"), opening(java):
-        pass
-    with opening(java, mixed=True) as index:
-        assert [one.mixes for one in index.since] == [True]
-    with caplog.at_level(logging.WARNING), opening(Java(commit(since=since("merged")))):
-        assert "/I" in caplog.text
 
 
 def test_an_index_of_a_development_version_is_named(opening: Any) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index.record import ShardRecord, shard_as_user_data, user_data_of_whole
-from tdv_lucene.output import Output
 from tdv_lucene.source import Part, Source, find_shards, means_shards
 
 
@@ -32,22 +31,6 @@ def test_a_pattern_gives_the_folders_in_order_of_their_names(folders: Path) -> N
     assert str(found) == f"3 shards of {folders}"
 
 
-def test_a_list_is_relative_to_its_own_folder_and_keeps_its_order(
-    folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "list").write_text("# the shards\nS/c\n\nS/a\n")
-    monkeypatch.chdir("/")
-    assert _names(find_shards(f"@{tmp_path}/list")) == ["c", "a"]
-    assert _names(find_shards([f"@{tmp_path}/list", f"{folders}/b"])) == ["c", "a", "b"]
-
-
-def test_one_path_means_one_index(folders: Path) -> None:
-    (folders / "odd[1]").mkdir()
-    assert not means_shards([str(folders / "a")])
-    assert not means_shards([str(folders / "odd[1]")]), "a folder that is there is no pattern"
-    assert means_shards([f"{folders}/*"]) and means_shards(["@list"]) and means_shards(["a", "b"])
-
-
 def test_what_names_no_shards_is_refused(folders: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("# none\n")
     os.symlink(folders / "a", tmp_path / "link")
@@ -60,11 +43,6 @@ def test_what_names_no_shards_is_refused(folders: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(TdvError, match=message):
             find_shards(given)
-
-
-def test_no_shard_is_written_to(folders: Path) -> None:
-    with pytest.raises(TdvError, match="overlaps the input .*S/b"):
-        Output(folders / "b" / "out", "thing", inputs=[find_shards(f"{folders}/*")])
 
 
 SHARDS = Source((Part("/S/a"), Part("/S/b")))
@@ -117,15 +95,6 @@ def test_a_folder_that_some_workers_see_is_not_looked_for_here(tmp_path: Path) -
     with pytest.raises(TdvError, match="resources a, b "):
         os.fspath(found)
     assert means_shards(["a=/data/S"]) and not means_shards(["a=data"])
-
-
-def test_a_folder_with_such_a_name_is_a_folder(
-    folders: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folders / "a=" / "x").mkdir(parents=True)
-    monkeypatch.chdir(folders)
-    assert not means_shards(["a=/x"])
-    assert find_shards(["a=/x", "b"]).folders == (f"{folders}/a=/x", f"{folders}/b")
 
 
 def test_folders_with_resources_that_cannot_be_are_refused(folders: Path) -> None:

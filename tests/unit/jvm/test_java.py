@@ -95,9 +95,3 @@ def test_a_heap_that_java_would_not_heed(option: str, monkeypatch: pytest.Monkey
         _start._refuse_other_heap()
     monkeypatch.setenv("_JAVA_OPTIONS", "-Dx=y")
     _start._refuse_other_heap()
-
-
-def test_jar_folder_without_a_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANSERINI_CLASSPATH", str(tmp_path))
-    with pytest.raises(TdvError, match="expected one anserini-.*jar in .*found 0.*reinstall"):
-        _start.pyserini_jar()

@@ -34,14 +34,6 @@ def test_the_newest_constant_is_the_version(constants, version, tmp_path: Path) 
     assert lucene_version(_jar(tmp_path / "x.jar", *constants)) == version
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_name_that_ends_alike_is_another_file(method: int, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "x.jar", "w", method) as jar:
-        jar.writestr(VERSION_CLASS, "LUCENE_9_9_1" + "x" * 1000)
-        jar.writestr(f"META-INF/versions/21/{VERSION_CLASS}", "LUCENE_10_0_0")
-    assert lucene_version(tmp_path / "x.jar") == (9, 9, 1)
-
-
 def test_jar_without_lucene(tmp_path: Path) -> None:
     (tmp_path / "text.jar").write_text("no jar")
     with zipfile.ZipFile(tmp_path / "other.jar", "w") as jar:

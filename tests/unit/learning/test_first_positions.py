@@ -24,9 +24,6 @@ from tdv_lucene.ranking.postings import (
 )
 from tdv_lucene.simulation.collection import (
     apply_values,
-    keep_postings,
-    plain_collection,
-    term_totals,
 )
 from tdv_lucene.simulation.problem import Problem
 
@@ -103,27 +100,6 @@ def test_a_recount_finds_what_values_and_lead_make_of_the_index(matrix, of_cut):
     np.testing.assert_array_equal(found.doc_len, lucene_length(lengths))
 
 
-def test_what_is_left_keeps_its_places(matrix):
-    weighed = matrix.with_position_boost(FirstPositionBoost(3.0, 2.0))
-    least = np.full(len(matrix.vocabulary), 0.6, np.float32)
-    length_norm = LengthNorm.of(0.9, 0.4, 30.0)
-    tdv = np.ones(len(least), np.float32)
-    cut = PostingCut(least, length_norm, weighed.position_boost)
-    left = keep_postings(weighed, tdv, cut)
-    assert 0 < left.postings < matrix.postings and left.position_boost == weighed.position_boost
-    at_once, after = apply_values(weighed, tdv, None, cut), apply_values(left, tdv)
-    np.testing.assert_allclose(after.doc_len, at_once.doc_len)
-    np.testing.assert_allclose(term_totals(left), at_once.statistics.total_term_freq)
-
-
-def test_the_full_index_has_no_lead(matrix):
-    weighed = matrix.with_position_boost(FirstPositionBoost(3.0, 2.0))
-    plain = plain_collection(weighed)
-    np.testing.assert_array_equal(plain.doc_len, lucene_length(matrix.doc_len))
-    np.testing.assert_array_equal(plain.statistics.total_term_freq, matrix.total_term_freq)
-    assert (term_totals(weighed) > matrix.total_term_freq).all()
-
-
 def test_a_lead_that_serves_the_queries_is_kept_and_sized():
     problem = problem_of(make_titled())
     before = problem.full.measure(problem.plain)[:, 0].mean()
@@ -131,13 +107,6 @@ def test_a_lead_that_serves_the_queries_is_kept_and_sized():
     chosen = chosen_by_all(problem)
     assert chosen.matrix.position_boost is not None
     assert chosen.measure(chosen.start)[:, 0].min() == 1
-
-
-def test_a_lead_that_harms_goes():
-    matrix, topics, qrels = make_titled()
-    last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, grades in qrels.items() for doc in grades}
-    chosen = chosen_by_all(problem_of((matrix, topics, last)))
-    assert chosen.matrix.position_boost is None
 
 
 @pytest.mark.parametrize(("queries", "goes"), [(2, False), (40, True)])

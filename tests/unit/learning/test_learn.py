@@ -170,15 +170,6 @@ def test_the_manifest_holds_points_and_provenance(collection):
     assert chosen is smallest or chosen["scale"] < smallest["scale"]
 
 
-def test_the_mean_value_of_a_kept_token_is_one(collection, monkeypatch):
-    """Another mean acts like another k1: only how terms differ is learned."""
-    monkeypatch.setattr(training, "SLOPES", (0.75,))
-    spread = learn_term_values(*collection, recipe=SPREAD)  # by three quarters, as learned
-    assert np.ptp(spread.weights) > 0.1
-    mean = np.average(spread.weights, weights=spread.total_term_freq)
-    assert mean == pytest.approx(1, abs=1e-4)
-
-
 @pytest.fixture
 def scales_foreseen(monkeypatch):
     """Agreement and bytes grow with the scale: .8 + .05 and 100 a unit of it."""

@@ -11,8 +11,6 @@ from tdv_lucene.learning.selection import (
     MOST_LOST,
     NO_RECALL,
     doubts,
-    loss_of,
-    most_loss_of,
     point_within_loss,
     ranks_above,
     recommend,
@@ -41,16 +39,6 @@ def test_the_largest_reduction_within_the_loss():
     assert point_within_loss(path, 0.1)["reduction"] == 0.6
 
 
-def test_a_loss_counts_to_the_end_of_its_interval():
-    path = points((0, 0.52), (0.45, 0.499), (0.6, 0.51), half=0.01)
-    assert loss_of(path[1]) == pytest.approx(0.002) and most_loss_of(path[1]) == pytest.approx(
-        0.022
-    )
-    assert point_within_loss(path, 0.0)["reduction"] == 0.6
-    wide = points((0, 0.52), (0.45, 0.499), (0.6, 0.51), half=0.015)
-    assert point_within_loss(wide, 0.0)["reduction"] == 0
-
-
 def test_where_every_point_loses_more_the_least_is_named():
     with pytest.raises(
         TdvError, match=r"best, 0.3, the worse end of the 95 % interval loses 2.0%.*max_loss 0.02"
@@ -62,14 +50,6 @@ def test_where_every_point_loses_more_the_least_is_named():
 def test_a_loss_out_of_range_is_refused(loss):
     with pytest.raises(TdvError, match="max_loss must be a share of at least 0"):
         point_within_loss(points((0, 0.5)), loss)
-
-
-def test_values_never_validated_have_no_loss():
-    with pytest.raises(TdvError, match="needs reductions that 'learn' has measured"):
-        point_within_loss([{"reduction": 0.3, "measures": {}, "full": {}}], 0.01)
-    earlier = {"reduction": 0.3, "measures": {"nDCG@5": 0.6}, "full": {"nDCG@5": 0.5}}
-    with pytest.raises(TdvError, match="intervals"):
-        point_within_loss([earlier], 0.01)
 
 
 def point(reduction: float, ndcg: tuple[float, float], recall: tuple[float, float]):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from small_problem import TOPIC_WORDS, make_collection
 
-import tdv_lucene.learning.learn as learning
 import tdv_lucene.matrix.term_vectors as term_vectors
 import tdv_lucene.simulation.bytes as sizes
 from tdv_lucene import TdvError, TermDocumentMatrix, learn_term_values
@@ -17,7 +16,6 @@ from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.pool import (
     LEAST_POOL,
     POOL,
-    POOLED_FROM,
     Extent,
     fitting_pool,
     learning_bytes,
@@ -128,27 +126,6 @@ def test_a_pool_has_the_judged_and_the_best_found_documents(collection):
     assert pooled.pool.doc_weight == pytest.approx((1200 - certain) / (600 - certain))
 
 
-def test_a_search_may_leave_out_queries_that_find_nothing():
-    found = {0.9: {"a": ["1"]}, 3.0: {"b": ["2"], "a": ["3"]}, 1.2: {}}
-    assert searched(lambda by, hits: found[by.k1], "bm25", 2, 600) == [["1"], ["3"], ["2"]]
-
-
-def test_the_queries_of_a_pool_have_its_numbers(collection):
-    matrix, topics, qrels = collection
-    pooled, queries = pools.pool_of(matrix, make_queries(*collection), "bm25", None, 500, 0)
-    of_pool = make_queries(pooled, topics, qrels)
-    for field in fields(queries):
-        for found, wanted in zip(getattr(queries, field.name), getattr(of_pool, field.name)):
-            np.testing.assert_array_equal(found, wanted)
-
-
-def test_the_seed_decides_what_is_drawn(collection):
-    first, again, other = (pool_of(collection, 400, seed) for seed in (3, 3, 4))
-    assert list(first.doc_ids) == list(again.doc_ids)
-    np.testing.assert_array_equal(first.data, again.data)
-    assert list(first.doc_ids) != list(other.doc_ids)
-
-
 def test_drawn_documents_push_ranks_down_by_what_they_stand_for(collection, monkeypatch):
     matrix, topics, qrels = collection
     vectors = latent_semantic_vectors(matrix, dimensions=4)
@@ -168,26 +145,6 @@ def test_drawn_documents_push_ranks_down_by_what_they_stand_for(collection, monk
     assert abs(found - wanted) < abs(uncounted - wanted) / 4
 
 
-@pytest.mark.slow
-def test_learning_from_a_pool_of_all_is_learning_from_all(monkeypatch):
-    counted, topics, qrels = make_collection(queries=10)
-    matrix = with_positions(counted)
-    given = {"recipe": TINY, "vectors": latent_semantic_vectors(matrix, dimensions=8)}
-    whole = learn_term_values(matrix, topics, qrels, **given)
-    monkeypatch.setattr(learning, "fitting_pool", lambda extent, *_: extent.documents)
-    pooled = learn_term_values(matrix, topics, qrels, **given)
-    assert pooled.manifest["pool"]["documents"] == matrix.shape[1]
-    # Sums in another order: float32 statistics of training differ in the last digits.
-    np.testing.assert_allclose(pooled.weights, whole.weights, rtol=1e-4)
-    np.testing.assert_array_equal(pooled.priority, whole.priority)
-    np.testing.assert_allclose(pooled.posting_factors, whole.posting_factors, rtol=1e-5)
-    assert pooled.manifest["posting_rule"] == whole.manifest["posting_rule"]
-    assert pooled.parameters == whole.parameters
-    for found, wanted in zip(pooled.points, whole.points):
-        assert found["measures"] == pytest.approx(wanted["measures"])
-        assert found["removed"] == pytest.approx(wanted["removed"])
-
-
 def test_learning_from_a_pool_tells_so_and_gives_every_term_a_value(collection):
     matrix, topics, qrels = collection
     values = learn_term_values(matrix, topics, qrels, recipe=TINY, pool=500, seed=2)
@@ -199,12 +156,6 @@ def test_learning_from_a_pool_tells_so_and_gives_every_term_a_value(collection):
     rule = values.posting_rule
     exact = make_posting_rule(counted, rule.priority, 0.0, k1=4.0, b=0.2)
     np.testing.assert_array_equal(rule.thresholds[1], exact.thresholds[1])
-
-
-def test_the_size_of_a_pool():
-    asked = [(POOLED_FROM, None), (POOLED_FROM + 1, None), (10**7, 0), (1000, 300), (1000, 1000)]
-    sizes = [fitting_pool(Extent(1, number, number), pool, None) for number, pool in asked]
-    assert sizes == [0, POOL, 0, 300, 0]
 
 
 LARGE = Extent(terms=1_000_000, documents=2_000_000, postings=300_000_000)
@@ -220,16 +171,6 @@ def test_memory_is_kept_to_by_a_pool():
     assert fitting_pool(small, None, None) == 0
     allowed = learning_bytes(small, 0) - 10**8
     assert learning_bytes(small, fitting_pool(small, None, allowed)) <= allowed
-
-
-def test_more_and_longer_queries_take_more_memory_up_to_a_bound():
-    topics = {"a": ["x", "y", "x"], "b": ["x"], "unjudged": ["x", "y", "z"]}
-    assert LARGE.with_topics(topics, {"a": {}, "b": {}}) == LARGE._replace(queries=2, longest=2)
-    few, many, most = (
-        learning_bytes(LARGE._replace(queries=queries, longest=10), POOL)
-        for queries in (100, 1000, 10**6)
-    )
-    assert few < many < most < few + 1.2e9
 
 
 def test_what_does_not_fit_is_refused_with_what_would():

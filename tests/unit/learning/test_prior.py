@@ -25,14 +25,11 @@ from tdv_lucene.learning.prior import (
     settings_for,
 )
 from tdv_lucene.learning.selection import TOO_FEW
-from tdv_lucene.learning.train import choose, term_features
+from tdv_lucene.learning.train import choose
 from tdv_lucene.matrix.term_document_matrix import NormKind
 from tdv_lucene.matrix.term_statistics import standard_statistic
-from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.scoring import term_values
-from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 RUN = Path(__file__).parents[3] / "scripts" / "bench" / "runs" / "2026-11-24-prior"
 TINY = Recipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.45))
@@ -183,20 +180,6 @@ def test_tdvs_have_a_token_mean_of_one_and_differ_by_the_slope(collection) -> No
     np.testing.assert_allclose(far, 2 * near, atol=1e-6)
 
 
-def test_what_describes_a_term_means_the_same_in_every_script() -> None:
-    """The same words in Cyrillic letters, of two bytes each, have the same TDVs."""
-    matrix = make_collection()[0]
-    latin = [term.decode() for term in matrix.vocabulary.terms]
-    words = [f"{'word' * (1 + i % 3)}{i}" for i in range(len(latin))]
-    cyrillic = [word.translate(str.maketrans("word", "ворд")) for word in words]
-    prior, weights = Prior.load(), []
-    for spelled in (words, cyrillic):
-        terms = ByteStrings.of([word.encode() for word in spelled])
-        weights.append(prior.weights(replace(matrix, vocabulary=Vocabulary("contents", terms)), 1))
-    assert np.ptp(weights[0]) > 0
-    np.testing.assert_array_equal(*weights)
-
-
 def test_the_prior_is_that_of_its_run_and_no_query_set_loses_more_than_it_says() -> None:
     """The shipped prior against the figures of the run that made it: at its reductions no query set
     of the kind lost more than 1.5 % of nDCG@5 or of R@100."""
@@ -230,24 +213,6 @@ def test_a_prior_that_drops_nothing_says_so(collection, monkeypatch, caplog) -> 
     assert "for query likelihood without positions the prior drops nothing" in caplog.messages[-1]
     assert "pass a query log" in caplog.messages[-1]
     assert "-storePositions" not in caplog.messages[-1], "it would change nothing"
-
-
-def test_of_an_index_without_positions_it_says_that_they_would_help(collection, caplog) -> None:
-    prior_values(collection[0], reductions=(None,))
-    assert "for BM25 without positions the prior drops nothing" in caplog.messages[-1]
-    assert "Index with -storePositions" in caplog.messages[-1]
-    prior_values(collection[0], lead=False, reductions=(None,))
-    assert "-storePositions" not in caplog.messages[-1]
-
-
-def test_training_starts_at_the_priors_tdvs(collection) -> None:
-    matrix, prior = collection[0], Prior.load()
-    features = term_features(matrix, latent_semantic_vectors(matrix, dimensions=2))
-    started = np.asarray(term_values(prior.linear(matrix, features, 0.8), features))
-    weights = prior.weights(matrix, 0.8)
-    above = weights > 0.2 + 1e-6  # below, the unit is off, which one ReLU cannot follow
-    assert above.sum() > 50
-    np.testing.assert_allclose(started[above], weights[above], rtol=1e-4)
 
 
 def _words(length: int, documents: int = 300, seed: int = 0):
@@ -331,16 +296,6 @@ def test_so_few_queries_choose_no_reduction(collection, monkeypatch, capsys) -> 
     assert "learning needs 5 judged queries, and there are 3" in told
     assert "* recommended: drop 30%, of these reductions the largest that does not exceed" in told
     assert "no change ranked" not in told
-
-
-@pytest.mark.slow
-def test_many_queries_move_what_few_leave(collection) -> None:
-    recipe = replace(TINY, max_steps=40, check_every=20, learning_rate=3e-2, folds=5)
-    few = learn_term_values(*_some(collection, 4), recipe=recipe).manifest["prior"]
-    many = learn_term_values(*collection, recipe=recipe).manifest["prior"]
-    assert few["values"] == 0 < many["values"]
-    low, high = many["gain"]["interval"]
-    assert low < many["gain"]["mean"] < high
 
 
 def test_the_same_mean_gain_moves_many_queries_and_not_few() -> None:

@@ -152,11 +152,6 @@ def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
         assert (max(offers)[1] != (0.9, 0.4)) == moves
 
 
-def test_a_model_without_parameters_keeps_what_it_was_given():
-    problem = problem_of(make_collection(documents=120, queries=8), "tfidf")
-    assert chosen_by_all(problem) is problem
-
-
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -187,13 +182,6 @@ def test_a_query_has_no_part_in_what_it_is_measured_with(price):
     one, other = chosen
     assert one.of_folds[0].parameters == other.of_folds[0].parameters == one.of_all.parameters
     assert one.of_folds[1].parameters != other.of_folds[1].parameters
-
-
-def test_folds_that_choose_the_same_share_what_is_made_of_it():
-    problem = problem_of(make_long_answers(30))
-    tuned = choose_parameters(problem, problem.folds(3, np.random.default_rng(0)), np.arange(30),
-                              silent)  # fmt: skip
-    assert {*tuned.of_folds} == {tuned.of_all} and tuned.of_all.judged is problem.judged
 
 
 @pytest.mark.slow

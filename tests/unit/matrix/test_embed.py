@@ -45,20 +45,6 @@ def test_terms_of_the_same_documents_get_the_same_direction():
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
 
 
-def test_rare_terms_get_no_vector_and_the_seed_decides():
-    matrix = make_collection()[0]
-    floor = int(np.median(matrix.doc_freq))
-    first, again = (latent_semantic_vectors(matrix, min_doc_freq=floor, seed=2) for _ in range(2))
-    assert set(first.terms) == set(np.flatnonzero(matrix.doc_freq >= floor))
-    np.testing.assert_array_equal(first.vectors, again.vectors)
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (2, 1), (1, 5), (3, 3)])
-def test_tiny_matrices_are_no_error(shape):
-    found = latent_semantic_vectors(make_matrix(np.ones(shape, int)), min_doc_freq=1)
-    assert np.isfinite(found.vectors).all() and found.vectors.ndim == 2
-
-
 @pytest.mark.parametrize("name", ["a.vec", "w2v.bin", "a.bin"])
 def test_every_format_is_read(name, fasttext, tmp_path):
     path = tmp_path / name
@@ -85,13 +71,6 @@ def test_a_stem_is_the_mean_of_the_words_that_become_it(fasttext):
     np.testing.assert_allclose(found.vectors[2], fasttext.wv.get_vector("unseen"), rtol=1e-5)
     assert found.origin == {"matched_terms": 2, "terms_by_subwords": 1}
     assert match_terms(matrix, words, stem, 9, {}, silent).terms.tolist() == [0, 1], "too rare"
-
-
-def test_without_subwords_an_unmatched_term_has_no_vector():
-    words = WordVectors(["index", "in-dex", "terms"], np.eye(3, dtype=np.float32), None)
-    found = match_terms(matrix_of("dex", "in", "index"), words, stem, 1, {}, silent)
-    assert found.terms.tolist() == [2]
-    np.testing.assert_array_equal(found.vectors, [[1, 0, 0]])
 
 
 def test_words_of_another_language_are_refused():

@@ -37,14 +37,6 @@ def _plan(values: TermValues, share: float = 0.3, **options: object) -> FieldPla
     return plan_field(values, share, config, LUCENE, has_norms=True, what="I")[0]
 
 
-def test_original_frequencies_have_no_scale_and_are_not_boosted() -> None:
-    values = _values()
-    values = replace(values, manifest={**values.manifest, "lead": {"boost": 2.0, "span": 4.0}})
-    scaled, kept = _plan(values, scale=3), _plan(values, tf="original")
-    assert scaled.scale == 3 and scaled.boost is not None
-    assert kept.scale is None and kept.boost is None and kept.record()["scale"] == 1
-
-
 def test_rare_terms_are_dropped_by_their_documents() -> None:
     plan = _plan(_values(), 0.0, min_doc_freq=2)
     assert ((plan.tdv > 0) == (plan.doc_freq >= 2)).all() and not plan.tdv.all()

@@ -29,16 +29,6 @@ def test_the_smallest_reduction_that_fits(curve, limit):
     assert near and len(index.tries) <= 12
 
 
-@pytest.mark.parametrize("error", [1.0, 0.9, 1.1])
-@pytest.mark.parametrize("limit", [8_000_000, 14_000_000, 25_000_000])
-def test_a_foreseen_size_takes_two_indexes_at_most(limit, error):
-    """Where the prediction is off by a tenth either way, and the same everywhere."""
-    index, true = Index(), Index()
-    reduction = reduction_within_bytes(index, limit, foreseen=lambda r: error * true(r))
-    assert len(index.tries) == (1 if error == 1 else 2)
-    assert reduction == index.tries[-1] and 0.97 * limit <= true(reduction) <= limit
-
-
 @pytest.mark.parametrize(
     "foreseen", [lambda r: 3e7 * (1 - r / 2), lambda r: 9e7, lambda r: 1e6, lambda r: 6e7 - 5e7 * r]
 )
@@ -86,11 +76,6 @@ def test_a_scale_that_was_not_tried_lies_between_those_that_were():
     assert at(0.6 - 1e-9) == pytest.approx(12)
     assert at(0.5 + 1e-9) == pytest.approx((26 + 12) / 2)  # 2 is halfway from 1 to 4 in bits
     assert at(0.45) == pytest.approx(0.75 * 32 + 0.25 * 12)  # 4 was not tried at 0.6
-
-
-def test_what_fits_already_is_not_pruned():
-    index = Index()
-    assert reduction_within_bytes(index, 32_000_000) == 0 and index.tries == [0]
 
 
 def test_a_size_out_of_reach_names_the_smallest():

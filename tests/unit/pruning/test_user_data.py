@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_problem import make_matrix
 
-from tdv_lucene import PruneConfig, TdvError, unlearned_values
+from tdv_lucene import PruneConfig, unlearned_values
 from tdv_lucene.index.record import FieldRecord, as_user_data, carried_over, read_records
 from tdv_lucene.pruning.planning import plan_field
 from tdv_lucene.pruning.targets import SearchTarget
@@ -40,17 +40,6 @@ def test_fields_come_back_with_their_own_entries(fields: list[str]) -> None:
         assert record.is_pruned and record.plan_sha256 == f"sum of {record.field}"
         assert record.content["search.k1"] == "0.9" and record.baked is None
         assert data[f"{record.prefix}source_commit"] == "now"
-
-
-def test_fields_of_an_earlier_rewrite_are_left_out() -> None:
-    earlier = as_user_data([_described("contents", "then"), _described("title", "then")])
-    now = as_user_data([_described("contents")])
-    assert [record.field for record in read_records("index", {**earlier, **now})] == ["contents"]
-
-
-def test_an_index_that_says_nothing_is_named() -> None:
-    with pytest.raises(TdvError, match="folder "):
-        read_records("folder", {"made by": "another"})
 
 
 def test_a_field_that_was_searched_is_carried_over_unless_it_is_pruned_again() -> None:

@@ -14,7 +14,13 @@ from tdv_lucene.evaluation.measures import MEASURES, Evaluation
 from tdv_lucene.report.page import _encoded, for_script
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
 from tdv_lucene.report.tables import extreme_queries, size_tables
-from tdv_lucene.report.wording import counted, shortened, visible, whole_characters
+from tdv_lucene.report.wording import (
+    counted,
+    one_line,
+    shortened,
+    visible,
+    whole_characters,
+)
 from tdv_lucene.timing.latency import QueryTerms
 
 
@@ -47,9 +53,9 @@ def test_extreme_queries_are_only_those_that_changed():
     doc_freq = {"full": {"a": 3, "b": 4, "c": 9}, "pruned": {"a": 0, "b": 1, "c": 9}}
     words = {q: QueryTerms(("b", "a", "c"), doc_freq) for q in texts}
     lost, gained = extreme_queries(texts, both, "MAP", words, most=3)
-    assert [row[0] for row in lost.rows] == ["q1: text", "q3: text"]
+    assert [row[:2] for row in lost.rows] == [("q1", "text"), ("q3", "text")]
     assert lost.bars == pytest.approx((-0.4, -0.1))
-    assert gained.rows == [("q2: text", "a all, b 75%", "0.500", "0.900", "+0.400")]
+    assert gained.rows == [("q2", "text", "a all, b 75%", "0.500", "0.900", "+0.400")]
 
 
 TABLE = Table(
@@ -184,3 +190,10 @@ def test_sizes_of_more_than_three_indexes_stand_below_each_other() -> None:
     assert [row[0] for row in size.rows] == list("abcd")
     assert size.rows[1][size.columns.index("postings") :][:2] == ("4", "-50.0 %")
     assert kinds[0].rows[0] == ("postings", "4", "3", "2", "1")
+
+
+def test_text_to_read_is_one_line_without_marks() -> None:
+    assert (
+        one_line("\u0633\u0648\n\n \u200f(26\u202e)\ta\ufeffb\x1b[1m ") == "\u0633\u0648 (26) ab[1m"
+    )
+    assert one_line("क्\u200dष 👨\u200d👩") == "क्\u200dष 👨\u200d👩", "joiners make characters"

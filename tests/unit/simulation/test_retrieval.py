@@ -46,14 +46,6 @@ def dense_of(problem: Problem) -> np.ndarray:
     return dense
 
 
-def test_lengths_are_lucenes_bytes():
-    # From the description of SmallFloat: exact to 40, then four significant bits of what is
-    # above 24, rounded down. 2013265944 is the largest length a byte stands for.
-    lengths = np.array([0, 1, 23, 24, 39, 40, 41, 42, 56, 59, 60, 100, 1000, 2**31 - 1])
-    expected = [0, 1, 23, 24, 39, 40, 40, 42, 56, 56, 60, 96, 984, 2013265944]
-    assert lucene_length(lengths).tolist() == expected
-
-
 def test_scores_sum_the_impacts_of_the_query_terms(problem):
     plain = problem.plain
     impacts = problem.impacts(plain)
@@ -63,12 +55,6 @@ def test_scores_sum_the_impacts_of_the_query_terms(problem):
         statistics = plain.statistics.at(terms[:, None])
         by_hand = Bm25().term_scores(dense[terms], plain.doc_len[None], statistics)
         np.testing.assert_allclose(scores, (tf[:, None] * by_hand).sum(0), rtol=1e-5, atol=1e-6)
-
-
-def test_ties_go_to_the_earlier_document():
-    scores = np.array([1, 3, 2, 3, 1, 1, 0], np.float32)
-    assert top_documents(scores, 10).tolist() == [1, 3, 2, 0, 4, 5]
-    assert top_documents(scores, 4).tolist() == [1, 3, 2, 0]
 
 
 def test_measures_are_those_of_trec_eval(problem):
@@ -174,14 +160,6 @@ def test_integer_collection_equals_a_recount(problem):
     np.testing.assert_array_equal(found.statistics.doc_freq, np.maximum((stored > 0).sum(1), 1))
     assert found.statistics.doc_count == (stored.sum(0) > 0).sum()
     assert found.statistics.total_tokens == stored.sum()
-
-
-def test_real_valued_collection_is_the_same_by_both_ways(problem):
-    values = np.random.default_rng(3).uniform(0.1, 1.5, problem.matrix.shape[0]).astype(np.float32)
-    slow, fast = apply_values(problem.matrix, values), problem.rows.weighted(values)
-    np.testing.assert_allclose(slow.doc_len, fast.doc_len, rtol=1e-5)
-    for left, right in zip(slow.statistics, fast.statistics):
-        np.testing.assert_allclose(left, right, rtol=1e-6)
 
 
 def test_candidates_hold_the_relevant_first_and_their_frequencies(problem):

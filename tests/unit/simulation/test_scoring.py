@@ -62,13 +62,6 @@ def test_gradients_are_finite(scores, where, gains):
     assert np.isfinite(gradient).all()
 
 
-def test_a_list_without_gain_pulls_nothing():
-    gradient = jax.grad(lambda x: listwise(x, jnp.zeros((1, 2)), jnp.ones((1, 2), bool), 1.0))(
-        jnp.array([[1.0, 2.0]])
-    )
-    assert not gradient.any()
-
-
 @pytest.mark.parametrize("gap", [0.1, 10.0])
 def test_temperature_follows_the_scale_of_the_scores(gap):
     rng = np.random.default_rng(0)

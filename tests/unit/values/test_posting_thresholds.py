@@ -8,14 +8,12 @@ from small_problem import make_collection, make_matrix
 
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking import Statistics
 from tdv_lucene.ranking.functions import Bm25
-from tdv_lucene.ranking.postings import LengthNorm, PostingCut, stays
+from tdv_lucene.ranking.postings import PostingCut, stays
 from tdv_lucene.simulation.collection import apply_values, correct_idf, keep_postings
 from tdv_lucene.simulation.problem import Problem, PrunedByFold, TermScores
 from tdv_lucene.values.posting_rule import (
     OperatingPoint,
-    PostingRule,
     drop_terms,
     make_posting_rule,
     postings_before,
@@ -40,15 +38,6 @@ def make_rule(matrix, whole_terms: float):
 def first_terms(weights, priority, doc_freq, share: float) -> np.ndarray:
     """The terms of weight 0, and those of the smallest priority with that share of all postings."""
     return postings_before(weights, priority, doc_freq) <= int(share * doc_freq.sum())
-
-
-def test_the_room_is_that_of_bm25():
-    length_norm = LengthNorm.of(1.2, 0.75, 50.0).at(np.array([10, 80]))
-    statistics = Statistics(np.array(3.0), np.array(9.0), 20.0, 20.0 * 50)
-    tf, lengths = np.array([3.0, 3.0]), np.array([10.0, 80.0])
-    score = Bm25(1.2, 0.75).term_scores(tf, lengths, statistics)
-    idf = np.log(1 + 17.5 / 3.5)
-    np.testing.assert_allclose(score, idf * tf / (tf + length_norm))
 
 
 def test_a_posting_at_the_threshold_stays():
@@ -96,15 +85,6 @@ def test_more_is_removed_from_what_less_removes(matrix):
         before, before_least = tdv, cut.least
 
 
-def test_terms_of_weight_zero_count_as_whole_terms(matrix):
-    weights = np.ones(len(matrix.vocabulary), np.float32)
-    weights[:60] = 0
-    rule, priority = make_rule(matrix, 0.5)
-    tdv, _ = rule.drop(weights, priority, matrix.doc_freq, 0.6)
-    whole = first_terms(weights, priority, matrix.doc_freq, 0.3)
-    assert whole[:60].all() and whole[60:].any() and (tdv[whole] == 0).all()
-
-
 def test_equal_priorities_remove_no_more_than_was_asked_for():
     matrix = make_collection()[0]
     ones = np.ones(len(matrix.vocabulary), np.float32)
@@ -134,11 +114,6 @@ def test_a_larger_idf_is_made_up_for(matrix):
     np.testing.assert_allclose(scored[1], scored[0], rtol=1e-5)
 
 
-def test_the_language_model_has_nothing_to_correct_idf(matrix):
-    rule, priority = make_rule(matrix, 0.0)
-    assert correct_idf(rule, matrix, (0.5,), "qld", 0.9).factors is None
-
-
 @pytest.mark.parametrize("scale", [None, 2])
 def test_weights_apply_to_what_is_left(matrix, scale):
     """What is left, weighted, is the same as weighting and pruning at once, empty terms too."""
@@ -156,16 +131,6 @@ def test_weights_apply_to_what_is_left(matrix, scale):
     np.testing.assert_allclose(found.doc_len, at_once.doc_len)
     for one, other in zip(found.statistics, at_once.statistics):
         np.testing.assert_allclose(one, other)
-
-
-def test_a_rule_survives_its_description(matrix):
-    rule, priority = make_rule(matrix, 0.3)
-    rule = correct_idf(rule, matrix, (0.0, 0.5), "tfidf", 0.9)
-    again = PostingRule.read(rule.priority, rule.factors, rule.describe())
-    for name in ("length_norm", "whole_terms", "factors_at"):
-        assert getattr(again, name) == getattr(rule, name)
-    for old, new in zip(rule.thresholds, again.thresholds):
-        np.testing.assert_array_equal(old, new)
 
 
 @pytest.mark.parametrize("scale", [None, 3.0])
@@ -199,7 +164,6 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
 
 DOC_FREQ = np.array([50, 30, 15, 5])
 PRIORITY = np.array([0.1, 0.2, 0.3, 0.4], np.float32)
-ONES = np.ones(4, np.float32)
 
 
 @pytest.mark.parametrize(

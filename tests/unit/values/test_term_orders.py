@@ -15,7 +15,7 @@ from tdv_lucene.matrix.term_statistics import residual_idf, share_between_terms,
 from tdv_lucene.pruning.sizes import LARGEST_REDUCTION
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.functions import bm25_idf
-from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm
+from tdv_lucene.ranking.postings import FirstPositionBoost
 from tdv_lucene.simulation.collection import keep_postings, rule_of_order
 from tdv_lucene.values.posting_rule import order_terms
 
@@ -36,17 +36,6 @@ def test_the_order(collection):
     np.testing.assert_allclose(order_terms(matrix), expected, rtol=1e-5)
     per_byte = expected / (1 + 8 / matrix.doc_freq) ** 0.5
     np.testing.assert_allclose(order_terms(matrix, per_byte=0.5), per_byte, rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("model", "k1", "b"), [("bm25", 4.0, 0.2), ("qld", 4.0, 0.2), ("tfidf", 0.9, 0.4)]
-)
-def test_lengths_count_for_little_whatever_the_search_takes(collection, model, k1, b):
-    matrix = collection[0]
-    average = float(matrix.stored_lengths().sum() / matrix.doc_count)
-    parameters = Parameters(k1=1.7, b=0.9)
-    rule = rule_of_order(matrix, model, parameters, (0.5,))
-    assert rule.length_norm == LengthNorm.of(k1, b, average)
 
 
 @pytest.mark.parametrize(("model", "times"), [("bm25", 2), ("qld", 1)])
@@ -83,13 +72,6 @@ def test_the_rule_drops_by_order_times_saturation(collection):
     assert worth[~stays].max() <= worth[stays].min() * 1.002  # thresholds lie a thousandth apart
 
 
-@pytest.mark.slow
-def test_learning_and_the_prior_drop_in_the_same_order(collection):
-    found = learn_term_values(*collection, recipe=replace(SHORT, reductions=(0.0,)))
-    for values in (found, prior_values(collection[0])):
-        np.testing.assert_array_equal(values.priority, order_terms(collection[0]))
-
-
 def test_the_larger_idf_is_corrected_as_far_as_pruning_goes(collection):
     """At 91 % TDVs had the factors of 80 %, of learned TDVs and of the prior's alone."""
     recipe = Recipe(values=False, folds=2, reductions=(0.0,))
@@ -120,13 +102,6 @@ def test_queries_choose_how_much_a_terms_bytes_count(collection, monkeypatch):
     np.testing.assert_array_equal(found[1].priority, order_terms(collection[0], per_byte=1.0))
     (fine, dropped), (same, coarse) = ([p["scale"] for p in values.points] for values in found)
     assert fine == same and coarse == 1 < dropped
-
-
-def test_ways_are_compared_at_as_many_bytes():
-    """On lines between what was measured; beyond it, as at its end."""
-    worth = np.array([0.9, 0.1]), np.array([0.3, 0.1])
-    between = scale._at_shares([(0.7, worth[0]), (0.4, worth[1])])
-    np.testing.assert_allclose(between, [(0.9 + 0.9 + 0.6 + 0.3) / 4, 0.1])
 
 
 def weights_matrix(between: float, seed: int = 3):
