@@ -28,7 +28,7 @@ from tdv_lucene.jvm.analysis import (
 )
 from tdv_lucene.jvm.index import add_user_data
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.prior.prior import prior_values_of_index
+from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm

@@ -17,8 +17,8 @@ from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.index.queries import heaviest_terms, shortened_topics
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import open_searcher, search_index

@@ -15,8 +15,8 @@ from lucene_indexes import Doc, Layout, write_index
 from tdv_lucene import TdvError, TermValues, embed_terms, learn_from_index, prune_index, tune_index
 from tdv_lucene.cli import learn as learn_command
 from tdv_lucene.learning.config import Recipe
+from tdv_lucene.learning.selection import BEST, recommend
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.values.losses import BEST, recommend
 
 pytestmark = pytest.mark.jvm
 

@@ -31,7 +31,6 @@ from tdv_lucene.index.index import Index
 from tdv_lucene.jvm.rewriter import HeldIndex
 from tdv_lucene.jvm.searcher import OpenSearch, make_similarity, open_searched
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER
 from tdv_lucene.pruning import update
 from tdv_lucene.pruning.prune import prune_index
@@ -39,6 +38,7 @@ from tdv_lucene.pruning.update import update_index, watch_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 
