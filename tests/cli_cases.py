@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,12 +37,11 @@ COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 WEIGHTS = {
     "search": 18, "prune": 18, "extract": 12, "embed": 10, "peers": 10, "verify": 8, "explain": 8,
     "inspect": 6, "compare": 3, "learn": 4, "index": 2, "paper reproduce": 1, "demo": 1,
-    "paper ranker": 1, "paper rerank": 2,
 }  # fmt: skip
 """How often a command is tried; others, 4."""
 
 RESULTS = ("matrix", "run")
-LONG = {"paper reproduce", "demo", "paper ranker"}
+LONG = {"paper reproduce", "demo"}
 """Take minutes where all is well, so one thing is wrong at least."""
 
 ENDLESS = {"update"}
@@ -55,7 +52,6 @@ FILES = {
     "qrels": "qrels.txt", "tune_topics": "topics.tsv", "tune_qrels": "qrels.txt",
     "matrix": "matrix", "plot": None, "output": None,
     "queries": "log.tsv", "train_topics": "topics.tsv", "train_qrels": "qrels.txt",
-    "ranker": "ranker", "run": "run",
 }  # fmt: skip
 """What options are files: those of ``make_home``; None for what is written."""
 
@@ -146,8 +142,6 @@ def make_home(home: Path) -> None:
     for name, document in (("features", features), ("bytes", bytes_that_are_no_text)):
         write_documents(home / name, [document(number) for number in range(12)])
     extract_matrix(home / "index", home / "matrix", tokens=True)
-    made = Path(__file__).with_name("neural_rankers.py")  # a process of its own: JAX dislikes forks
-    subprocess.run([sys.executable, made, home / "matrix", home / "ranker"], check=True)
     embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
     make_peer_values(home / "index", home / "values", "ridf")
     make_peer_values(home / "index", home / "postings", "carmel-delta")

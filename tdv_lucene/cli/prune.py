@@ -69,10 +69,13 @@ def prune(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         click.echo(UNKNOWN)
     if report["fidelity"]:
         click.echo(_fidelity(report["model"], report["fidelity"]))
+    if arguments.get("tiers"):
+        click.echo(SEARCH_TIERS)
     click.echo(how_to_search(report))
     if report["other_fields"]:
+        click.echo()
         options.say(
-            f"\nSearches of {report['field']} together with {', '.join(report['other_fields'])} "
+            f"Searches of {report['field']} together with {', '.join(report['other_fields'])} "
             "(Pyserini's fields) need the weights of the fields to be chosen again."
         )
 
@@ -320,6 +323,13 @@ UNKNOWN = (
     "To find out, pass a query log (--queries), or run 'learn' with judged queries."
 )
 """What is known of an index that was pruned without queries."""
+
+
+SEARCH_TIERS = (
+    "\n'tdv-lucene search' and tdv_lucene.open_searcher use both tiers. Other programs search the "
+    "whole field."
+)
+"""How an index in two tiers is searched."""
 
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:

@@ -8,35 +8,14 @@ from dataclasses import dataclass
 
 from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS
-from ..options import Config, Effect, OfField, Overwrite, Seed, TopicField, option
-from .neural import RANKERS
+from ..options import Effect, OfField, Overwrite, Seed, option
 from .published import MODELS, RECIPES
 
-_TRAINING = "Training and test"
+_NEURAL, _TRAINING = "Neural re-rankers", "Training and test"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RerankDepth(Config):
-    """Number of documents to re-rank."""
-
-    rerank_depth: int = option(
-        1000, "Re-rank this many documents per query. The others follow in their order.",
-        least=1, most=MOST_HITS, group="Neural re-rankers",
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class TokensMatrix(Config):
-    """The matrix with tokens."""
-
-    matrix: str | os.PathLike[str] | None = option(
-        None, "Use a matrix from 'extract --tokens'.  [default: extract a temporary one]",
-        metavar="FOLDER",
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
+class ReproduceConfig(Seed, Analysed, OfField, Overwrite):
     """Options of :func:`.reproduce.reproduce_paper`."""
 
     recipe: str = option(
@@ -64,8 +43,12 @@ class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     neural: str | Sequence[str] = option(
         (),
         "Also train these re-rankers and measure them on BM25's run: drmm,duet,conv-knrm, or all.",
-        metavar="NAMES",
-    )
+        metavar="NAMES", group=_NEURAL,
+    )  # fmt: skip
+    rerank_depth: int = option(
+        1000, "Re-rank this many documents per query. The others follow in their order.",
+        least=1, most=MOST_HITS, group=_NEURAL,
+    )  # fmt: skip
     train_topics: str | os.PathLike[str] | None = option(
         None, "Learn from these topics and measure on --topics, without cross-validation.",
         metavar="TOPICS", group=_TRAINING,
@@ -88,21 +71,3 @@ class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
         Effect(("folds",), "train_topics", "all learn from those", only=(None,)),
         Effect(("reduction",), "recipe", "these drop what has a TDV of 0", only=("default", "all")),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankerConfig(TokensMatrix, TopicField, Seed, Analysed, OfField, Overwrite):
-    """Options of :func:`.neural.rerank.train_ranker`."""
-
-    name: str = option("drmm", "Choose the neural re-ranker.", choices=tuple(RANKERS))
-    vectors: str | os.PathLike[str] | None = option(
-        None, "Use word vectors from 'embed', or from a file.  [default: LSA]",
-        metavar="PATH",
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class RerankConfig(RerankDepth, TokensMatrix, TopicField, Analysed, Overwrite):
-    """Options of :func:`.neural.rerank.rerank_run`."""
-
-    tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-NAME]")

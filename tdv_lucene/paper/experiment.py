@@ -57,10 +57,7 @@ class Queries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """Inputs that all models and folds share; ``tokens`` are those of all queries.
-
-    The first of the ``vectors`` serve all, the tuned recipe chooses one.
-    """
+    """Inputs that all models and folds share; ``tokens`` are those of all queries."""
 
     index: Index
     config: ReproduceConfig
@@ -68,7 +65,7 @@ class Experiment:
     analysis: Analysis
     tokens: Mapping[str, Sequence[str]]
     matrix: TermDocumentMatrix
-    vectors: Sequence[TermVectors]
+    vectors: TermVectors
     recipes: Mapping[str, Any]  # by kind of row
     folder: Path
     progress: Progress

@@ -25,15 +25,13 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..ranking import Array, SearchParameters, ranking_function
+from ..ranking import Array, SearchParameters
 from ..simulation.scoring import (
     Batch,
     Features,
     Linear,
     doc_lengths,
-    score_batch,
     term_values,
-    weighted_statistics,
 )
 
 LEVEL = 1.0
@@ -114,27 +112,19 @@ class Numbers(NamedTuple):
         return cls(given.k1, given.b, given.mu)
 
 
-def similarity_of(model: str, given: Any, statistics: str) -> Any:
-    """Return the formula to train by, with the parameters ``given`` as attributes.
-
-    It is the paper's with the l1 of a ``"batch"`` or of the collection (``"l1"``), or Lucene's
-    (``"df"``).
-    """
-    if statistics == "df":
-        return ranking_function(model).similarity(given)
-    absent = 1.0 if statistics == "batch" else _TINY
+def similarity_of(model: str, given: Any, literal: bool) -> PaperSimilarity:
+    """Return the formula to train by, with the parameters ``given`` as attributes."""
     made: dict[str, PaperSimilarity] = {
         "tfidf": PaperTfIdf(),
-        "qld": PaperDirichlet(given.mu, absent),
+        "qld": PaperDirichlet(given.mu, absent=1.0 if literal else _TINY),
         "bm25": PaperBm25(given.k1, given.b),
     }
     return made[model]
 
 
 class Collection(NamedTuple):
-    """What the statistics of all documents are computed from: float32[V] twice, float32[]."""
+    """What the statistics of all documents are computed from: float32[V], float32[]."""
 
-    doc_freq: Array
     total_term_freq: Array
     doc_count: Array
 
@@ -154,16 +144,14 @@ def _of_l1(l1: Array, avg_doc_len: Array) -> L1Statistics:
 
 
 def scores(
-    similarity: Any, values: Array, batch: Batch, collection: Collection | None
+    similarity: PaperSimilarity, values: Array, batch: Batch, collection: Collection | None
 ) -> jax.Array:
     """Return float32[B, C]; without a ``collection``, by the statistics of half batches."""
     if collection is None:
         found = half_statistics(values, batch)
-    elif isinstance(similarity, PaperSimilarity):
+    else:
         l1 = (collection.total_term_freq * values)[:, None]
         found = _of_l1(l1, l1.sum(keepdims=True) / collection.doc_count)
-    else:
-        return score_batch(similarity, values, batch, weighted_statistics(values, *collection))
     of_terms = found.l1[batch.query_terms].transpose(0, 2, 1)
     of_query = L1Statistics(of_terms, *(each[:, :, None] for each in found[1:]))
     tf = batch.tf * values[batch.query_terms][:, None, :]
@@ -195,7 +183,7 @@ class Weights(NamedTuple):
 def objective(
     linear: Linear,
     features: Features,
-    similarity: Any,
+    similarity: PaperSimilarity,
     batch: Batch,
     collection: Collection | None,
     weights: Weights,
@@ -238,25 +226,26 @@ def adam_of_one_scale(
 
 
 def as_linear(parameters: Any, features: Features) -> Linear:
-    """Return the network of ``parameters``: of literal training it is one, of tuned float[K] w."""
+    """Return the network of ``parameters``: it is one in literal training, w in tuned."""
     if isinstance(parameters, Linear):
         return parameters
-    return Linear(jnp.zeros(features.width[0]), parameters, jnp.asarray(LEVEL))
+    of_statistics, of_vector = jnp.split(parameters, [features.width[0]])
+    return Linear(of_statistics, of_vector, jnp.asarray(LEVEL))
 
 
 @lru_cache(maxsize=8)
-def compiled(model: str, statistics: str, learning_rate: float) -> tuple[Any, Any, Any]:
+def compiled(model: str, learning_rate: float, literal: bool) -> tuple[Any, Any, Any]:
     """Return (init, step, differences), compiled once for all that train by one function.
 
     ``init(parameters)`` is the optimizer's state; ``step(parameters, state, features, numbers,
     batch, collection, weights)`` are the next two; ``differences(parameters, features, numbers,
     batch, collection)`` float32[B] is by how much the relevant documents' scores exceed the
-    others'. Training by the statistics of a ``"batch"`` is literal.
+    others'. ``literal`` training passes no collection.
     """
-    optimizer = (optax.adam if statistics == "batch" else adam_of_one_scale)(learning_rate)
+    optimizer = (optax.adam if literal else adam_of_one_scale)(learning_rate)
 
     def loss(parameters: Any, features: Features, numbers: Numbers, *rest: Any) -> jax.Array:
-        similarity = similarity_of(model, numbers, statistics)
+        similarity = similarity_of(model, numbers, literal)
         return objective(as_linear(parameters, features), features, similarity, *rest)
 
     @jax.jit
@@ -268,7 +257,7 @@ def compiled(model: str, statistics: str, learning_rate: float) -> tuple[Any, An
     def differences(
         parameters: Any, features: Features, numbers: Numbers, batch: Batch, collection: Any
     ) -> jax.Array:
-        similarity = similarity_of(model, numbers, statistics)
+        similarity = similarity_of(model, numbers, literal)
         values = term_values(as_linear(parameters, features), features)
         found = scores(similarity, values, batch, collection)
         return found[:, 0] - found[:, 1]

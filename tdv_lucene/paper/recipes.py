@@ -3,13 +3,12 @@
 *Literal* has the constants of the paper's implementation. *Tuned* chooses what the text leaves open
 by inner folds of the training queries, by the paper's own claim: postings are dropped, and nDCG@5
 and R@1000 are not lower than those of the baseline it states, the full index with the standard
-parameters. Each of a grid of settings is trained on all inner folds but one, on its way to many
-zeros, and measured on that one at every stop. The most zeros that keep the measures are taken.
+parameters. A training on all inner folds but one is stopped at more and more zeros, and each stop
+is measured on that one. The most zeros that keep the measures are taken.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
@@ -20,10 +19,11 @@ import numpy as np
 
 from ..errors import TdvError
 from ..interruption import check, deferred
+from ..learning.selection import first_of_the_best
 from ..learning.train import padded_terms
 from ..learning.tune import choose_parameters, tuning_queries
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..matrix.term_statistics import residual_idf
+from ..matrix.term_statistics import STATISTICS, residual_idf, standard_statistic
 from ..matrix.term_vectors import TermVectors
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -49,6 +49,8 @@ _CALIBRATED_ON = 1024
 """Triples that the temperature is chosen on."""
 _LOOKED_AT_EVERY = 2
 """Steps; the zeros grow by one or two percent of the postings in so many."""
+_SAME_ZEROS = 0.02
+"""Shares of the postings that differ by less are about the same."""
 
 Judged = tuple[Mapping[str, Sequence[str]], Mapping[str, Mapping[str, int]]]
 """Analysed topics and qrels."""
@@ -78,18 +80,18 @@ class TunedRecipe:
     """
 
     name = "tuned"
-    statistics: tuple[str, ...] = ("df", "l1")  # formulas to train by: Lucene's, the paper's
-    sparsities: tuple[float, ...] = (0.5, 0.8)  # lambda, each within [0, 1]
-    powers: tuple[float, ...] = (1.0, 0.0)  # of TDVs above 0: as learned, or all 1
-    targets: tuple[float, ...] = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+    sparsities: tuple[float, ...] = (0.5, 0.8)  # lambda
+    powers: tuple[float, ...] = (0.0, 1.0)  # of TDVs above 0: all 1, or as learned
+    targets: tuple[float, ...] = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+    share_of_statistics: float = 0.25  # length of a term's statistics, where its vector's is 1
     inner_folds: int = 3
     measured: int = 400  # training queries to measure by, at most
     kept_recall: float = 0.995  # share of the baseline's R@1000 that must be left
     candidates: int = 1000  # of the baseline's first documents, to draw negatives from
     anywhere: float = 0.5  # share of negatives from all documents
-    pairs_per_step: int = 128
+    pairs_per_step: int = 64
     max_steps: int = 200
-    learning_rate: float = 1e-2
+    learning_rate: float = 2e-2
 
     def __post_init__(self) -> None:
         _check_sparsities(self.sparsities)
@@ -102,14 +104,12 @@ class TunedRecipe:
 def _check_sparsities(sparsities: Sequence[float]) -> None:
     wrong = [each for each in sparsities if not 0 <= each <= 1]
     if wrong:
-        raise TdvError(f"a sparsity (lambda) must lie within [0, 1], got {wrong[0]}")
+        raise TdvError(f"sparsity (lambda) must lie within [0, 1], got {wrong[0]}")
 
 
 class Setting(NamedTuple):
-    """What inner folds choose; ``vectors`` is the place among the word vectors given."""
+    """What inner folds choose, see :class:`TunedRecipe`."""
 
-    vectors: int
-    statistics: str
     sparsity: float
     power: float
     target: float
@@ -148,10 +148,10 @@ def learn_by_paper(
     problem = _problem(matrix, judged, model, vectors)
     rng = np.random.default_rng(seed)
     with deferred():  # JAX's callbacks tolerate no exception
-        features = features_of(matrix, vectors.terms, vectors.vectors)
+        features = literal_features(matrix, vectors)
         triples = Triples(problem)
         numbers = Numbers.of(problem.parameters)
-        init, step, _ = compiled(model, "batch", recipe.learning_rate)
+        init, step, _ = compiled(model, recipe.learning_rate, literal=True)
         linear = glorot_start(jax.random.key(int(rng.integers(2**31))), features)
         state, weights = init(linear), Weights(recipe.sparsity)
         best = 0, _measure(problem, _tdv(linear, features))[:, 0].mean(), linear
@@ -176,31 +176,28 @@ def learn_tuned(
     judged: Judged,
     model: str,
     recipe: TunedRecipe,
-    vectors: Sequence[TermVectors],
+    vectors: TermVectors,
     seed: int = 0,
     progress: Progress = silent,
 ) -> TermValues:
-    """Learn TDVs by the paper's method, everything it leaves open chosen by inner folds.
+    """Learn TDVs by the paper's method, with what it leaves open chosen by inner folds.
 
-    First k1 and b, or mu, are chosen for the full index, then the setting (see :func:`choose`),
-    one of the word ``vectors`` with it; then the network is trained on all queries. A term without
-    a vector has a TDV of 1. Where no zeros keep the measures, all TDVs are 1.
+    First k1 and b, or mu, are chosen for the full index, then the setting (see :func:`choose`);
+    then the network is trained on all queries. Where no zeros keep the measures, all TDVs are 1.
     """
-    problem = _problem(matrix, judged, model, vectors[0])
+    problem = _problem(matrix, judged, model, vectors)
     rng = np.random.default_rng(seed)
     with deferred():  # JAX's callbacks tolerate no exception
         folds = problem.folds(recipe.inner_folds, rng)
         tuned = choose_parameters(problem, folds, tuning_queries(problem, seed), progress)
         triples = Triples(problem, recipe.candidates, recipe.anywhere)
-        features = [features_of(matrix, each.terms, whitened(each.vectors)) for each in vectors]
+        features = tuned_features(matrix, vectors, recipe.share_of_statistics)
         setting, tried = choose(tuned, features, triples, folds, recipe, seed, progress)
-        if setting is None:
-            ones = np.ones(matrix.shape[0], np.float32)
-            return zeros_dropped(tuned.of_all, ones, recipe, seed, tried=tried)
-        final = replace(tuned.of_all, vectors=vectors[setting.vectors])
-        values = train_final(final, features[setting.vectors], triples, setting, recipe, seed)
-        chosen = setting._asdict()
-        return zeros_dropped(final, values, recipe, seed, chosen=chosen, tried=tried)
+        values, chosen = np.ones(matrix.shape[0], np.float32), {}
+        if setting is not None:
+            values = train_final(tuned.of_all, features, triples, setting, recipe, seed)
+            chosen = {"chosen": setting._asdict()}
+        return zeros_dropped(tuned.of_all, values, recipe, seed, **chosen, tried=tried)
 
 
 def zeros_dropped(
@@ -294,10 +291,23 @@ def relevant_pairs(queries: Queries) -> np.ndarray:
     return np.stack([numbers, queries.judged_docs], axis=1)[queries.grades > 0]
 
 
-def features_of(matrix: TermDocumentMatrix, terms: np.ndarray, vectors: np.ndarray) -> Features:
-    """Return float32[R, K] ``vectors`` of the ``terms`` int32[R] that have one, as features."""
+def literal_features(matrix: TermDocumentMatrix, vectors: TermVectors) -> Features:
+    """Return the word vectors as they are."""
     none = jnp.zeros((matrix.shape[0], 0))
-    return Features(none, jnp.asarray(terms), jnp.asarray(vectors))
+    return Features(none, jnp.asarray(vectors.terms), jnp.asarray(vectors.vectors))
+
+
+def tuned_features(matrix: TermDocumentMatrix, vectors: TermVectors, share: float) -> Features:
+    """Return the word vectors whitened, and the statistics of all terms, ``share`` times as long.
+
+    A term without a word vector, most often a rare one, is known by its statistics.
+    """
+    known = np.column_stack([standard_statistic(matrix, name) for name in STATISTICS])
+    known *= share / np.sqrt(len(STATISTICS))
+    return Features(
+        jnp.asarray(known, jnp.float32), jnp.asarray(vectors.terms),
+        jnp.asarray(whitened(vectors.vectors)),
+    )  # fmt: skip
 
 
 def glorot_start(key: jax.Array, features: Features) -> Linear:
@@ -314,25 +324,21 @@ def train_to_zeros(
     triples: Triples,
     queries: np.ndarray,
     recipe: TunedRecipe,
-    *,
-    statistics: str,
     sparsity: float,
-    targets: Sequence[float],
     rng: np.random.Generator,
 ) -> Iterator[Stop]:
-    """Yield the TDVs at each of the ``targets``, ascending shares of postings, as it is passed.
+    """Yield the TDVs at each of the recipe's targets, shares of the postings, as it is passed.
 
     Fewer are yielded if ``recipe.max_steps`` end before. ``queries`` int64[n] are learned from.
     """
     matrix, pairs = problem.matrix, triples.of(queries)
     collection = Collection(
-        jnp.asarray(np.maximum(matrix.doc_freq, 1), jnp.float32),
         jnp.asarray(matrix.total_term_freq, jnp.float32),
         jnp.asarray(matrix.doc_count, jnp.float32),
     )
     numbers = Numbers.of(problem.parameters)
-    init, step, differences = compiled(problem.model, statistics, recipe.learning_rate)
-    w = jnp.zeros(features.width[1])
+    init, step, differences = compiled(problem.model, recipe.learning_rate, literal=False)
+    w = jnp.zeros(sum(features.width))
     if not len(pairs):
         return
 
@@ -341,7 +347,7 @@ def train_to_zeros(
 
     calibrated = np.asarray(differences(w, features, numbers, draw(_CALIBRATED_ON), collection))
     weights = Weights(sparsity, best_temperature(calibrated))
-    state, left = init(w), list(targets)
+    state, left = init(w), list(recipe.targets)
     postings = np.asarray(matrix.doc_freq, np.float64) / matrix.collection_postings
     for steps in range(recipe.max_steps + 1):
         check()
@@ -358,7 +364,7 @@ def train_to_zeros(
 
 def choose(
     tuned: FoldProblems,
-    features: Sequence[Features],
+    features: Features,
     triples: Triples,
     folds: Sequence[np.ndarray],
     recipe: TunedRecipe,
@@ -373,21 +379,18 @@ def choose(
     """
     looked_at = _spread(folds, recipe.measured)
     plain = tuned.of_all.full
-    standard = plain.with_parameters(SearchParameters())
     ones = np.ones(plain.matrix.shape[0], np.float32)
+    standard = plain.with_parameters(SearchParameters())
     baseline = _measure(standard, ones, np.concatenate(looked_at))
-    grid = list(itertools.product(range(len(features)), recipe.statistics, recipe.sparsities))
     everything = np.arange(len(plain.queries))
     tried: list[Tried] = []
-    for number, (vectors, statistics, sparsity) in enumerate(grid):
+    for number, sparsity in enumerate(recipe.sparsities):
         stops = []
         for fold, (problem, held_out) in enumerate(zip(tuned.of_folds, folds)):
-            progress("choose settings", number * len(folds) + fold, len(grid) * len(folds))
-            way = train_to_zeros(
-                problem, features[vectors], triples, np.setdiff1d(everything, held_out), recipe,
-                statistics=statistics, sparsity=sparsity, targets=recipe.targets,
-                rng=np.random.default_rng([seed, number, fold]),
-            )  # fmt: skip
+            done = number * len(folds) + fold
+            progress("choose settings", done, len(recipe.sparsities) * len(folds))
+            others, rng = np.setdiff1d(everything, held_out), np.random.default_rng([seed, done])
+            way = train_to_zeros(problem, features, triples, others, recipe, sparsity, rng)
             stops.append(list(way))
         reached = list(zip(*stops))  # by every fold
         for power in recipe.powers:
@@ -401,7 +404,7 @@ def choose(
                 for at in reached
             ]
             for at, smooth in zip(reached, smoothed(measured)):
-                setting = Setting(vectors, statistics, sparsity, power, at[0].target)
+                setting = Setting(sparsity, power, at[0].target)
                 tried.append(Tried(setting, float(np.mean([s.dropped for s in at])), smooth))
     return most_zeros(tried, baseline, recipe), [_entry(each, baseline) for each in tried]
 
@@ -418,16 +421,16 @@ def smoothed(way: Sequence[np.ndarray]) -> list[np.ndarray]:
 def most_zeros(tried: Sequence[Tried], baseline: np.ndarray, recipe: TunedRecipe) -> Setting | None:
     """Return the setting that drops the most of those that keep the measures, None if none does.
 
-    nDCG@5 is kept if its mean is not below the baseline's. Of several settings that drop equally
-    much within a hundredth, the one with the best nDCG@5.
+    nDCG@5 is kept if its mean is not below the baseline's. Of several settings with about the same
+    zeros, it is the first whose nDCG@5 the best does not significantly beat.
     """
     least = baseline.mean(axis=0) * [1, recipe.kept_recall]
     kept = [each for each in tried if (each.measured.mean(axis=0) >= least).all()]
     if not kept:
         return None
     most = max(each.dropped for each in kept)
-    equal = [each for each in kept if each.dropped >= most - 0.01]
-    return max(equal, key=lambda each: float(each.measured[:, 0].mean())).setting
+    equal = [each for each in kept if each.dropped >= most - _SAME_ZEROS]
+    return equal[first_of_the_best([each.measured[:, 0] for each in equal])].setting
 
 
 def train_final(
@@ -442,14 +445,16 @@ def train_final(
 
     A training that ends before it reaches the target returns its last zeros.
     """
-    recipe = replace(recipe, max_steps=2 * recipe.max_steps)  # more queries may need more
-    values = np.ones(problem.matrix.shape[0], np.float32)
+    targets = tuple(each for each in recipe.targets if each <= setting.target)
+    recipe = replace(recipe, targets=targets, max_steps=2 * recipe.max_steps)
+    values, everything = (
+        np.ones(problem.matrix.shape[0], np.float32),
+        np.arange(len(problem.queries)),
+    )
+    rng = np.random.default_rng([seed, len(recipe.sparsities) * recipe.inner_folds])
     for stop in train_to_zeros(
-        problem, features, triples, np.arange(len(problem.queries)), recipe,
-        statistics=setting.statistics, sparsity=setting.sparsity,
-        targets=[t for t in recipe.targets if t <= setting.target],
-        rng=np.random.default_rng([seed, len(recipe.targets)]),
-    ):  # fmt: skip
+        problem, features, triples, everything, recipe, setting.sparsity, rng
+    ):
         values = stop.values
     return to_power(values, setting.power)
 

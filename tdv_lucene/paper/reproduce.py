@@ -39,8 +39,6 @@ KIND = "reproduction"
 LITERAL, TUNED = PaperRecipe(), TunedRecipe()
 # The prior may have been made from the very queries that are measured.
 DEFAULT = Recipe(reductions=(0.45,), prior=False)
-WIDE = {"dimensions": 300, "min_doc_freq": 2}
-"""The other word vectors that the tuned recipe may choose: more, and of nearly all terms."""
 
 
 def reproduce_paper(
@@ -106,12 +104,9 @@ def reproduce_paper(
         queries = read_queries(known, opened, (topics, qrels), training, config.folds, seed)
         texts = {**queries.measured, **queries.training}
         if config.vectors is not None:
-            vectors = [load_term_vectors(config.vectors, matrix, analysis, progress)]
+            vectors = load_term_vectors(config.vectors, matrix, analysis, progress)
         else:
-            vectors = [latent_semantic_vectors(matrix, seed=seed, progress=progress)]
-            if "tuned" in RECIPES[config.recipe]:
-                wide = latent_semantic_vectors(matrix, **WIDE, seed=seed, progress=progress)
-                vectors.append(wide)
+            vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
         experiment = Experiment(
             index=opened, config=config, queries=queries, analysis=analysis,
             tokens=analyze_topics(texts, field, analysis), matrix=matrix, vectors=vectors,
@@ -169,20 +164,18 @@ def _run_model(experiment: Experiment, model: str) -> dict[str, dict[str, np.nda
 
 def _learn(experiment: Experiment, model: str, training: list[str]) -> dict[str, TermValues]:
     """Return the TDVs of each row of the recipe, by its kind."""
-    config, judged = experiment.config, experiment.judged(training)
-    matrix, first, recipes = experiment.matrix, experiment.vectors[0], experiment.recipes
+    config, matrix, recipes = experiment.config, experiment.matrix, experiment.recipes
+    judged, vectors = experiment.judged(training), experiment.vectors
     last = config.seed, experiment.progress
     made: dict[str, TermValues] = {}
     for kind in RECIPES[config.recipe]:
         if kind == "literal":
-            made[kind] = learn_by_paper(matrix, judged, model, recipes[kind], first, *last)
+            made[kind] = learn_by_paper(matrix, judged, model, recipes[kind], vectors, *last)
         elif kind == "tuned":
-            made[kind] = learn_tuned(
-                matrix, judged, model, recipes[kind], experiment.vectors, *last
-            )
+            made[kind] = learn_tuned(matrix, judged, model, recipes[kind], vectors, *last)
         elif kind == "default":
             made[kind] = learn_term_values(
-                matrix, *judged, model=model, recipe=recipes[kind], vectors=first,
+                matrix, *judged, model=model, recipe=recipes[kind], vectors=vectors,
                 seed=config.seed, progress=experiment.progress,
             )  # fmt: skip
         else:

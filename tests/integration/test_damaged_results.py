@@ -14,12 +14,10 @@ from typing import Any
 import pytest
 from lucene_indexes import write_index
 from manifest_changes import changes_of
-from neural_rankers import save_untrained
 from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError, extract_matrix, load_matrix, make_peer_values
 from tdv_lucene.matrix.embed import embed_terms, load_term_vectors
-from tdv_lucene.paper.neural.training import StoredRanker
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
@@ -32,7 +30,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     extract_matrix(home / "index", home / "matrix")
     embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
     make_peer_values(home / "index", home / "values", "carmel-delta")
-    save_untrained(extract_matrix(home / "index", home / "tokens", tokens=True), home / "ranker")
+    extract_matrix(home / "index", home / "tokens", tokens=True)
     return home
 
 
@@ -42,7 +40,7 @@ def _read_vectors(folder: Path) -> Any:
 
 KINDS: dict[str, Callable[[Path], Any]] = {
     "matrix": load_matrix, "vectors": _read_vectors, "values": TermValues.load,
-    "tokens": load_matrix, "ranker": StoredRanker.load,
+    "tokens": load_matrix,
 }  # fmt: skip
 
 

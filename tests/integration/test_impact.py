@@ -178,3 +178,12 @@ def test_a_query_log_chooses_how_much_of_an_impact_index_is_dropped(impact_index
     assert verify_pruned(impact_index, tmp_path / "P")["equal"]
     values = learn_from_index(impact_index, log, None, tmp_path / "V")
     assert values.model == "impact"
+
+
+def test_a_comparison_says_that_an_impact_index_has_nothing_to_tune(impact_index, tmp_path):
+    topics, qrels = write_judged(tmp_path, {"1": "a a c"}, {"1": "d3"})
+    with pytest.raises(TdvError, match="k1 and b"):
+        compare_indexes(
+            impact_index, impact_index, topics, qrels, tmp_path / "R", tune=(topics, qrels)
+        )
+    assert not (tmp_path / "R").exists()

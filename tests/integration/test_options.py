@@ -68,8 +68,6 @@ SLOW = [
 ]
 PASSED_ON = {
     "demo": "demo",
-    "ranker": f"paper ranker --index {{index}} --output {{output}} {_JUDGED}",
-    "rerank": "paper rerank --index {index} --ranker R --run R --topics {topics} --output {output}",
     "reproduce": "paper reproduce --collection other --index {index} --output {output} " + _JUDGED,
 }
 """These take minutes: their options are seen to reach their functions."""

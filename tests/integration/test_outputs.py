@@ -16,7 +16,6 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 from lucene_indexes import write_index
-from neural_rankers import save_untrained
 from snapshots import snapshot
 from tiny_collection import tiny_segments
 
@@ -62,9 +61,15 @@ class Writer:
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 
 INPUTS = (
-    "index", "pruned", "topics", "qrels", "matrix", "values", "vectors", "documents",
-    "ranker", "run",
-)  # fmt: skip
+    "index",
+    "pruned",
+    "topics",
+    "qrels",
+    "matrix",
+    "values",
+    "vectors",
+    "documents",
+)
 
 _JUDGED = "--topics {topics} --qrels {qrels}"
 _MADE = "--matrix {matrix} --vectors {vectors}"
@@ -89,10 +94,6 @@ WRITERS = [
            "--tune-topics {topics} --tune-qrels {qrels} --output {output}", "comparison"),
     Writer(f"paper reproduce --collection wiki165k --index {{index}} {_JUDGED} --output {{output}}",
            "reproduction"),
-    Writer(f"paper ranker --index {{index}} {_JUDGED} {_MADE} --output {{output}}",
-           "neural-ranker"),
-    Writer("paper rerank --index {index} --ranker {ranker} --topics {topics} --run {run} "
-           "--matrix {matrix} --output {output}", "run", suffix="", quick=True),
     Writer("export --index {index} --matrix {matrix} --output {output}",
            "ciff", suffix="", quick=True),
     Writer("demo --output {output}", "demonstration"),
@@ -123,12 +124,10 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for place in places.values():
         place.parent.mkdir()
     write_index(places["index"], tiny_segments())
-    matrix = extract_matrix(places["index"], places["matrix"], tokens=True)
-    save_untrained(matrix, places["ranker"])
+    extract_matrix(places["index"], places["matrix"])
     make_peer_values(places["index"], places["values"], "ridf", matrix=places["matrix"])
     prune_index(places["index"], places["values"], places["pruned"])
     places["topics"].write_text("1\tquick fox\n2\tinverted index\n3\tterm weights\n")
-    places["run"].write_text("1 Q0 d0 1 2.0 tag\n1 Q0 d1 2 1.0 tag\n")
     places["qrels"].write_text("1 0 d0 1\n2 0 d4 1\n3 0 d3 1\n")
     places["vectors"] = places["vectors"].with_suffix(".vec")
     places["vectors"].write_text("3 2\nquick 0.1 0.2\nindex 0.3 0.1\nterm 0.2 0.2\n")

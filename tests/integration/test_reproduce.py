@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,10 +27,11 @@ from tdv_lucene.paper.reproduce import reproduce_paper
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 SUBJECTS, NOISE = 12, 20
+BENCH = Path(__file__).parents[2] / "scripts" / "bench" / "paper.py"
 TINY_RECIPE = PaperRecipe(max_epochs=2)
 TINY_TUNED = TunedRecipe(
-    statistics=("df",), sparsities=(0.95,), powers=(0.0,), targets=(0.1,), inner_folds=2,
-    kept_recall=0.0, pairs_per_step=16, max_steps=200, learning_rate=0.1,
+    sparsities=(0.95,), powers=(0.0,), targets=(0.1,), inner_folds=2, kept_recall=0.0,
+    pairs_per_step=16, learning_rate=0.1,
 )  # fmt: skip
 FAST = {"folds": 2, "recipe": "paper", "latency_budget_seconds": 0.5}
 
@@ -169,6 +174,23 @@ def test_neural_rows_beside_the_published_ones(newswire, reproduced, name):
     text = (reproduced.output / "tables.md").read_text()
     assert f"| {RANKERS[name]} | " in text and f"| {RANKERS[name]}, nDCG@5 | " in text
     assert "BM25's first 20 re-ranked, so R@1000 is its own" in text
+
+
+def test_who_owns_the_disks_runs_one_command(newswire, tmp_path):
+    """With documents, topics and qrels of all collections in one folder."""
+    disks, output = tmp_path / "disks", tmp_path / "run"
+    shutil.copytree(newswire.index.parent / "disk", disks / "ap88-89")
+    for path in (newswire.topics, newswire.qrels):
+        shutil.copy(path, disks)
+    subprocess.run(
+        [sys.executable, BENCH, "--collections", disks, "--name", "ap88-89", "--model", "bm25",
+         "--recipe", "paper", "--work", tmp_path / "work", "--output", output],
+        check=True,
+    )  # fmt: skip
+    report = json.loads((output / "ap88-89.bm25.json").read_text())
+    assert report["collection"] == "AP88-89" and report["queries"] == SUBJECTS
+    assert report["folds"] == 5 and [*report["models"]] == ["bm25"]
+    assert "| ap88-89, BM25 | " in (output / "tables.md").read_text()
 
 
 def test_training_queries_of_their_own(newswire, tmp_path):

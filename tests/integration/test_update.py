@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -314,3 +315,13 @@ def test_watching_refuses_at_once_what_no_commit_mends(place: Path) -> None:
     shutil.rmtree(place / "pruned" / FOLDER)
     with pytest.raises(TdvError, match="lacks its plan"):
         watch_index(place / "pruned", on_update=lambda report: pytest.fail("it began"))
+
+
+def test_a_folder_that_cannot_be_written_is_told(place: Path, monkeypatch) -> None:
+    change(place / "source", [NEW])
+    writable = os.access
+    monkeypatch.setattr(  # as of a file system that is read-only, root included
+        os, "access", lambda path, mode: mode != os.W_OK and writable(path, mode)
+    )
+    with pytest.raises(TdvError, match="cannot update .*pruned"):
+        update_index(place / "pruned")

@@ -10,9 +10,6 @@ from importlib.util import find_spec
 
 from ...errors import TdvError
 
-KIND = "neural-ranker"
-"""The kind in the manifest of a trained one."""
-
 RANKERS = {"drmm": "DRMM", "duet": "DUET", "conv-knrm": "Conv-KNRM"}
 """Our names for the paper's neural methods, in its order."""
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 import timeit
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import TdvError
 from ...evaluation.runs import read_run
 from ...interruption import check, deferred
-from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...progress import Progress
 from ...simulation.retrieval import find_documents
 from ..experiment import ROUNDS, Experiment, measure
@@ -29,24 +27,6 @@ Ranked = list[tuple[str, float]]
 
 Rankings = dict[str, list[str]]
 """Query id -> document ids, best first."""
-
-
-def number_documents(
-    matrix: TermDocumentMatrix, rankings: Iterable[Sequence[str]], depth: int
-) -> dict[str, int]:
-    """Return document id -> number, for the first ``depth`` documents of each ranking.
-
-    Raises :class:`TdvError` when the index lacks one.
-    """
-    wanted = {name for doc_ids in rankings for name in doc_ids[:depth]}
-    numbers = find_documents(matrix.doc_ids, wanted)
-    missing = wanted - numbers.keys()
-    if missing:
-        raise TdvError(
-            f"the run has the document '{min(missing)}', and the index has not: pass the "
-            f"index that was searched"
-        )
-    return numbers
 
 
 def read_rankings(run: str) -> Rankings:
@@ -136,11 +116,12 @@ def run_ranker(experiment: Experiment, name: str) -> dict[str, np.ndarray]:
     """
     first = read_rankings(str(experiment.baseline("bm25")))
     depth = experiment.config.rerank_depth
-    documents = number_documents(experiment.matrix, first.values(), depth)
+    wanted = {name for found in first.values() for name in found[:depth]}
+    documents = find_documents(experiment.matrix.doc_ids, wanted)
     ranked: dict[str, Ranked] = {}
     milliseconds, epochs, size = [], [], 0
     for fold in experiment.queries.folds:
-        inputs = experiment.matrix, experiment.vectors[0], NeuralConfig()
+        inputs = experiment.matrix, experiment.vectors, NeuralConfig()
         training = judged_training(*inputs, *experiment.judged(fold.training))
         trained = train(name, training, experiment.config.seed, experiment.progress)
         epochs.append(trained.epoch)

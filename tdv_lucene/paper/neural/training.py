@@ -1,4 +1,4 @@
-"""Training of re-rankers, what they read of a collection, and their form on disk.
+"""Training of re-rankers, and what they read of a collection.
 
 Pairwise hinge over (query, relevant, non-relevant), Adam, until the loss of held-out queries stops
 falling.
@@ -6,34 +6,27 @@ falling.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
-from jax.flatten_util import ravel_pytree
 
-from ...errors import TdvError
 from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
 from ...matrix.term_document_matrix import TermDocumentMatrix, TokenSequences
 from ...matrix.term_vectors import TermVectors
-from ...output import Output
 from ...progress import Progress, silent
 from ...ranking import SearchParameters
 from ...ranking.functions import bm25_idf
 from ...simulation.problem import Problem
 from ...simulation.retrieval import Queries
-from ...store import NUMBER, check_content, check_files, load_array, read_manifest, save_array
 from ..method import hinge
 from ..recipes import Triples
-from . import KIND, RANKERS
+from . import RANKERS
 from .layers import Batch
 from .rankers import POOLED, RATES, NeuralConfig, Ranker, make_ranker
 
@@ -42,8 +35,6 @@ _QUERY_STEP = 8
 _DRAWS = 4
 """Non-relevant documents for each relevant one of a held-out query: these queries are few, and one
 document should not decide."""
-_MADE_BY = "tdv-lucene paper ranker --index INDEX --topics TOPICS --qrels QRELS --output FOLDER"
-_ARRAYS = ("weights", "vector_terms", "vectors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,62 +224,3 @@ def _batches(training: Training, triples: np.ndarray) -> Iterator[Batch]:
     for step in np.resize(triples, (-(-len(triples) // size), size, 3)):
         width = reader.width(int(reader.lengths(step[:, 1:]).max(initial=1)))
         yield reader.batch(training.queries[step[:, 0]], step[:, 1:], width)
-
-
-@dataclass(frozen=True, eq=False)
-class StoredRanker:
-    """A re-ranker and all it needs to score; the manifest has its name, config, field, vocabulary
-    and training."""
-
-    ranker: Ranker
-    vectors: TermVectors
-    config: NeuralConfig
-    manifest: dict[str, Any]
-
-    def save(self, place: Output) -> None:
-        """Write a folder: every weight in one array, in the order of the module's fields."""
-        weights, _ = ravel_pytree(self.ranker)
-        arrays = np.asarray(weights, np.float32), self.vectors.terms, self.vectors.vectors
-        with place as folder:
-            for name, array in zip(_ARRAYS, arrays):
-                save_array(folder / f"{name}.npy", np.asarray(array))
-            place.write_manifest({**self.manifest, "config": asdict(self.config)})
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> StoredRanker:
-        """Read a folder that :meth:`save` wrote.
-
-        Raises :class:`TdvError` when it is not such a folder, or damaged.
-        """
-
-        def damaged(what: str) -> TdvError:
-            return TdvError(f"{Path(path)} is damaged ({what}): make it again with '{_MADE_BY}'")
-
-        manifest = read_manifest(path, KIND, _MADE_BY)
-        check_files(path, manifest, _MADE_BY)
-        spec = {"name": str, "field": str, "vocabulary_sha256": str, "config": dict}
-        check_content(path, manifest, _MADE_BY, spec)
-        stored = manifest["config"]
-        types: dict[str, Any] = {field.name: type(field.default) for field in fields(NeuralConfig)}
-        types["learning_rate"] = (float, type(None))
-        check_content(path, stored, _MADE_BY, types)
-        sizes = [x for x in stored.values() if isinstance(x, NUMBER)]
-        if set(stored) != set(types) or not all(0 < x <= 10**6 for x in sizes):
-            raise damaged("'config' has other numbers than a re-ranker")
-        config = NeuralConfig(**stored)
-        weights, terms, vectors = (load_array(path, name, _MADE_BY) for name in _ARRAYS)
-        if vectors.ndim != 2 or len(terms) != len(vectors) or not np.isfinite(vectors).all():
-            raise damaged("its word vectors are none")
-        flat, restore = ravel_pytree(make_ranker(manifest["name"], vectors.shape[1], config, 0))
-        if weights.shape != flat.shape or not np.isfinite(weights).all():
-            raise damaged(f"not the {flat.size:,} weights of {RANKERS[manifest['name']]}")
-        own = TermVectors(manifest["vocabulary_sha256"], terms, vectors, {})
-        return cls(restore(jnp.asarray(weights)), own, config, manifest)
-
-    def check(self, matrix: TermDocumentMatrix, index: str | os.PathLike[str]) -> None:
-        """Raise :class:`TdvError` unless it was trained on the vocabulary of ``matrix``."""
-        if self.manifest["vocabulary_sha256"] != matrix.vocabulary.sha256:
-            raise TdvError(
-                f"the re-ranker was trained on another index than {index}: its terms are others. "
-                "Train one on this index with 'tdv-lucene paper ranker'"
-            )

@@ -159,6 +159,6 @@ def test_no_file_takes_the_place_of_a_closed_stream(redirection: str, tmp_path: 
 
 
 def test_an_option_of_the_program_behind_a_command_is_told_its_place() -> None:
-    done = run_apart("-m", "tdv_lucene", "paper", "ranker", "--heap", "8g")
+    done = run_apart("-m", "tdv_lucene", "paper", "reproduce", "--heap", "8g")
     assert done.returncode == 2 and "No such option" in done.stderr
-    assert "--heap stands before the command: 'tdv-lucene --heap ... paper ranker'" in done.stderr
+    assert "--heap stands before the command: 'tdv-lucene --heap ... paper" in done.stderr

@@ -13,8 +13,9 @@ from tdv_lucene.matrix.term_document_matrix import TokenSequences
 from tdv_lucene.matrix.term_vectors import TermVectors
 from tdv_lucene.paper.neural import RANKERS, runs, training
 from tdv_lucene.paper.neural.rankers import POOLED, NeuralConfig, make_ranker, score
-from tdv_lucene.paper.neural.runs import Reranking, number_documents, score_documents
+from tdv_lucene.paper.neural.runs import Reranking, score_documents
 from tdv_lucene.paper.neural.training import Reader, judged_training, train
+from tdv_lucene.simulation.retrieval import find_documents
 
 pytestmark = pytest.mark.slow
 
@@ -176,7 +177,7 @@ def test_what_is_read(reader: Reader) -> None:
 def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypatch) -> None:
     monkeypatch.setattr(runs, "score_documents", lambda *a: np.ones(4, np.float32))
     names = ["d7", "d1", "d9", "d3"]
-    documents = number_documents(reader.matrix, [names], 4)
+    documents = find_documents(reader.matrix.doc_ids, names)
     ranked = Reranking(None, reader, {"q": None}, {"q": names}, documents, 4).of("q")
     assert [name for name, _ in ranked] == names
     scores = np.array([score for _, score in ranked], np.float32)

@@ -18,9 +18,9 @@ from tdv_lucene.paper.published import MEASURES
 from tdv_lucene.paper.recipes import (
     PaperRecipe,
     Triples,
-    features_of,
     glorot_start,
     learn_by_paper,
+    literal_features,
 )
 from tdv_lucene.paper.results import paper_tables
 from tdv_lucene.ranking import SearchParameters
@@ -70,7 +70,7 @@ def test_hinge_is_a_mean_and_the_penalty_a_sum(collection):
     triples = Triples(problem)
     batch = triples.batch(triples.pairs[:5], np.random.default_rng(0))
     linear = Linear(jnp.zeros(0), jnp.zeros(2), jnp.ones(()))
-    features = features_of(matrix, vectors.terms, vectors.vectors)
+    features = literal_features(matrix, vectors)
     given = linear, features, PaperBm25(), batch, None
     found = np.asarray(scores(PaperBm25(), jnp.ones(matrix.shape[0]), batch, None))
     hinge = np.maximum(0, 1 - found[:, 0] + found[:, 1]).mean()

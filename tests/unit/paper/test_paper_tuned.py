@@ -20,19 +20,19 @@ from tdv_lucene.paper.recipes import (
     Triples,
     TunedRecipe,
     choose,
-    features_of,
     learn_tuned,
     most_zeros,
     smoothed,
     train_to_zeros,
+    tuned_features,
     without_learning,
 )
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.simulation.problem import FoldProblems, Problem
 
 RECIPE = TunedRecipe(
-    statistics=("df",), sparsities=(0.8,), powers=(1.0, 0.0), targets=(0.1, 0.3), inner_folds=2,
-    candidates=50, pairs_per_step=16, max_steps=200, learning_rate=0.1,
+    sparsities=(0.95,), powers=(0.0, 1.0), targets=(0.1, 0.3), inner_folds=2, candidates=50,
+    pairs_per_step=16, learning_rate=0.1,
 )  # fmt: skip
 MODELS = ("bm25", "qld", "tfidf")
 
@@ -54,22 +54,20 @@ def problem(collection):
 
 
 def prepared(problem):
-    vectors = method.whitened(problem.vectors.vectors)
-    features = features_of(problem.matrix, problem.vectors.terms, vectors)
+    features = tuned_features(problem.matrix, problem.vectors, RECIPE.share_of_statistics)
     return features, Triples(problem, RECIPE.candidates)
 
 
 def collection_of(matrix):
     return method.Collection(
         *(jnp.asarray(np.asarray(each, np.float32)) for each in
-          (matrix.doc_freq, matrix.total_term_freq, matrix.doc_count))
+          (matrix.total_term_freq, matrix.doc_count))
     )  # fmt: skip
 
 
-def stops_of(problem, queries, seed=0, **changed):
-    asked = {"statistics": "df", "sparsity": 0.8, "targets": RECIPE.targets} | changed
+def stops_of(problem, queries, seed=0):
     rng = np.random.default_rng(seed)
-    return list(train_to_zeros(problem, *prepared(problem), queries, RECIPE, rng=rng, **asked))
+    return list(train_to_zeros(problem, *prepared(problem), queries, RECIPE, 0.95, rng))
 
 
 def test_whitened_vectors_are_centred_uncorrelated_and_of_unit_length_on_the_mean():
@@ -81,13 +79,12 @@ def test_whitened_vectors_are_centred_uncorrelated_and_of_unit_length_on_the_mea
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("statistics", ["l1", "df"])
 @pytest.mark.parametrize("model", MODELS)
-def test_the_gradient_is_that_of_the_loss(collection, model, statistics):
+def test_the_gradient_is_that_of_the_loss(collection, model):
     problem = problem_of(collection, model)
     features, triples = prepared(problem)
     batch = triples.batch(triples.pairs[:8], np.random.default_rng(1))
-    similarity = method.similarity_of(model, problem.parameters, statistics)
+    similarity = method.similarity_of(model, problem.parameters, literal=False)
     weights = method.Weights(jnp.asarray(0.5), jnp.asarray(0.3))
     of_all = collection_of(problem.matrix)
 
@@ -96,8 +93,8 @@ def test_the_gradient_is_that_of_the_loss(collection, model, statistics):
         return method.objective(linear, features, similarity, batch, of_all, weights)
 
     rng = np.random.default_rng(2)
-    w = jnp.asarray(rng.normal(size=features.width[1]) * 0.3, jnp.float32)
-    along = jnp.asarray(rng.normal(size=features.width[1]), jnp.float32)
+    w = jnp.asarray(rng.normal(size=sum(features.width)) * 0.3, jnp.float32)
+    along = jnp.asarray(rng.normal(size=sum(features.width)), jnp.float32)
     along = along / jnp.linalg.norm(along)
     step = 1e-3
     difference = (loss(w + step * along) - loss(w - step * along)) / (2 * step)
@@ -114,7 +111,7 @@ def test_scores_by_l1_are_the_papers_equations(collection, model):
     rng = np.random.default_rng(3)
     batch = triples.batch(triples.pairs[:6], rng)
     values = rng.uniform(0.5, 2, matrix.shape[0]).astype(np.float32)
-    similarity = method.similarity_of(model, problem.parameters, "l1")
+    similarity = method.similarity_of(model, problem.parameters, literal=False)
     found = method.scores(similarity, jnp.asarray(values), batch, collection_of(matrix))
     l1 = np.asarray(matrix.total_term_freq) * values.astype(np.float64)
     length = np.zeros(12)
@@ -198,8 +195,15 @@ def test_zeros_appear_on_the_way(collection, model):
         assert stop.dropped >= stop.target
         assert stop.dropped == pytest.approx(doc_freq[stop.values == 0].sum() / doc_freq.sum())
         assert (stop.values >= 0).all() and (stop.values > 0).any()
-    without = np.setdiff1d(np.arange(problem.matrix.shape[0]), problem.vectors.terms)
-    assert (stops[-1].values[without] == 1).all()
+
+
+def test_every_term_has_features_and_statistics_their_share_of_them(problem):
+    features = tuned_features(problem.matrix, problem.vectors, 0.25)
+    doc_freq, known = problem.matrix.doc_freq, np.asarray(features.statistics, np.float64)
+    assert len(known) == len(doc_freq)
+    length = np.average((known**2).sum(axis=1), weights=doc_freq) ** 0.5
+    assert 0.2 < length <= 0.25 + 1e-6  # a statistic may be constant
+    assert (np.asarray(features.vectors) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=1e-4)
 
 
 def test_each_stop_is_averaged_with_its_neighbours():
@@ -212,20 +216,22 @@ def measured(ndcg, recall):
     return np.stack([np.asarray(ndcg, float), np.asarray(recall, float)], axis=1)
 
 
-def tried(dropped, ndcg, recall=0.0, power=1.0):
-    measures = BASE + [ndcg, recall]
-    return Tried(Setting(0, "df", 0.5, power, dropped), dropped, measures)
+def tried(dropped, ndcg, recall=0.0, power=0.0):
+    measures = BASE + np.stack([np.broadcast_to(ndcg, 3), np.broadcast_to(recall, 3)], axis=1)
+    return Tried(Setting(0.8, power, dropped), dropped, measures)
 
 
 BASE = measured([0.2, 0.4, 0.6], [0.9, 0.9, 0.9])
 
 
 def test_the_most_zeros_that_keep_both_measures_are_chosen():
-    few, some, better = tried(0.1, 0.2), tried(0.3, 0.01), tried(0.3, 0.02, power=0.5)
+    few, some, better = tried(0.1, 0.2), tried(0.3, 0.01), tried(0.3, [0.03, 0.031, 0.03], power=1)
     worse, forgetful = tried(0.4, -0.01), tried(0.5, 0.2, -0.05)
     assert most_zeros([few, some, better, worse, forgetful], BASE, RECIPE) == better.setting
     assert most_zeros([tried(0.2, 0.0, -0.001)], BASE, RECIPE) is not None
     assert most_zeros([worse, forgetful], BASE, RECIPE) is None
+    lucky = tried(0.3, [-0.1, -0.1, 0.4], power=1)
+    assert most_zeros([some, lucky], BASE, RECIPE) == some.setting
 
 
 def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, monkeypatch):
@@ -246,7 +252,7 @@ def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, mo
     monkeypatch.setattr(recipes, "_measure", measuring)
     folds = np.array_split(np.arange(len(problem.queries)), 2)
     features, triples = prepared(problem)
-    choose(FoldProblems.same(problem, folds), [features], triples, folds, RECIPE, 0)
+    choose(FoldProblems.same(problem, folds), features, triples, folds, RECIPE, 0)
     assert [sorted(each) for each in seen] == [folds[1].tolist(), folds[0].tolist()]
     baseline, *others = tried
     assert baseline == set(range(len(problem.queries)))
@@ -256,7 +262,7 @@ def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, mo
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_learning_records_the_choice_and_is_deterministic(collection, model, monkeypatch):
-    vectors = [latent_semantic_vectors(collection[0], dimensions=n) for n in (8, 12)]
+    vectors = latent_semantic_vectors(collection[0], dimensions=8)
     recipe = replace(RECIPE, kept_recall=0.0)
     # Anything is kept, so that there are zeros.
     monkeypatch.setattr("tdv_lucene.paper.recipes.most_zeros", lambda tried, *_: tried[-1].setting)
@@ -264,10 +270,8 @@ def test_learning_records_the_choice_and_is_deterministic(collection, model, mon
     one, again = (learn_tuned(matrix, judged, model, recipe, vectors) for _ in range(2))
     np.testing.assert_array_equal(one.weights, again.weights)
     found = one.manifest["recipe"]
-    assert found["chosen"] == {
-        "vectors": 1, "statistics": "df", "sparsity": 0.8, "power": 0.0, "target": 0.3
-    }  # fmt: skip
-    assert len(found["tried"]) == 2 * len(recipe.targets) * len(recipe.powers)
+    assert found["chosen"] == {"sparsity": 0.95, "power": 1.0, "target": 0.3}
+    assert len(found["tried"]) == len(recipe.targets) * len(recipe.powers)
     doc_freq = np.asarray(one.doc_freq)
     gone = doc_freq[one.weights == 0].sum()
     assert gone / doc_freq.sum() >= 0.3
@@ -279,7 +283,7 @@ def test_learning_records_the_choice_and_is_deterministic(collection, model, mon
 
 
 def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
-    vectors = [latent_semantic_vectors(collection[0], dimensions=8)]
+    vectors = latent_semantic_vectors(collection[0], dimensions=8)
     recipe = replace(RECIPE, kept_recall=2.0)
     values = learn_tuned(collection[0], collection[1:], "bm25", recipe, vectors)
     assert "chosen" not in values.manifest["recipe"]
