@@ -248,14 +248,18 @@ def _measure_row(
 
 
 def _chosen(values: TermValues) -> dict[str, Any]:
-    """Return the setting that inner folds chose, with the curve along its training."""
+    """Return the setting that inner folds chose, with the curve along its training.
+
+    Where they chose none, the curve is that of the first that was tried.
+    """
     recipe = values.manifest["recipe"]
-    setting = recipe.get("chosen")
-    if setting is None:
+    if not recipe.get("tried"):
         return {}
+    setting = recipe.get("chosen", {})
+    along = setting or recipe["tried"][0]
     path = [
         each for each in recipe["tried"]
-        if all(each[name] == value for name, value in setting.items() if name != "target")
+        if all(each[name] == along[name] for name in ("sparsity", "power"))
     ]  # fmt: skip
-    keep = ("dropped", *(n for n in path[0] if "@" in n))
+    keep = ("dropped", *(name for name in path[0] if "@" in name))
     return {**setting, "curve": [{name: each[name] for name in keep} for each in path]}
