@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from browsing import open_in_browser
 from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 
@@ -157,5 +158,13 @@ def test_the_page_is_text(compared):
     assert not re.search("[<>&]", data)
     assert visible("<script>alert(1)</script>") in str(json.loads(data))
     text = unescape(re.sub("<.*?>", "", page))
-    for shown in ("page[a]: ", visible("\x1b[31mred\x1b[0m"), visible(NAME)):
+    for shown in ("page[a]", visible("\x1b[31mred\x1b[0m"), visible(NAME)):
         assert shown in text
+
+
+@pytest.mark.slow
+def test_what_the_pages_script_shows_is_text(compared, tmp_path):
+    opened = open_in_browser((compared / "report.html").as_uri(), tmp_path / "net.json", width=1280)
+    assert "CONSOLE" not in opened.console
+    rows = opened.dom[opened.dom.index('id="query-rows"') :]
+    assert "&lt;script&gt;alert" in rows and not ACTING.search(rows)
