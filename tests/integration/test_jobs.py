@@ -86,7 +86,7 @@ def test_cancelled_searches_end_before_their_reader_is_closed(tiny_index, tmp_pa
         java_index(tiny_index), similarity, queries
     )
     run_job(index)
-    job = java_class("tdvlucene.search.SearchJob")(index, queries, 10, 2, str(tmp_path))
+    job = java_class("tdvlucene.search.SearchJob")(index, queries, None, 10, 2, str(tmp_path))
     job.start()
     waited_until = time.monotonic() + 20
     while len(inside) < 2 and time.monotonic() < waited_until:
