@@ -18,9 +18,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .comparison.config import CompareConfig as CompareConfig
     from .comparison.config import ExplainConfig as ExplainConfig
     from .comparison.explain import explain_query as explain_query
-    from .embedding.config import EmbedConfig as EmbedConfig
-    from .embedding.embed import embed_terms as embed_terms
-    from .embedding.embed import load_term_vectors as load_term_vectors
     from .errors import TdvError as TdvError
     from .evaluation.measures import evaluate_run as evaluate_run
     from .evaluation.topics import read_qrels as read_qrels
@@ -35,16 +32,16 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .learning.config import TermValuesConfig as TermValuesConfig
     from .learning.from_index import learn_from_index as learn_from_index
     from .learning.learn import learn_term_values as learn_term_values
+    from .learning.prior import prior_values as prior_values
     from .matrix.ciff import export_ciff as export_ciff
+    from .matrix.config import EmbedConfig as EmbedConfig
     from .matrix.config import ExportConfig as ExportConfig
     from .matrix.config import ExtractConfig as ExtractConfig
+    from .matrix.embed import embed_terms as embed_terms
+    from .matrix.embed import load_term_vectors as load_term_vectors
     from .matrix.extract import extract_matrix as extract_matrix
     from .matrix.term_document_matrix import TermDocumentMatrix as TermDocumentMatrix
     from .matrix.term_document_matrix import load_matrix as load_matrix
-    from .peers.config import PeersConfig as PeersConfig
-    from .peers.peers import make_peer_values as make_peer_values
-    from .peers.peers import unlearned_values as unlearned_values
-    from .prior.prior import prior_values as prior_values
     from .pruning.config import PruneConfig as PruneConfig
     from .pruning.config import UpdateConfig as UpdateConfig
     from .pruning.config import VerifyConfig as VerifyConfig
@@ -62,6 +59,9 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .source import Source as Source
     from .source import find_shards as find_shards
     from .timing.latency import LatencyPlan as LatencyPlan
+    from .values.peers import PeersConfig as PeersConfig
+    from .values.peers import make_peer_values as make_peer_values
+    from .values.peers import unlearned_values as unlearned_values
     from .values.posting_rule import OperatingPoint as OperatingPoint
     from .values.term_values import TermValues as TermValues
     from .vocabulary import Vocabulary as Vocabulary
@@ -71,8 +71,7 @@ _MODULES = {
     "comparison.compare": "compare_indexes",
     "comparison.config": "CompareConfig ExplainConfig",
     "comparison.explain": "explain_query",
-    "embedding.config": "EmbedConfig",
-    "embedding.embed": "embed_terms load_term_vectors",
+    "matrix.embed": "embed_terms load_term_vectors",
     "errors": "TdvError",
     "evaluation.measures": "evaluate_run",
     "evaluation.topics": "read_qrels read_topics",
@@ -84,12 +83,11 @@ _MODULES = {
     "learning.from_index": "learn_from_index",
     "learning.learn": "learn_term_values",
     "matrix.ciff": "export_ciff",
-    "matrix.config": "ExportConfig ExtractConfig",
+    "matrix.config": "EmbedConfig ExportConfig ExtractConfig",
     "matrix.extract": "extract_matrix",
     "matrix.term_document_matrix": "TermDocumentMatrix load_matrix",
-    "peers.config": "PeersConfig",
-    "peers.peers": "make_peer_values unlearned_values",
-    "prior.prior": "prior_values",
+    "values.peers": "PeersConfig make_peer_values unlearned_values",
+    "learning.prior": "prior_values",
     "pruning.config": "PruneConfig UpdateConfig VerifyConfig",
     "pruning.prune": "prune_index",
     "pruning.update": "update_index watch_index",

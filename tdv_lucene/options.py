@@ -200,7 +200,7 @@ class Named(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class TopicField(Config):
-    """How topics are read."""
+    """Reading of topics."""
 
     topic_field: str = option(
         "title", "Use this part of each TREC topic or JSON line as the query.",
@@ -214,7 +214,7 @@ class TopicField(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class OwnDocuments(Config):
-    """Whether queries find themselves."""
+    """Queries that are documents themselves."""
 
     remove_query: bool = option(
         False,
@@ -226,7 +226,7 @@ class OwnDocuments(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Passages(Config):
-    """Whether documents are ranked by their passages."""
+    """Ranking of documents by their passages."""
 
     max_passage: bool = option(
         False,
@@ -255,6 +255,6 @@ class Threads(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Overwrite(Config):
-    """Whether a result may be replaced."""
+    """Replacing a result."""
 
     overwrite: bool = option(False, "Replace an existing result of this command.")

@@ -194,7 +194,7 @@ def _far(text: str) -> Part | None:
 
 
 def means_shards(given: Sequence[str]) -> bool:
-    """Whether this is more than the path or name of one index."""
+    """Return whether this is more than the path or name of one index."""
     return len(given) > 1 or any(
         _is_pattern(text) or text.startswith(LIST) or _far(text) for text in given
     )

@@ -25,12 +25,12 @@ from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli import _group
 from tdv_lucene.cli.common import leaves
-from tdv_lucene.embedding.embed import embed_terms
+from tdv_lucene.matrix.embed import embed_terms
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.output import Output
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
+from tdv_lucene.values.peers import make_peer_values
 
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 

@@ -25,7 +25,7 @@ MODULES = {
 # Tools first, then the stages in the order of the flow.
 ROOMS = [
     "ranking", "jvm", "evaluation", "index", "timing", "report",
-    "matrix", "embedding", "values", "simulation", "peers", "prior", "learning",
+    "matrix", "values", "simulation", "learning",
     "pruning", "searching", "comparison", "demo", "cli", "paper",
 ]  # fmt: skip
 FACES = {"__init__", "__main__", "pyterrier"}

@@ -22,14 +22,14 @@ from scipy.sparse import csr_array
 
 from tdv_lucene import read_qrels, read_topics
 from tdv_lucene.analysis import Analysis
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.evaluation.topics import Qrels, Topics
 from tdv_lucene.index.analysis import as_user_data
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import analyze_topics
 from tdv_lucene.jvm.index import add_user_data
 from tdv_lucene.matrix.term_document_matrix import NormKind, TermDocumentMatrix
-from tdv_lucene.ranking.bm25 import Bm25, bm25_idf
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
+from tdv_lucene.ranking.functions import Bm25, bm25_idf
 from tdv_lucene.simulation.problem import JudgedMatrix
 from tdv_lucene.simulation.retrieval import make_queries
 

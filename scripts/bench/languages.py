@@ -28,7 +28,7 @@ from results import machine, markdown_table, write_run
 from tdv_lucene import learn_term_values, load_matrix, read_qrels, read_topics
 from tdv_lucene.evaluation.topics import Qrels, Topics
 from tdv_lucene.jvm.analysis import analyze_topics
-from tdv_lucene.prior.prior import KINDS, prior_values
+from tdv_lucene.learning.prior import KINDS, prior_values
 
 COLLECTIONS = tuple(name for name, row in ROWS.items() if row.subfolder == "lang")
 UNJUDGED = {kind: f"unjudged-{kind}" for kind in KINDS}

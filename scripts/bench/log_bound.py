@@ -27,7 +27,7 @@ from results import machine, markdown_table, write_run
 
 from tdv_lucene.evaluation.significance import t_test
 from tdv_lucene.learning.log import MAX_LOSS, TEN, fidelity_of
-from tdv_lucene.prior.prior import Prior, mean_length, prior_values
+from tdv_lucene.learning.prior import Prior, mean_length, prior_values
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.bytes import estimate_bytes
 from tdv_lucene.simulation.problem import Problem

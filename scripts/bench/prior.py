@@ -46,6 +46,7 @@ from tdv_lucene import prune_index
 from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, tune
 from tdv_lucene.index.index import Index
 from tdv_lucene.learning.config import Recipe
+from tdv_lucene.learning.prior import ASKED, DETAILS, KINDS, Prior, mean_length, prior_values
 from tdv_lucene.learning.train import (
     Task,
     Weights,
@@ -56,7 +57,6 @@ from tdv_lucene.learning.train import (
     plain_start,
 )
 from tdv_lucene.matrix.term_statistics import collection_statistics, standard_statistic
-from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, Prior, mean_length, prior_values
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import FirstPositionBoost

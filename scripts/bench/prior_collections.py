@@ -15,10 +15,10 @@ from sources import Sources
 
 from tdv_lucene import load_matrix, read_qrels, read_topics
 from tdv_lucene.analysis import DEFAULT, Analysis
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.jvm.analysis import analyze
+from tdv_lucene.learning.prior import ASKED, DETAILS
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.prior.prior import ASKED, DETAILS
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import Problem
 

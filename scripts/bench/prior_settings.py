@@ -12,7 +12,7 @@ import numpy as np
 from prior_collections import QUERY_SETS, Judged, collection_of
 
 from tdv_lucene.evaluation.measures import ndcg
-from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, Prior, prior_values, reduction_for
+from tdv_lucene.learning.prior import ASKED, DETAILS, KINDS, Prior, prior_values, reduction_for
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.collection import WeightedCollection
 from tdv_lucene.simulation.problem import Problem

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from commands import Commands, folder_parser
 from results import machine, markdown_table, write_run
 
-from tdv_lucene.peers.peers import PEERS
+from tdv_lucene.values.peers import PEERS
 
 MEASURES = ("nDCG@5", "R@1000")
 

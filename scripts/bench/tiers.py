@@ -25,7 +25,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.measures import evaluate_run
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.queries import searchable_topics
-from tdv_lucene.prior.prior import prior_values_of_index
+from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.pruning.config import PruneConfig
 from tdv_lucene.pruning.targets import target_of
 from tdv_lucene.pruning.tiers import (

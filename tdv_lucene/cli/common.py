@@ -1,4 +1,4 @@
-"""What commands share: options made of a config's, lazy groups, and how results are printed.
+"""Tools of all commands: options made of a config's, lazy groups, and printing of results.
 
 Names follow Pyserini's. ``--help`` shows what most users need, ``--help-all`` everything.
 """

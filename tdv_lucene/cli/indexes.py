@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from ..embedding.config import EmbedConfig
 from ..index.build import BuildConfig
 from ..index.inspection import InspectConfig
 from ..index.record import SEGMENTS
-from ..matrix.config import ExportConfig, ExtractConfig
+from ..matrix.config import EmbedConfig, ExportConfig, ExtractConfig
 from . import common as options
 
 
@@ -155,7 +154,7 @@ def embed(as_json: bool, **arguments: object) -> None:
 
     Matches the words of a file to the index's stems by running them through its analyzer.
     """
-    from ..embedding.embed import embed_terms
+    from ..matrix.embed import embed_terms
 
     made = options.run(embed_terms, **arguments)
     terms, dimensions = made.vectors.shape

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..learning.config import FEWEST_QUERIES, LearnConfig
-from ..peers.config import PeersConfig
-from ..peers.peers import PEERS
+from ..learning.selection import ABOVE, MOST_LOST, NO_RECALL, RECALL, TOO_FEW, doubts, most_loss_of
 from ..ranking import MODELS, ranking_function
-from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, RECALL, TOO_FEW, doubts, most_loss_of
+from ..values.peers import PEERS, PeersConfig
 from . import common as options
 
 if TYPE_CHECKING:
@@ -322,7 +321,7 @@ All TDVs are 1. Pass the folder to 'prune --tdv'. Add --tf original to keep posi
 )
 @options.output_option("the TDVs to this folder")
 def peers(as_json: bool, **arguments: object) -> None:
-    from ..peers.peers import make_peer_values
+    from ..values.peers import make_peer_values
 
     values = options.run(make_peer_values, **arguments)
     manifest = values.manifest

@@ -69,10 +69,13 @@ def prune(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         click.echo(UNKNOWN)
     if report["fidelity"]:
         click.echo(_fidelity(report["model"], report["fidelity"]))
+    if arguments.get("tiers"):
+        click.echo(SEARCH_TIERS)
     click.echo(how_to_search(report))
     if report["other_fields"]:
+        click.echo()
         options.say(
-            f"\nSearches of {report['field']} together with {', '.join(report['other_fields'])} "
+            f"Searches of {report['field']} together with {', '.join(report['other_fields'])} "
             "(Pyserini's fields) need the weights of the fields to be chosen again."
         )
 
@@ -322,8 +325,15 @@ UNKNOWN = (
 """What is known of an index that was pruned without queries."""
 
 
+SEARCH_TIERS = (
+    "\n'tdv-lucene search' and tdv_lucene.open_searcher use both tiers. Other programs search the "
+    "whole field."
+)
+"""How an index in two tiers is searched."""
+
+
 def said_of_log(chosen: Mapping[str, Any]) -> str:
-    """What a log's queries return after the reduction that was chosen by it."""
+    """Tell what a log's queries return after the reduction that was chosen by it."""
     log, kept, most = chosen["log"], chosen["kept"], chosen["loss_at_most"]
     dropped = "Drops nothing: no larger reduction is within"
     if chosen["reduction"] > 0:
@@ -340,7 +350,7 @@ def said_of_log(chosen: Mapping[str, Any]) -> str:
 
 
 def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
-    """What two tiers return of the whole field's answers, if a log was asked."""
+    """Tell what two tiers return of the whole field's answers, if a log was asked."""
     if tiers is None:
         return (
             "\nHow much of the whole field's answers both tiers return was not measured: pass a "

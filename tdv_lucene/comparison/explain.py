@@ -1,4 +1,4 @@
-"""What pruning did to terms: to those of one query and its hits, and to all."""
+"""Changes by pruning: of one query's terms and hits, and of all terms."""
 
 from __future__ import annotations
 

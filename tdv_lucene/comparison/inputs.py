@@ -200,7 +200,7 @@ def notes_on_strangers(found: Mapping[str, Index], field: str) -> list[str]:
 
 
 def _are_unrelated(one: Index, other: Index, field: str) -> bool:
-    """Whether an index is recorded as the source of one of the two, and is not the other's."""
+    """Return whether one of the two records a source, and the other is of none of its commits."""
     sources = [index.record(field).source_commit for index in (one, other)]
     origins = [{index.commit, source} for index, source in zip((one, other), sources)]
     return sources != [None, None] and not (origins[0] & origins[1]) - {None}

@@ -13,9 +13,9 @@ from ..index.build import build_index
 from ..jvm import start
 from ..jvm.analysis import analyze_topics
 from ..learning.learn import learn_term_values
+from ..learning.prior import Prior, prior_values
 from ..matrix.extract import open_matrix
 from ..output import Output
-from ..prior.prior import Prior, prior_values
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
 from . import DemoConfig

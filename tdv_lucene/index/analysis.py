@@ -32,7 +32,7 @@ _GUESS = "guess"
 
 @dataclass(frozen=True)
 class FieldAnalysis:
-    """How a field was analysed, and how that is known."""
+    """An analysis of a field, and how it is known."""
 
     analysis: Analysis  # to analyse queries with; the default where it cannot be told
     source: str  # how it is known
@@ -64,17 +64,17 @@ class FieldAnalysis:
 
     @property
     def is_proved(self) -> bool:
-        """Whether it is known to be the index's, and not only asked for."""
+        """Return whether it is known to be the index's, and not only asked for."""
         return self.is_certain and self.source != GIVEN
 
     @property
     def advice(self) -> str:
-        """What to give where it cannot be told for sure."""
+        """Tell what to give where the analysis cannot be told for sure."""
         ways = dict.fromkeys(one.flags() for one in (self.analysis, *self.others[:_SHOWN]))
         return f"Give the one that the index was made with: {' or '.join(ways)}"
 
     def describe(self) -> str:
-        """In words, as ``German (detected from stored text)``."""
+        """Return it in words, as ``German (detected from stored text)``."""
         named, how = self.analysis.describe(), self._how_known()
         return f"{named[:-1]}; {how})" if named.endswith(")") else f"{named} ({how})"
 

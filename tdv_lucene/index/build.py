@@ -21,7 +21,7 @@ from .analysis import as_user_data
 
 @dataclass(frozen=True, kw_only=True)
 class BuildConfig(Config):
-    """What :func:`tdv_lucene.build_index` may replace."""
+    """Options of :func:`tdv_lucene.build_index`."""
 
     overwrite: bool = option(False, "Replace an empty folder. Never replaces an index.")
 

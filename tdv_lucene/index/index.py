@@ -36,7 +36,7 @@ FILE_KINDS = {
 
 @dataclass(frozen=True)
 class IndexedField:
-    """How Lucene describes a field."""
+    """Lucene's description of a field."""
 
     has_norms: bool
     has_frequencies: bool
@@ -142,7 +142,7 @@ class Index(Described):
 
     @cached_property
     def plan(self) -> Plan | None:
-        """How the index was pruned; None if it was not.
+        """The plan by which the index was pruned; None if it was not.
 
         Raises :class:`TdvError` when the folder lacks the plan, or has a damaged or another one.
         """

@@ -17,7 +17,7 @@ from .index import Index
 
 @dataclass(frozen=True, kw_only=True)
 class InspectConfig(Named):
-    """How :func:`tdv_lucene.inspect_index` inspects."""
+    """Options of :func:`tdv_lucene.inspect_index`."""
 
     check: bool = option(
         False, "Verify the checksums of all files.  [default: only of indexes up to 512 MiB]"

@@ -42,8 +42,7 @@ class Searcher:
 
 
 class Described(Located):
-    """What is known of an index that is searched: of one opened here, or of shards that only
-    workers see."""
+    """A base of all that can be searched: an index opened here, or shards that only workers see."""
 
     identity: dict[str, Any]  # see whole_identity
     user_data: dict[str, str]  # of the commit; of shards, what it would be in one index

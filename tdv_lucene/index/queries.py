@@ -196,7 +196,7 @@ def nothing_found(field: str, name: object, why: str = _UNLIKE) -> str:
 
 
 def _other_ways(ways: Sequence[Known]) -> str:
-    """By which analyses an index has terms of queries that find nothing."""
+    """Name the analyses by which an index has terms of queries that find nothing."""
     most = len(ways[0].known)
     best = [one.analysis for one in ways if len(one.known) == most][:_SHOWN]
     if not most:
@@ -215,7 +215,7 @@ def _sampled(queries: Iterable[str]) -> Sequence[str]:
 def _note_on_doubt(
     where: str, dictionary: Dictionary, analysed: FieldAnalysis, texts: Sequence[str], asked: Known
 ) -> str:
-    """Where the index may have been analysed otherwise, and it makes a difference."""
+    """Warn where the index may have been analysed otherwise, and it makes a difference."""
     others = [
         one for one in analysed.others
         if {*dictionary.look_up(texts, one).known} != {*asked.known}

@@ -1,4 +1,4 @@
-"""What the commit of a pruned index, or of a shard, records of its pruning and its search.
+"""Records in the commit of a pruned index, or of a shard: how it was pruned and is searched.
 
 Entries are called as in :meth:`..plan.FieldPlan.record`, which makes them: those of the searched
 field ``tdv.*``, those of others ``tdv.fields.NAME.*``.
@@ -120,7 +120,7 @@ def _require_all(source: Source, parts: Sequence[Mapping[str, str]]) -> None:
 
 @dataclass(frozen=True)
 class FieldRecord:
-    """What an index says of one of its fields: all reading of its user data goes through here."""
+    """The record of a field in the user data, all reading of which goes through here."""
 
     field: str
     prefix: str  # of the names of its entries
@@ -150,7 +150,7 @@ class FieldRecord:
 
     @property
     def model(self) -> str | None:
-        """What the TDVs were learned for; ``ANY_MODEL`` if they suit any."""
+        """Ranking function the TDVs were learned for; ``ANY_MODEL`` if they suit any."""
         return self.content.get("model")
 
     @property
@@ -174,7 +174,7 @@ class FieldRecord:
 
     @property
     def scale(self) -> float:
-        """What frequencies were multiplied by; 1 where they were kept."""
+        """Factor of the frequencies; 1 where they were kept."""
         return float(self.content.get("scale") or 1) if self.tf == "scaled" else 1.0
 
     @property
@@ -199,7 +199,7 @@ class FieldRecord:
 
     @property
     def average_length(self) -> float:
-        """What norms that hold k1 and b were made for: tokens of a document that has any."""
+        """Tokens of a document that has any, for which norms that hold k1 and b were made."""
         return float(self.content["baked.average_length"])
 
     def parameters(
@@ -272,7 +272,7 @@ def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[st
 
 @dataclass(frozen=True)
 class WrittenSince:
-    """What another writer did to a pruned folder, by ``tdvlucene.common.WrittenSegments``."""
+    """Changes of a pruned folder by another writer, from ``tdvlucene.common.WrittenSegments``."""
 
     index: str
     did: str  # "appended", "merged" or "changed"
@@ -282,7 +282,7 @@ class WrittenSince:
 
     @property
     def mixes(self) -> bool:
-        """Whether documents that were not pruned are among the others."""
+        """Return whether documents that were not pruned are among the others."""
         return self.did == "appended"
 
     def __str__(self) -> str:

@@ -44,7 +44,7 @@ _SUMMED = ("postings", "terms", "segment_terms")
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a worker reports of its shard, opened for one field."""
+    """A worker's report of its shard, opened for one field."""
 
     identity: dict[str, Any]  # as an Index has it
     user_data: dict[str, str]
@@ -55,7 +55,7 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Survey(Look):
-    """What learning and pruning need as well."""
+    """The report for learning and pruning."""
 
     fields: dict[str, dict[str, Any]]  # the indexed ones, as Lucene describes them
     ids: np.ndarray  # int64[D]: a hash of each live document's id
@@ -63,7 +63,7 @@ class Survey(Look):
 
 @dataclass(frozen=True, eq=False)
 class _SearchLook(Look):
-    """What a search needs as well."""
+    """The report for a search."""
 
     statistics: dict[str, Statistics]  # by field: of the one that is asked, and of a hot one
     fields: dict[str, str]  # how each was indexed
@@ -198,18 +198,18 @@ def survey_shards(
 
 
 def _require_prunable(folder: str, field: str, lead: bool) -> None:
-    """In a worker."""
+    """Check one shard, in a worker."""
     with Index.open(folder) as shard:
         shard.require_prunable(field, lead)
 
 
 def _inspect(folder: str) -> dict[str, Any]:
-    """In a worker."""
+    """Inspect one shard, in a worker."""
     return inspect_index(folder)
 
 
 def _survey(folder: str, field: str, analysis: Analysis | None) -> Survey:
-    """In a worker."""
+    """Report of one shard, in a worker."""
     with Index.open(folder) as shard:
         fields = {
             one["name"]: {name: one[name] for name in (*_DESCRIBED, "norms", "tokens")}
@@ -245,7 +245,7 @@ def _refuse_no_field(field: str, looks: Iterable[Survey | _SearchLook]) -> None:
 
 
 def _refuse_other_fields(filled: Mapping[Part, Survey], field: str) -> None:
-    """All shards with documents have the first one's fields, of the same kinds."""
+    """Refuse shards with documents whose fields, or kinds of them, differ."""
     for (first, a), (folder, b) in itertools.pairwise(filled.items()):
         if a.fields.keys() != b.fields.keys():
             raise TdvError(
@@ -290,7 +290,7 @@ def _refuse_same_documents(
 
 
 def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
-    """In a worker: the ids that have one of these hashes."""
+    """Return the ids that have one of these hashes, in a worker."""
     return hash_ids(folder, hashes)[0]
 
 

@@ -96,7 +96,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def has_module(home: Path, name: str) -> bool:
-    """Whether the runtime has the Java module ``name``."""
+    """Return whether the runtime has the Java module ``name``."""
     return name in _release(home).get("MODULES", "").split()
 
 
@@ -336,7 +336,7 @@ def utf8_paths() -> Iterator[None]:
 
 
 def crash_options() -> list[str]:
-    """Where a JVM that crashes leaves its report: beside other temporary files.
+    """Return options by which a JVM that crashes leaves its report among the temporary files.
 
     By default it writes its reports, and a dump of its memory, into the working folder.
     """

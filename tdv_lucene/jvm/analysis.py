@@ -116,14 +116,14 @@ def _by_name(name: str) -> Any:
 
 
 def is_supported(name: str) -> bool:
-    """Whether this Java has what an analyzer needs."""
+    """Return whether this Java has what an analyzer needs."""
     if not name.endswith(".ThaiAnalyzer"):
         return True
     return bool(java_class("org.apache.lucene.analysis.th.ThaiTokenizer").DBBI_AVAILABLE)
 
 
 def anserini_analyses() -> Iterator[Analysis]:
-    """All that Anserini indexes text with by a flag, its default first."""
+    """Yield the analyses that Anserini has flags for, its default first."""
     yield from (
         Analysis(stemmer=stemmer, stopwords=words) for words in (None, ()) for stemmer in STEMMERS
     )
@@ -139,12 +139,12 @@ def analyze(
 
 
 def most_terms() -> int:
-    """How many different terms Lucene takes in a query."""
+    """Return how many different terms Lucene takes in a query."""
     return int(java_class("tdvlucene.search.Analysis").mostTerms())
 
 
 def shorten(texts: Sequence[str], field: str, analysis: Analysis) -> list[tuple[int, str]]:
-    """How many different terms each text has, and as much of its beginning as Lucene takes."""
+    """Return, of each text, how many different terms it has, and the beginning Lucene takes."""
     return [(terms, text) for terms, text in _analysed("shorten", texts, field, analysis)]
 
 
@@ -162,7 +162,7 @@ Place = tuple[int, int, str]
 def find_places(
     texts: Sequence[str], terms: Sequence[str], field: str, analysis: Analysis
 ) -> list[list[Place]]:
-    """Where each text has one of the terms, as the analysis sees it, in one call."""
+    """Return where each text has one of the terms, as the analysis sees it, in one call."""
     found = _analysed("places", texts, field, analysis, json.dumps(list(terms)))
     return [[(start, end, term) for start, end, term in places] for places in found]
 
@@ -185,7 +185,7 @@ class Known:
 
     @property
     def terms(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
         return len(self.known) + len(self.unknown)
 
     @property
@@ -212,7 +212,7 @@ class Dictionary:
         return sorted(found, key=lambda known: -known.share)
 
     def fields(self) -> list[str]:
-        """All fields of the index that can be searched."""
+        """Return all fields of the index that can be searched."""
         return ask(self._java.fields, self._index)
 
 
@@ -232,7 +232,7 @@ class TermsInMemory(Dictionary):
 
 @dataclass(frozen=True)
 class Agreement:
-    """How an analysis of stored text agrees with the terms that an index has."""
+    """Agreement of an analysis of stored text with the terms that an index has."""
 
     documents: int  # with a term by any of the analyses
     exact: int  # documents with just the terms it makes of their text
@@ -258,7 +258,7 @@ class StoredSample:
         return ask(self._java.texts, *self._sampled)
 
     def compare(self, analyses: Iterable[Analysis]) -> Mapping[Analysis, Agreement]:
-        """How each analysis agrees with the index."""
+        """Return the agreement of each analysis with the index."""
         tried = list(analyses)
         analyzers = java_class("java.util.ArrayList")()
         for analysis in tried:

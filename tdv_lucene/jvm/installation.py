@@ -110,7 +110,7 @@ def _heap() -> str:
 
 
 def _started() -> str:
-    """In another process: a JVM that cannot start takes its process with it."""
+    """Start Java in another process: a JVM that cannot start takes its process with it."""
     command = [sys.executable, "-c", _START]
     environment = {**os.environ, HEAP_VARIABLE: heap_size()}
     try:

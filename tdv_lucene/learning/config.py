@@ -27,12 +27,13 @@ from ..options import (
 )
 from ..ranking import MODELS, PARAMETERS, Parameter, SearchParameters, ranking_function
 from ..ranking.parameters import ForModel, Parameters, options_of
-from ..values.losses import MEASURE, MEASURES
 from ..values.posting_rule import REDUCTIONS
+from ..values.term_values import MEASURE
+from .selection import MEASURES
 
 if TYPE_CHECKING:
-    from ..embedding.term_vectors import TermVectors
-    from ..prior.prior import Prior
+    from ..matrix.term_vectors import TermVectors
+    from .prior import Prior
 
 
 FEWEST_QUERIES = 5
@@ -49,8 +50,8 @@ class Recipe:
     Attributes
     ----------
     prior : bool
-        Start from a prior (see :mod:`..prior.prior`), and move away only as far as the queries make
-        sure. Else TDVs start at 1 and parameters at Anserini's.
+        Start from a prior (see :mod:`.prior`), and move away only as far as the queries make sure.
+        Else TDVs start at 1 and parameters at Anserini's.
     lead : bool
         Use a first-position boost (see :mod:`..ranking.postings`), if the matrix has positions.
     values : bool

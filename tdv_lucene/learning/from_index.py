@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..analysis import Analysis
-from ..embedding.embed import load_term_vectors
 from ..errors import TdvError
 from ..evaluation.measures import note_on_chance
-from ..evaluation.topics import drawn, read_qrels, read_topics
+from ..evaluation.topics import Qrels, Topics, drawn, read_qrels, read_topics
 from ..index.index import Index
 from ..index.sharded import ShardedIndex, open_index
+from ..matrix.embed import load_term_vectors
 from ..matrix.extract import open_matrix
-from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
-from ..prior.prior import prior_values, prior_values_of_index, with_network
 from ..progress import Progress, silent
 from ..ranking import model_for
 from ..report.plots import check_plot, plot_points
@@ -29,7 +26,8 @@ from ..values.term_values import KIND, TermValues
 from .config import LearnConfig, Recipe
 from .learn import learn_term_values
 from .log import values_by_log
-from .pool import Extent, Search, fitting_pool, search_lucene, search_shards, within
+from .pool import Extent, fitting_pool, search_lucene, search_shards, within
+from .prior import prior_values, prior_values_of_index, with_network
 
 _log = logging.getLogger(__name__)
 
@@ -78,31 +76,27 @@ def learn_from_index(
         index, config.field, id_field=config.id_field, analysis=config.analysis, progress=progress
     ) as opened:
         if topics is None:
-            prior_values_of_index(
+            values = prior_values_of_index(
                 opened, model=config.model, matrix=config.matrix, field=config.field,
                 lead=config.lead, progress=progress,
-            ).save(place)  # fmt: skip
-            return TermValues.load(output)
-        with values_from_index(opened, topics, qrels, config, progress) as values:
-            values.save(place)
+            )  # fmt: skip
+        else:
+            values = values_from_index(opened, topics, qrels, config, progress)
+        values.save(place)
     if picture is not None:
         recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
         plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
 
 
-@contextmanager
 def values_from_index(
     index: Index | ShardedIndex,
     topics: str | os.PathLike[str],
     qrels: str | os.PathLike[str] | None,
     config: LearnConfig,
     progress: Progress = silent,
-) -> Iterator[TermValues]:
-    """Yield learned TDVs, or without ``qrels`` the prior's, measured by the topics as a log.
-
-    Their vocabulary is mapped from a folder that is removed in the end.
-    """
+) -> TermValues:
+    """Return learned TDVs, or without ``qrels`` the prior's, measured by the topics as a log."""
     from ..index.analysis import analysis_of
     from ..index.inspection import inspect_index
     from ..index.queries import check_query_terms
@@ -111,37 +105,49 @@ def values_from_index(
 
     weights = index.holds_weights(config.field)
     model = model_for(weights, config.model, f"the field '{config.field}' of {index}")
-    config = replace(config, model=model)
     recipe = _recipe(config)
     if isinstance(index, ShardedIndex):
         analysed = index.analysed
     else:
         analysed = analysis_of(index, config.field, config.analysis)
-    asked = _read_questions(topics, qrels, config, analysed.analysis)
+    texts, judged, terms = _read_questions(topics, qrels, config, analysed.analysis)
     index.require_prunable(config.field, recipe.lead)
     if config.memory_bytes is not None and isinstance(index, Index):  # before it is extracted
         fields = inspect(index, False)["fields"]
         held = next(each for each in fields if each["name"] == config.field)
         extent = Extent(held["terms"], held["documents"], held["postings"])
-        judged = asked.topics if asked.qrels is None else asked.qrels
-        fitting_pool(extent.with_topics(asked.topics, judged), config.pool, config.memory_bytes)
+        extent = extent.with_topics(terms, terms if judged is None else judged)
+        fitting_pool(extent, config.pool, config.memory_bytes)
     if isinstance(index, Index):
-        check_query_terms(index, config.field, analysed, asked.texts.values())
+        check_query_terms(index, config.field, analysed, texts.values())
     progress = within(config.memory_bytes, progress)
     with open_matrix(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=progress
     ) as counts:
         counts.require_postings("learning")
-        how = asked.texts, model, config.field, analysed.analysis, progress
+        how = texts, model, config.field, analysed.analysis, progress
         if isinstance(index, ShardedIndex):
             merged = TermsInMemory(counts.vocabulary)
-            check_query_terms(index, config.field, analysed, asked.texts.values(), merged)
+            check_query_terms(index, config.field, analysed, texts.values(), merged)
             search = search_shards(index, *how)
         else:
             search = search_lucene(index, *how)
-        learned = _learn(counts, asked, recipe, config, search, progress)
-        if asked.qrels is not None:
-            grades = [asked.qrels[name] for name in asked.texts]
+        given: dict[str, Any] = {
+            "seed": config.seed, "pool": config.pool, "memory": config.memory_bytes,
+            "search": search, "remove_query": config.remove_query, "progress": progress,
+        }  # fmt: skip
+        if judged is None:  # the log chooses of these reductions
+            prior = prior_values(counts, model=model, lead=recipe.lead, reductions=CORRECTED_AT)
+            learned = values_by_log(prior, counts, terms, **given)
+        else:
+            vectors = None
+            if config.vectors is not None:
+                vectors = load_term_vectors(config.vectors, counts, analysed.analysis, progress)
+            learned = learn_term_values(
+                counts, terms, judged, model=model, recipe=recipe, vectors=vectors,
+                parameters=config.parameters, measure=config.measure, **given,
+            )  # fmt: skip
+            grades = [judged[name] for name in texts]
             mean, documents = learned.points[0]["full"]["nDCG@5"], counts.documents
             if note := note_on_chance(mean, grades, documents, f"{index}", f"{qrels} for {topics}"):
                 _log.warning("%s", note)
@@ -153,45 +159,7 @@ def values_from_index(
         if analysed.is_certain:
             said = {**learned.manifest, "analysis": as_record(analysed.analysis)}
             learned = replace(learned, manifest=said)
-        yield with_network(learned, index)
-
-
-def _learn(
-    counts: TermDocumentMatrix,
-    asked: _Questions,
-    recipe: Recipe,
-    config: LearnConfig,
-    search: Search,
-    progress: Progress,
-) -> TermValues:
-    how: dict[str, Any] = {
-        "seed": config.seed, "pool": config.pool, "memory": config.memory_bytes,
-        "search": search, "remove_query": config.remove_query, "progress": progress,
-    }  # fmt: skip
-    if asked.qrels is None:
-        values = prior_values(
-            counts,
-            model=config.model,
-            lead=recipe.lead,
-            reductions=CORRECTED_AT,  # of which the log chooses
-        )
-        return values_by_log(values, counts, asked.topics, **how)
-    vectors = None
-    if config.vectors is not None:
-        vectors = load_term_vectors(config.vectors, counts, asked.analysis, progress)
-    return learn_term_values(
-        counts, asked.topics, asked.qrels, model=config.model, recipe=recipe, vectors=vectors,
-        parameters=config.parameters, measure=config.measure, **how,
-    )  # fmt: skip
-
-
-class _Questions(NamedTuple):
-    """Index terms, grades (None: a log) and Lucene's queries, all by query id, and the analysis."""
-
-    topics: Mapping[str, Sequence[str]]
-    qrels: Mapping[str, Mapping[str, int]] | None
-    texts: Mapping[str, str]
-    analysis: Analysis
+        return with_network(learned, index)
 
 
 def _read_questions(
@@ -199,7 +167,9 @@ def _read_questions(
     qrels: str | os.PathLike[str] | None,
     config: LearnConfig,
     analysis: Analysis,
-) -> _Questions:
+) -> tuple[Topics, Qrels | None, Mapping[str, Sequence[str]]]:
+    """Return the topics as Lucene is asked, those judged if any are, the judgements (None: a log),
+    and the index terms of all topics."""
     from ..index.queries import searchable_topics
     from ..jvm.analysis import analyze_topics
 
@@ -210,7 +180,7 @@ def _read_questions(
     terms = analyze_topics(texts, config.field, analysis)
     if judged is not None:
         texts = {name: text for name, text in texts.items() if name in judged}
-    return _Questions(terms, judged, texts, analysis)
+    return texts, judged, terms
 
 
 def _recipe(config: LearnConfig) -> Recipe:

@@ -6,7 +6,7 @@ An order of terms, TDVs for what is kept, and validated operating points.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import count
@@ -16,24 +16,22 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..embedding.term_vectors import latent_semantic_vectors
 from ..evaluation.significance import t_test
 from ..evaluation.topics import note_on_missing, note_on_own_documents, relevant_documents
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..prior.prior import AS_IT_IS, Prior, Settings, settings_for
+from ..matrix.term_vectors import latent_semantic_vectors
 from ..progress import Progress, silent
 from ..ranking import SearchParameters, ranking_function
 from ..ranking.postings import DEFAULT_BOOST, Boost, WeightPower, describe_boost
 from ..simulation.collection import rule_of_order
 from ..simulation.problem import FoldProblems, JudgedMatrix, Problem, PrunedByFold, TermScores
 from ..simulation.retrieval import MEASURES, Queries, find_documents, make_queries
-from ..simulation.scoring import Features
-from ..values.losses import MEASURE, TOO_FEW, Recommended
 from ..values.posting_rule import CORRECTED_AT, PostingRule, constants_of, count_thresholds
-from ..values.term_values import TermValues
+from ..values.term_values import MEASURE, TermValues
 from .config import FEWEST_QUERIES, Recipe, TermValuesConfig
-from .pool import Extent, Search, fitting_pool, looked_at, within
+from .pool import Extent, Search, fitting_pool, pool_of, within
+from .prior import AS_IT_IS, Prior, Settings, settings_for
 from .scale import (
     RANKING_SCALES,
     ChosenScale,
@@ -45,9 +43,9 @@ from .scale import (
     limit_scale,
     may_choose,
 )
+from .selection import TOO_FEW
 from .train import (
     CAUTION,
-    Network,
     Trained,
     choose,
     choose_mildly,
@@ -57,7 +55,7 @@ from .train import (
     train,
 )
 from .tune import PRICE, choose_parameters, tuning_queries
-from .validate import Learned, measure_full, validate_points
+from .validate import measure_full, validate_points
 
 _log = logging.getLogger(__name__)
 
@@ -110,7 +108,7 @@ def learn_term_values(
     progress = within(config.memory_bytes, progress)
     whole, queries = matrix, make_queries(matrix, topics, qrels, config.remove_query)
     _warn_of_missing(whole, queries, relevant_documents(topics, qrels))
-    matrix, queries = looked_at(whole, queries, model, search, size, seed, progress)
+    matrix, queries = pool_of(whole, queries, model, search, size, seed, progress)
     if vectors is None:
         none = {} if recipe.values else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
@@ -132,12 +130,11 @@ def learn_term_values(
         )
     problem = learned.problem
     _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
-    rule = learned.final.rule
-    if size and rule is not None:
+    if size:
         progress("count all postings", 0, 0)
-        rule = count_thresholds(rule, whole)
+        rule = count_thresholds(learned.final.rule, whole)
         learned = learned._replace(final=learned.final._replace(rule=rule))
-    return values_of(learned, recipe, seed, config.measure)
+    return values_of(learned, seed, config.measure)
 
 
 def _warn_of_missing(matrix: TermDocumentMatrix, queries: Queries, relevant: set[str]) -> None:
@@ -171,53 +168,41 @@ def _first_boost(matrix: TermDocumentMatrix, recipe: Recipe, model: str) -> Boos
     return DEFAULT_BOOST if recipe.lead and matrix.first_positions is not None else None
 
 
-def values_of(learned: Learned, recipe: Any, seed: int, measure: str = MEASURE) -> TermValues:
-    """Return the TDVs, with all that led to them in the manifest.
+class Learned(NamedTuple):
+    """A problem with the parameters that were chosen, its TDVs and rule, and facts about them."""
 
-    ``recipe`` is a dataclass with a ``name``; points were recommended by ``measure``.
-    """
-    problem, final = learned.problem, learned.final
-    matrix, tradeoff = problem.matrix, {}
-    if learned.tradeoff is not None:
-        per_byte, finest = learned.tradeoff
-        tradeoff = {"per_byte": per_byte, "finest": finest if isfinite(finest) else None}
+    problem: Problem
+    final: TermScores
+    facts: dict[str, Any]  # of the manifest, see :class:`..values.term_values.TermValues`
+
+
+def values_of(learned: Learned, seed: int, measure: str) -> TermValues:
+    """Return the TDVs, with all that led to them in the manifest."""
+    problem, final, facts = learned
+    matrix, pool = problem.matrix, None
+    if matrix.pool is not None and matrix.collection is not None:  # measures in it are estimates
+        pool = {
+            "documents": len(matrix.pool.drawn),
+            "of": matrix.collection["documents"],
+            "drawn": int(np.count_nonzero(matrix.pool.drawn)),
+            "postings": matrix.postings,
+        }
     return TermValues.of(
         matrix,
         final.weights,
-        final.priority,
+        final.rule.priority,
         final.rule,
         model=problem.model,
         parameters=problem.parameters,
         lead=describe_boost(matrix.position_boost),
         positions=matrix.first_positions is not None,
-        recipe={"name": recipe.name, **asdict(recipe), **tradeoff},
         seed=seed,
         vectors=dict(problem.vectors.origin),
         queries=len(problem.queries),
-        pool=_describe_pool(matrix),
-        folds=learned.folds,
-        points=learned.points,
-        prior=learned.moved,
-        full=learned.full,
+        pool=pool,
         measure=measure,
-        choice=learned.choice,
-        first_ten=learned.first_ten,
-        recommended_reduction=learned.recommended.reduction,
-        recommended_because=learned.recommended.because,
+        **facts,
     )
-
-
-def _describe_pool(matrix: TermDocumentMatrix) -> dict[str, Any] | None:
-    """Return the manifest's entry of the pool: measures in it are estimates."""
-    pool = matrix.pool
-    if pool is None or matrix.collection is None:
-        return None
-    return {
-        "documents": len(pool.drawn),
-        "of": matrix.collection["documents"],
-        "drawn": int(np.count_nonzero(pool.drawn)),
-        "postings": matrix.postings,
-    }
 
 
 class PriorStart(NamedTuple):
@@ -233,7 +218,7 @@ class PriorStart(NamedTuple):
 
     @property
     def price(self) -> float:
-        """What moving its parameters costs: nothing where it knows none, as of short documents."""
+        """The cost of moving its parameters: none where it knows none, as of short documents."""
         return 0.0 if self.settings is AS_IT_IS else PRICE
 
     def of(self, problem: Problem) -> Problem:
@@ -275,34 +260,35 @@ def learn_by_folds(
         tuned = choose_parameters(problem, folds, queries, progress, price=price, fixed=fixed)
     rules = _rules(tuned, recipe.reductions)
     weights = [of.base_values for of in tuned.problems]
-    networks: list[dict[str, Any] | None] = [None] * len(folds)
     if recipe.values and not few:
-        weights, networks = _learn_values(recipe, start, tuned, folds, rng, progress)
+        weights = _learn_values(recipe, start, tuned, folds, rng, progress)
     choose_scale = _scale_choice(problem, start, few)
     tradeoffs: list[Tradeoff] = []
     if not few and may_choose(problem):
-        scores = TermScores.by_rule(weights[0], rules[0])
+        scores = TermScores(weights[0], rules[0])
         tradeoffs = choose_tradeoffs(tuned.of_all, scores, queries, folds, choose_scale, progress)
         powers = {each.per_byte for each in tradeoffs} - {0.0}
         by_power = {0.0: rules} | {x: _rules(tuned, recipe.reductions, x) for x in powers}
         rules = [by_power[each.per_byte][i] for i, each in enumerate(tradeoffs)]
         choose_scale = limit_scale(choose_scale, tradeoffs[0], tradeoffs[1:])
-    final, *of_folds = map(TermScores.by_rule, weights, rules)
+    final, *of_folds = map(TermScores, weights, rules)
     tuned_full = measure_full(problem, folds, queries, progress)
-    at = PrunedByFold(tuned, final, of_folds, folds, 0.0, "posting")
+    at = PrunedByFold(tuned, final, of_folds, folds)
     prior_reduction = 0.0 if start is None else start.reduction
-    learned = validate_points(
+    facts = validate_points(
         at, tuned_full, recipe.reductions, choose_scale, progress, measure, prior_reduction
     )
-    for report, network in zip(learned.folds, networks):
-        report["network"] = network
     if few:  # they choose no reduction either: the measured one below the prior's
         measured = max((each for each in recipe.reductions if each <= prior_reduction), default=0.0)
-        learned = learned._replace(
-            choice=None, first_ten=None, recommended=Recommended(measured, TOO_FEW)
-        )
-    moved = None if start is None else _moved(start, at_prior, at, choose_scale)
-    return learned._replace(moved=moved, tradeoff=tradeoffs[0] if tradeoffs else None)
+        facts |= {"choice": None, "first_ten": None}
+        facts |= {"recommended_reduction": measured, "recommended_because": TOO_FEW}
+    if start is not None:
+        facts["prior"] = _moved(start, at_prior, at, choose_scale)
+    facts["recipe"] = {"name": recipe.name, **asdict(recipe)}
+    if tradeoffs:
+        per_byte, finest = tradeoffs[0]
+        facts["recipe"] |= {"per_byte": per_byte, "finest": finest if isfinite(finest) else None}
+    return Learned(tuned.of_all, final, facts)
 
 
 def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
@@ -319,7 +305,7 @@ def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> Scal
 
 def _remembered(choose: ScaleChoice) -> ScaleChoice:
     """Return a choice that is made once a rule and reduction: the same for all folds."""
-    known: dict[tuple[PostingRule | None, float], ChosenScale] = {}
+    known: dict[tuple[PostingRule, float], ChosenScale] = {}
 
     def choose_once(at: PrunedByFold) -> ChosenScale:
         key = at.final.rule, at.reduction
@@ -352,56 +338,37 @@ def _learn_values(
     folds: list[np.ndarray],
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[list[np.ndarray], list[dict[str, Any] | None]]:
-    """Return TDVs, the mean of all networks and those of each fold's, and the networks as JSON."""
-    whole = tuned.of_all
-    made = term_features(whole.matrix, whole.vectors)
-    features = jax.tree.map(jax.numpy.asarray, made)
-    done, steps = count(1), recipe.max_steps * len(folds)
-    trained, out_of_fold = _train_networks(
-        recipe, features, start, tuned, folds, rng,
-        lambda: progress("train", next(done), steps),
-    )  # fmt: skip
-    mean = np.mean([network.values(features) for network in trained], axis=0)
-    values = [mean, *(network.values(features) for network in out_of_fold)]
-    weights = [v * of.judged.start_values for v, of in zip(values, tuned.problems)]
-    return weights, [network.describe() for network in trained]
+) -> list[np.ndarray]:
+    """Train a network for each fold, on the others; return TDVs for all and by fold.
 
-
-def _train_networks(
-    recipe: Recipe,
-    features: Features,
-    start: PriorStart | None,
-    tuned: FoldProblems,
-    folds: list[np.ndarray],
-    rng: np.random.Generator,
-    step_done: Callable[[], None],
-) -> tuple[list[Network], list[Network]]:
-    """Train one network for each fold, on the other folds.
-
-    Return them as they are best for all folds, and as they are best for the *other* folds, so that
-    a fold's own queries chose nothing. Folds with the same problem follow one another and share
-    their task, which is then freed: it is as large as the matrix.
+    TDVs for all are the mean of the networks as they are best for all folds; a fold's are of its
+    network as it is best for the *other* folds, so that its own queries chose nothing. Folds with
+    the same problem follow one another and share their task, which is then freed: it is as large as
+    the matrix.
     """
-    linear = None
+    whole = tuned.of_all
+    features = jax.tree.map(jax.numpy.asarray, term_features(whole.matrix, whole.vectors))
+    done, steps, linear = count(1), recipe.max_steps * len(folds), None
     if start is not None:
-        linear = start.prior.linear(tuned.of_all.matrix, features, start.settings.slope)
-    trained: dict[int, Trained] = {}
+        linear = start.prior.linear(whole.matrix, features, start.settings.slope)
+    by_number: dict[int, Trained] = {}
     for problem in dict.fromkeys(tuned.of_folds):
         task = make_task(problem.apart(), recipe, features, linear)
         for k in (k for k, other in enumerate(tuned.of_folds) if other is problem):
             queries = np.sort(np.concatenate(folds[:k] + folds[k + 1 :]))
-            checkpoints = train(task, queries, rng, step_done)
-            trained[k] = measure_checkpoints(task, checkpoints, folds[k])
+            checkpoints = train(task, queries, rng, lambda: progress("train", next(done), steps))
+            by_number[k] = measure_checkpoints(task, checkpoints, folds[k])
         del task
-    in_order = [trained[k] for k in range(len(folds))]
-    if ranking_function(tuned.of_all.model).of_weights:
-        others, everyone = choose_mildly(in_order)
+    trained = [by_number[k] for k in range(len(folds))]
+    if ranking_function(whole.model).of_weights:
+        others, everyone = choose_mildly(trained)
     else:
-        gains = [of_fold.gains for of_fold in in_order]
-        others, everyone = choose(gains, 0.0 if start is None else CAUTION)
-    out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(in_order, others)]
-    return [of_fold.networks[everyone] for of_fold in in_order], out_of_fold
+        others, everyone = choose([of.gains for of in trained], 0.0 if start is None else CAUTION)
+    networks = [of_fold.networks[everyone] for of_fold in trained]
+    out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
+    mean = np.mean([network.values(features) for network in networks], axis=0)
+    values = [mean, *(network.values(features) for network in out_of_fold)]
+    return [v * of.judged.start_values for v, of in zip(values, tuned.problems)]
 
 
 def _moved(
@@ -420,7 +387,7 @@ def _moved(
     reduction = start.reduction
     learned = to.at(reduction)
     rule = rule_of_order(at_prior.matrix, at_prior.model, at_prior.parameters, (reduction,))
-    scores = TermScores.by_rule(at_prior.base_values, rule)
+    scores = TermScores(at_prior.base_values, rule)
     before = PrunedByFold.in_one_fold(at_prior, scores, reduction)
     if constants_of(at_prior.model).scale_ranks:
         ours = learned.held_out(choose_scale(learned).of_folds)

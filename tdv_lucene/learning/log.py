@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from ..embedding.term_vectors import latent_semantic_vectors
 from ..errors import TdvError
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_vectors import latent_semantic_vectors
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..simulation.collection import WeightedCollection
 from ..simulation.problem import JudgedMatrix, Problem, PrunedByFold, TermScores
 from ..simulation.retrieval import unjudged_queries
-from ..values.losses import within_loss
 from ..values.posting_rule import REDUCTIONS
 from ..values.term_values import TermValues
-from .pool import Extent, Search, fitting_pool, looked_at, within
+from .pool import Extent, Search, fitting_pool, pool_of, within
 from .scale import ChosenScale, given_scale
+from .selection import within_loss
 from .validate import FullIndex, mean_visited, validate_points
 
 MAX_LOSS = 0.03
@@ -51,18 +51,10 @@ def values_by_log(
     remove_query: bool = False,
     progress: Progress = silent,
 ) -> TermValues:
-    """Return the prior's ``values`` with operating points measured by a query log.
+    """Return ``values``, the prior's of ``matrix``, with operating points measured by a query log.
 
-    Raises :class:`TdvError` when fewer than ``_FEWEST_QUERIES`` have a term of the index.
-
-    Parameters
-    ----------
-    values
-        The TDVs of ``matrix`` from :func:`..prior.prior.prior_values`.
-    topics
-        Query id -> index terms (see :func:`tdv_lucene.analyze`), with repetitions.
-    seed, pool, memory, search, remove_query
-        See :func:`.learn.learn_term_values`.
+    Arguments are those of :func:`.learn.learn_term_values`. Raises :class:`TdvError` when fewer
+    than ``_FEWEST_QUERIES`` have a term of the index.
     """
     queries, model = unjudged_queries(matrix, topics, remove_query), values.model
     if len(queries) < _FEWEST_QUERIES:
@@ -73,7 +65,7 @@ def values_by_log(
     extent = Extent.of(matrix).with_topics(topics, topics)
     size = fitting_pool(extent, pool, memory)
     progress = within(memory, progress)
-    matrix, queries = looked_at(matrix, queries, model, search, size, seed, progress)
+    matrix, queries = pool_of(matrix, queries, model, search, size, seed, progress)
     with deferred():
         problem = Problem(
             JudgedMatrix(matrix.with_position_boost(values.position_boost), queries),
@@ -82,7 +74,9 @@ def values_by_log(
             SearchParameters().with_values(values.parameters),
             values.weights,
         )
-        scores = TermScores(values.weights, values.priority, values.posting_rule)
+        rule = values.posting_rule
+        assert rule is not None  # the prior has one
+        scores = TermScores(values.weights, rule)
         scales = {point["reduction"]: point["scale"] for point in values.points}
         found = _measured(problem, scores, scales, progress)
     return replace(values, manifest={**values.manifest, **found})
@@ -122,11 +116,11 @@ def _measured(
     plain = problem.full.with_parameters(SearchParameters())
     visited = mean_visited(problem, plain.plain.statistics)
     full = FullIndex(whole.held_out([finest]), plain.parameters, visited)
-    validated = validate_points(whole, full, REDUCTIONS, at_its_scale, progress)
-    points = [{**point, "kept": kept[point["reduction"]]} for point in validated.points]
+    facts = validate_points(whole, full, REDUCTIONS, at_its_scale, progress)
+    points = [{**point, "kept": kept[point["reduction"]]} for point in facts["points"]]
     return {
         "points": points,
-        "full": validated.full,
+        "full": facts["full"],
         "log": {"queries": len(queries), "max_loss": MAX_LOSS},
         "recommended_reduction": max(
             (float(point["reduction"]) for point in within_loss(points, MAX_LOSS)), default=0.0

@@ -26,7 +26,7 @@ from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..index.sharded import ShardedIndex
-from ..matrix.selection import select_documents
+from ..matrix.shards import select_documents
 from ..matrix.term_document_matrix import Pool, TermDocumentMatrix, row_sums, term_kinds
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
@@ -52,34 +52,6 @@ _DRAWN = 0.4
 _FEWEST_HITS, _MOST_HITS = 10, 1000
 
 
-def pool_size(documents: int, asked: int | None) -> int:
-    """Return the number of documents of a pool; 0 for all.
-
-    ``asked`` None decides by the size of the collection, 0 is all.
-    """
-    size = (POOL if documents > POOLED_FROM else 0) if asked is None else asked
-    return 0 if size >= documents else size
-
-
-def looked_at(
-    whole: TermDocumentMatrix,
-    queries: Queries,
-    model: str,
-    search: Search | None,
-    size: int,
-    seed: int,
-    progress: Progress = silent,
-) -> tuple[TermDocumentMatrix, Queries]:
-    """Return the matrix and the queries that are learned from: a pool, or with a ``size`` of 0 all
-    documents, which are brought here where they are in shards."""
-    if size:
-        return pool_of(whole, queries, model, search, size, seed, progress)
-    if whole.shards is None:
-        return whole, queries
-    every, _ = select_documents(whole, np.arange(whole.documents), progress)
-    return replace(every, collection=None), queries
-
-
 def pool_of(
     matrix: TermDocumentMatrix,
     queries: Queries,
@@ -89,12 +61,18 @@ def pool_of(
     seed: int,
     progress: Progress = silent,
 ) -> tuple[TermDocumentMatrix, Queries]:
-    """Return ``size`` rows of ``matrix``, and the queries renumbered for them.
+    """Return the matrix and the queries to learn from: a pool of ``size``, or with 0 all documents.
 
-    One pass over the postings. ``search`` ranks documents for the ``queries``; None for NumPy.
+    All documents are brought here where they are in shards. ``search`` None is
+    :func:`search_matrix`.
 
     Raises :class:`TdvError` when the judged documents leave no room for others.
     """
+    if not size:
+        if matrix.shards is None:
+            return matrix, queries
+        every, _ = select_documents(matrix, np.arange(matrix.documents), progress)
+        return replace(every, collection=None), queries
     found = set(queries.judged_docs.tolist())
     room = int((1 - _DRAWN) * size)
     if len(found) > room:
@@ -165,8 +143,7 @@ def search_shards(
     analysis: Analysis,
     progress: Progress = silent,
 ) -> Search:
-    """Return a search of an index in shards by their workers; what it finds is what
-    :func:`search_lucene` finds in one index."""
+    """Return :func:`search_lucene` of an index in shards, by their workers."""
     from ..index.sharded import FarShards, look_at_far_shards
 
     opened: list[FarShards] = []
@@ -243,14 +220,7 @@ _LONGER = 1.25
 
 
 class Extent(NamedTuple):
-    """The size of a field of an index, and of the topics.
-
-    Attributes
-    ----------
-    terms, documents, postings : int
-    queries, longest : int
-        Judged queries, and the terms of the longest.
-    """
+    """The size of a field of an index, of the judged topics, and the terms of the longest."""
 
     terms: int
     documents: int
@@ -260,7 +230,7 @@ class Extent(NamedTuple):
 
     @classmethod
     def of(cls, matrix: TermDocumentMatrix) -> Extent:
-        """Return the extent of a collection."""
+        """Return the extent of a collection, without topics."""
         return cls(matrix.shape[0], matrix.documents, matrix.collection_postings)
 
     def with_topics(
@@ -290,12 +260,14 @@ def learning_bytes(extent: Extent, pool: int) -> int:
 def fitting_pool(extent: Extent, asked: int | None, memory: int | None) -> int:
     """Return the size of the pool to learn from, 0 for all documents, within ``memory`` bytes.
 
-    ``asked`` None takes a pool if all documents would take too much, and a smaller one than
-    ``POOL`` if that would. ``memory`` None is no limit.
+    ``asked`` 0 is all; None takes a pool of collections of more than ``POOLED_FROM`` documents, or
+    if all would take too much memory, and a smaller one than ``POOL`` if that would. ``memory``
+    None is no limit.
 
     Raises :class:`TdvError` when the pool asked for, or the smallest, takes more.
     """
-    size = pool_size(extent.documents, asked)
+    size = (POOL if extent.documents > POOLED_FROM else 0) if asked is None else asked
+    size = 0 if size >= extent.documents else size
     if memory is None or learning_bytes(extent, size) <= memory:
         return size
     largest = _largest_pool(extent, memory)

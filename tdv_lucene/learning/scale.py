@@ -40,21 +40,11 @@ _QUERIES = 300
 
 
 class ChosenScale(NamedTuple):
-    """A scale for one operating point.
+    """A scale for one operating point."""
 
-    Attributes
-    ----------
-    table : list of dicts
-        The scales tried, from the smallest, see :func:`describe_scale`.
-    entry : dict
-        That of the scale chosen.
-    of_folds : list of float
-        The scale that each fold is measured at.
-    """
-
-    table: list[dict[str, Any]]
-    entry: dict[str, Any]
-    of_folds: list[float]
+    table: list[dict[str, Any]]  # The scales tried, from the smallest, see :func:`describe_scale`
+    entry: dict[str, Any]  # The table's entry of the scale chosen
+    of_folds: list[float]  # The scale that each fold is measured at
 
 
 ScaleChoice = Callable[[PrunedByFold], ChosenScale]
@@ -167,18 +157,11 @@ def _sample(problem: Problem) -> np.ndarray:
 
 
 class Tradeoff(NamedTuple):
-    """A way to make an index small: with fewer rare terms, or coarser frequencies.
+    """A way to make an index small: with fewer rare terms, or coarser frequencies."""
 
-    Attributes
-    ----------
-    per_byte : float
-        How much a term's bytes count, see :func:`..values.posting_rule.order_terms`.
-    finest : float
-        Scales are no larger than this where postings are dropped.
-    """
-
+    # How much a term's bytes count, see :func:`..values.posting_rule.order_terms`
     per_byte: float = 0.0
-    finest: float = np.inf
+    finest: float = np.inf  # Scales are no larger than this where postings are dropped
 
 
 TRADEOFFS = Tradeoff(), Tradeoff(0.0, 1.0), Tradeoff(0.5, 1.0), Tradeoff(1.0, 1.0)
@@ -209,13 +192,8 @@ def choose_tradeoffs(
     """Return the trade-off that all ``queries`` choose, and for each fold that of the others.
 
     Its worth to a query is the mean of :func:`.selection.deciding` at each of ``SHARES``. The first
-    of ``TRADEOFFS`` stays unless the best is clearly better.
-
-    Parameters
-    ----------
-    final : TermScores
-        Of all queries, with the rule of the first trade-off. All have the same TDVs, so that these
-        saw the queries favours none.
+    of ``TRADEOFFS`` stays unless the best is clearly better. ``final`` is of all queries, with the
+    rule of the first: all have the same TDVs, so that these saw the queries favours none.
     """
     whole, worth = problem.full.judged.plain_bytes, []
     for number, tradeoff in enumerate(TRADEOFFS):
@@ -240,7 +218,7 @@ def _in_order(problem: Problem, final: TermScores, tradeoff: Tradeoff) -> TermSc
     rule = rule_of_order(
         problem.matrix, problem.model, problem.parameters, _IF_COARSE, tradeoff.per_byte
     )
-    return TermScores.by_rule(final.weights, rule)
+    return TermScores(final.weights, rule)
 
 
 def _at_shares(points: Sequence[tuple[float, np.ndarray]]) -> np.ndarray:

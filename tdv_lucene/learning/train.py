@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..embedding.term_vectors import TermVectors
 from ..interruption import check
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, standard_statistic, standardise
+from ..matrix.term_vectors import TermVectors
 from ..ranking import Array, Similarity
 from ..simulation.collection import term_totals
 from ..simulation.problem import DocumentRows, Problem
@@ -48,63 +48,33 @@ _MEMORY_BYTES = 1 << 30
 
 
 class Candidates(NamedTuple):
-    """``K`` candidates of each of ``Q`` queries: the relevant ones first, then by rank.
+    """``K`` candidates of each of ``Q`` queries: the relevant ones first, then by rank."""
 
-    Attributes
-    ----------
-    docs : int32[Q, K]
-        -1 is padding.
-    gains : float32[Q, K]
-        The grade; 0 for judged non-relevant and unjudged documents.
-    query_terms : int32[Q, L]
-    query_tf : float32[Q, L]
-        0 is padding.
-    tf : float32[Q, K, L]
-    """
-
-    docs: np.ndarray
-    gains: np.ndarray
-    query_terms: np.ndarray
-    query_tf: np.ndarray
-    tf: np.ndarray
+    docs: np.ndarray  # int32[Q, K]: -1 is padding
+    gains: np.ndarray  # float32[Q, K]: the grade; 0 for judged non-relevant and unjudged documents
+    query_terms: np.ndarray  # int32[Q, L]
+    query_tf: np.ndarray  # float32[Q, L]: 0 is padding
+    tf: np.ndarray  # float32[Q, K, L]
 
 
 class Lists(NamedTuple):
-    """A training batch: documents to score and the gains they should be ranked by.
-
-    Attributes
-    ----------
-    batch : Batch
-    gains : float32[B, C]
-    where : bool[B, C]
-        False marks padding.
-    """
+    """A training batch: documents to score and the gains they should be ranked by."""
 
     batch: Batch
-    gains: np.ndarray
-    where: np.ndarray
+    gains: np.ndarray  # float32[B, C]
+    where: np.ndarray  # bool[B, C]: false marks padding
 
 
 class Collection(NamedTuple):
-    """The collection's arrays on the device.
-
-    Attributes
-    ----------
-    features : Features
-    kept : float32[V]
-        Factors of a network's TDVs: the boost's factors of terms.
-    doc_freq, total_term_freq : float32[V]
-    doc_count : float32[]
-    start : Linear
-        Where training begins, and towards which its weights are pulled.
-    """
+    """The collection's arrays on the device."""
 
     features: Features
-    kept: Array
+    kept: Array  # float32[V]: factors of a network's TDVs: the boost's factors of terms
+    # doc_freq, total_term_freq: float32[V]
     doc_freq: Array
     total_term_freq: Array
-    doc_count: Array
-    start: Linear
+    doc_count: Array  # float32[]
+    start: Linear  # Where training begins, and towards which its weights are pulled
 
 
 class Task(NamedTuple):
@@ -237,16 +207,10 @@ def make_task(
 
 
 class Weights(NamedTuple):
-    """The numbers that gradients change.
-
-    Attributes
-    ----------
-    linear : Linear
-    log_temperature : float32[]
-    """
+    """The numbers that gradients change."""
 
     linear: Linear
-    log_temperature: Array
+    log_temperature: Array  # float32[]
 
 
 def train(
@@ -326,28 +290,18 @@ def _compiled(kind: type, l2: float, learning_rate: float, max_steps: int) -> tu
 
 
 class Network(NamedTuple):
-    """One shallow network, shrunk: tdv = (1 - slope) base + factor ReLU(w . x + b).
+    """One shallow network, shrunk: tdv = (1 - slope) base + factor ReLU(w . x + b)."""
 
-    Attributes
-    ----------
-    linear : Linear of NumPy arrays
-    factor : float
-        The slope over the mean ReLU of a kept token. Only the differences between the learned TDVs
-        are used, and they are shrunk: a training on few queries pushes some terms to 0, and then
-        nothing finds what only they retrieve. The mean TDV is always 1. Moving all TDVs together
-        would choose another k1 (or mu), which was done before, and with care: it suits the
-        training's kind of query and harms others.
-    slope : float
-        Within [0, 1]; 0 leaves every term at the base.
-    step : int
-    base : float32[V] or 1.0
-        The TDVs to shrink towards: the problem's base, which has a mean of 1 too.
-    """
-
-    linear: Linear
+    linear: Linear  # Linear of NumPy arrays
+    # The slope over the mean ReLU of a kept token. Only the differences between the learned TDVs
+    # are used, and they are shrunk: a training on few queries pushes some terms to 0, and then
+    # nothing finds what only they retrieve. The mean TDV is always 1. Moving all TDVs together
+    # would choose another k1 (or mu), which was done before, and with care: it suits the training's
+    # kind of query and harms others.
     factor: float
-    slope: float
+    slope: float  # Within [0, 1]; 0 leaves every term at the base
     step: int
+    # float32[V] or 1.0: the TDVs to shrink towards: the problem's base, which has a mean of 1 too
     base: np.ndarray | float = 1.0
 
     def values(self, features: Features) -> np.ndarray:
@@ -355,30 +309,12 @@ class Network(NamedTuple):
         unit = np.asarray(term_values(self.linear, features))
         return ((1 - self.slope) * self.base + self.factor * unit).astype(np.float32)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the network as JSON."""
-        return {
-            "step": self.step,
-            "slope": self.slope,
-            "floor": 1 - self.slope,
-            "factor": self.factor,
-            "w_statistics": np.asarray(self.linear.of_statistics).tolist(),
-            "w_vector": np.asarray(self.linear.of_vector).tolist(),
-            "b": float(self.linear.bias),
-        }
-
 
 class Trained(NamedTuple):
-    """One fold's training, at all choices of a step and a slope; the first is the base.
-
-    Attributes
-    ----------
-    networks : list of Network
-    gains : float64[choices, n]
-        Over the base, of the queries that the training did not see.
-    """
+    """One fold's training, at all choices of a step and a slope; the first is the base."""
 
     networks: list[Network]
+    # float64[choices, n]: over the base, of the queries that the training did not see
     gains: np.ndarray
 
 

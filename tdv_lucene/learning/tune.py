@@ -67,7 +67,8 @@ def choose_parameters(
 
     Parameters that are ``fixed``, by name, stay as they are; the others suit them.
     """
-    served, given = _measured_once(problem, queries, progress, price == 0), _point(problem)
+    served = _measured_once(problem, queries, progress, price == 0)
+    given = _Point(problem.parameters, problem.matrix.position_boost)
     choice: _Choice = (
         (lambda points, served: first_of_the_best(served))
         if price is None
@@ -80,10 +81,6 @@ def choose_parameters(
         made.setdefault(point, _at(point, list(made.values())))
     of_all, *of_folds = (made[point] for point in chosen)
     return FoldProblems(of_all, of_folds)
-
-
-def _point(problem: Problem) -> _Point:
-    return _Point(problem.parameters, problem.matrix.position_boost)
 
 
 def _at(point: _Point, made: Sequence[Problem]) -> Problem:

@@ -18,40 +18,31 @@ from ..evaluation.tuning import OBJECTIVE, Choice, tune
 from ..matrix.term_document_matrix import row_sums
 from ..progress import Progress
 from ..ranking import SearchParameters, Statistics
-from ..ranking.postings import describe_boost
 from ..simulation.bytes import (
     estimate_dictionary_bytes,
     estimate_posting_bytes,
     lists_left,
     posting_format,
 )
-from ..simulation.problem import Problem, PrunedByFold, TermScores
+from ..simulation.problem import Problem, PrunedByFold
 from ..simulation.retrieval import JUDGED, MEASURES, mean_measures
-from ..values.losses import FIRST_TEN, MEASURE, Recommended, recommend, smallest_level
 from ..values.posting_rule import nearest
-from .scale import ScaleChoice, Tradeoff
+from ..values.term_values import MEASURE
+from .scale import ScaleChoice
+from .selection import FIRST_TEN, recommend, smallest_level
 
 _ANYTHING = (-1.0, 1.0)
-"""The interval of a difference between measures if the queries have no spread to estimate one."""
+"""The interval of a difference if the queries have no spread to estimate one."""
 
 
 class FullIndex(NamedTuple):
-    """The full index with its best parameters.
+    """The full index with its best parameters."""
 
-    Attributes
-    ----------
-    measured : float64[Q, measures]
-        Each query's measures, with the parameters that are best for the *other* folds' queries. A
-        log's are ``MEASURES``; those of judged queries have ``JUDGED`` at the end.
-    parameters : SearchParameters
-        Those that are best for all queries.
-    visited : float
-        Postings in the lists of a query's terms, mean over the queries.
-    """
-
+    # float64[Q, measures]: each query's measures, with the parameters that are best for the *other*
+    # folds' queries. A log's are ``MEASURES``; those of judged queries have ``JUDGED`` at the end.
     measured: np.ndarray
-    parameters: SearchParameters
-    visited: float
+    parameters: SearchParameters  # The best for all queries
+    visited: float  # Postings in the lists of a query's terms, mean over the queries
 
 
 def measure_full(
@@ -59,8 +50,7 @@ def measure_full(
 ) -> FullIndex:
     """Tune the full index on the ``queries`` that tune the pruned one, and measure every query.
 
-    Here the best parameters are taken however small their gain (see :mod:`..evaluation.tuning`),
-    while a pruned index needs more to change its own.
+    Here the best parameters are taken, however small their gain (see :mod:`..evaluation.tuning`).
     """
     full = problem.full
 
@@ -82,52 +72,10 @@ def measure_full(
 
 
 def mean_visited(problem: Problem, statistics: Statistics) -> float:
-    """Return the mean over the queries of the postings in the lists of their terms.
-
-    An exhaustive search visits all of them, one that skips visits some of them.
-    """
+    """Return the mean over the queries of the postings in the lists of their terms."""
     queries = problem.queries
     visited = row_sums(lists_left(statistics)[queries.terms], np.diff(queries.indptr))
     return float(visited.sum() / max(1, len(queries)))
-
-
-class Learned(NamedTuple):
-    """The result of a recipe.
-
-    Attributes
-    ----------
-    problem : Problem
-        With the parameters that were chosen.
-    final : TermScores
-    points : list of dicts, see :class:`tdv_lucene.values.term_values.TermValues`
-    folds : list of dicts
-        Each fold's stop, and its held-out measures at every reduction beside the full index's.
-    full : dict
-        The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
-        ``dictionary_bytes`` and the postings ``visited``, as the points have them.
-    recommended : Recommended
-        By the points; with too few queries the prior's reduction.
-    first_ten : dict or None
-        The ``reduction`` for those who show the first answers and no more, and what to expect of
-        it as ``choice`` has it; None if that drops no more than is recommended.
-    choice : dict or None
-        See :func:`held_out_choice`.
-    moved : dict or None
-        How far learning left the prior, and what that gained; None if it began without.
-    tradeoff : Tradeoff or None
-        The trade-off that the queries chose; None if there was no choice.
-    """
-
-    problem: Problem
-    final: TermScores
-    points: list[dict[str, Any]]
-    folds: list[dict[str, Any]]
-    full: dict[str, Any]
-    recommended: Recommended
-    first_ten: dict[str, Any] | None
-    choice: dict[str, Any] | None
-    moved: dict[str, Any] | None = None
-    tradeoff: Tradeoff | None = None
 
 
 def validate_points(
@@ -138,27 +86,21 @@ def validate_points(
     progress: Progress,
     measure: str = MEASURE,
     prior_reduction: float = 0.0,
-) -> Learned:
-    """Measure the ``learned`` index at every reduction, for all queries and by fold.
+) -> dict[str, Any]:
+    """Measure the ``learned`` index at every reduction; return facts of the manifest.
 
     Every query is measured with the training of the fold it is held out of, on the integer index
-    that pruning would write at the point's scale, and searched with parameters that it had no part
-    in choosing. Differences are from ``full``. ``measure`` and ``prior_reduction`` are for
-    :func:`..values.losses.recommend`.
+    that pruning would write at the point's scale. Differences are from ``full``. ``measure`` and
+    ``prior_reduction`` are for :func:`.selection.recommend`.
+
+    The facts are ``points``, ``full`` (the index before pruning, tuned), ``recommended_reduction``
+    and why, ``choice`` (:func:`held_out_choice`), and ``first_ten``: the reduction for those who
+    show the first answers and no more, and what to expect of it; None if that drops no more than is
+    recommended.
     """
     problem, folds = learned.problem, learned.folds
     plain, judged = problem.full.plain, full.measured.shape[1] > len(MEASURES)
     points, every = [], []
-    by_fold: list[dict[str, Any]] = [
-        {
-            "queries": len(fold),
-            "parameters": of_fold.parameters.values(),
-            "lead": describe_boost(of_fold.matrix.position_boost),
-            "full": mean_measures(full.measured[fold]),
-            "held_out": {},
-        }
-        for of_fold, fold in zip(learned.problems.of_folds, folds)
-    ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
         at = learned.at(reduction)
@@ -169,7 +111,7 @@ def validate_points(
         points.append(
             {
                 "reduction": reduction,
-                "unit": learned.unit,
+                "unit": "posting",
                 "removed": chosen.entry["removed"],
                 "posting_bytes": chosen.entry["posting_bytes"],
                 "dictionary_bytes": chosen.entry["dictionary_bytes"],
@@ -182,8 +124,6 @@ def validate_points(
                 "scales": chosen.table,
             }
         )
-        for report, fold in zip(by_fold, folds):
-            report["held_out"][f"{reduction:g}"] = mean_measures(measured[fold])
     terms, matrix = problem.matrix.vocabulary.terms, problem.full.matrix
     with_positions = posting_format(matrix).with_positions()
     about_full = {
@@ -209,9 +149,14 @@ def validate_points(
     if measure in FIRST_TEN and level is not None and level > recommended.reduction:
         expected = by_others(lambda some: smallest_level(some, measure) or 0.0)
         first_ten = {"reduction": level, **(expected or {})}
-    return Learned(
-        problem, learned.final, points, by_fold, about_full, recommended, first_ten, choice
-    )
+    return {
+        "points": points,
+        "full": about_full,
+        "recommended_reduction": recommended.reduction,
+        "recommended_because": recommended.because,
+        "choice": choice,
+        "first_ten": first_ten,
+    }
 
 
 def held_out_choice(
@@ -226,12 +171,8 @@ def held_out_choice(
     Luck favours the point that the queries ``choose``, so their mean is too high. Here each fold is
     measured at the point that the other folds choose. Both this mean and that of other
     queries vary, so the interval ``ci95`` is wider than that of a ``mean`` by the square root of
-    two. None for a single fold.
-
-    Parameters
-    ----------
-    differences
-        For each point float64[Q, measures], of held-out queries from the full index.
+    two. None for a single fold. ``differences`` has float64[Q, measures] for each point, of
+    held-out queries from the full index.
     """
     if len(folds) < 2:  # of a log, or of a single query: nobody else could choose
         return None

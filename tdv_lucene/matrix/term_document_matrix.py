@@ -84,7 +84,7 @@ def norm_bytes(doc_len: np.ndarray) -> np.ndarray:
 
 
 class NormFacts(NamedTuple):
-    """What tells the kind of a field's norms; :meth:`sum` has that of all shards."""
+    """Facts that tell the kind of a field's norms; :meth:`sum` has those of all shards."""
 
     there: int
     largest: int
@@ -125,29 +125,17 @@ class NormFacts(NamedTuple):
 
 
 class ListSample(NamedTuple):
-    """``n`` posting lists of the whole collection, or stretches of long ones.
+    """``n`` posting lists of the whole collection, or stretches of long ones."""
 
-    Attributes
-    ----------
-    among : int32[t]
-        The terms from whose lists they were drawn, and whose postings they represent.
-    terms : int64[n]
-    indptr : int64[n + 1]
-    docs : int32[m]
-        Document numbers of the collection, counted from the posting before a stretch.
-    data : int32[m]
-    first_positions : uint16[m] or None
-    doc_len : int64[m]
-        Length of each posting's document, as its norm holds it.
-    """
-
+    # int32[t]: the terms from whose lists they were drawn, and whose postings they represent
     among: np.ndarray
-    terms: np.ndarray
-    indptr: np.ndarray
+    terms: np.ndarray  # int64[n]
+    indptr: np.ndarray  # int64[n + 1]
+    # int32[m]: document numbers of the collection, counted from the posting before a stretch
     docs: np.ndarray
-    data: np.ndarray
-    first_positions: np.ndarray | None
-    doc_len: np.ndarray
+    data: np.ndarray  # int32[m]
+    first_positions: np.ndarray | None  # uint16[m] or None
+    doc_len: np.ndarray  # int64[m]: length of each posting's document, as its norm holds it
 
     def tf(self, boost: Boost | None) -> np.ndarray:
         """Return int32[m] or float32[m]: the frequencies, with the boost if any."""
@@ -159,52 +147,31 @@ class Pool:
     """A sample of documents that represents a whole collection.
 
     Some documents are certain: the judged ones, and those that searches found. The others were
-    drawn at random from the rest, and represent that rest.
+    drawn at random from the rest, and represent that rest."""
 
-    Attributes
-    ----------
-    drawn : bool[D]
-        Whether the document was drawn at random.
-    doc_weight, posting_weight : float
-        Documents, and postings, that one of a drawn document represents.
-    doc_freq_drawn, total_drawn : int64[V]
-        A term's postings in drawn documents, and their frequencies.
-    total : int64[V]
-        A term's frequencies in all documents of the matrix.
-    kinds : int32[V]
-        Terms with the same number have about the same ``doc_freq`` and ``total_term_freq``.
-    stored_tokens : int
-        Sum of the collection's lengths, as norms hold them.
-    mean_log_len : float64[V]
-        Mean log length of the collection's documents with the term.
-    lists : tuple of ListSample
-        Sample from which the bytes of posting lists are estimated.
-    """
-
-    drawn: np.ndarray
+    drawn: np.ndarray  # bool[D]: whether the document was drawn at random
+    # doc_weight, posting_weight: Documents, and postings, that one of a drawn document represents
     doc_weight: float
     posting_weight: float
+    # doc_freq_drawn, total_drawn: int64[V]: A term's postings in drawn documents, and their
+    # frequencies
     doc_freq_drawn: np.ndarray
     total_drawn: np.ndarray
-    total: np.ndarray
+    total: np.ndarray  # int64[V]: a term's frequencies in all documents of the matrix
+    # int32[V]: terms with the same number have about the same ``doc_freq`` and ``total_term_freq``
     kinds: np.ndarray
-    stored_tokens: int
+    stored_tokens: int  # Sum of the collection's lengths, as norms hold them
+    # float64[V]: mean log length of the collection's documents with the term
     mean_log_len: np.ndarray
-    lists: tuple[ListSample, ...]
+    lists: tuple[ListSample, ...]  # Sample from which the bytes of posting lists are estimated
 
 
 class Rows(NamedTuple):
-    """Postings, row by row: of terms, or stretches of their lists.
+    """Postings, row by row: of terms, or stretches of their lists."""
 
-    Attributes
-    ----------
-    sizes : int64[n]
-        Postings of each row.
-    arrays : tuple of arrays [nnz]
-        Document numbers first, and what else each posting has; None for what none has.
-    """
-
-    sizes: np.ndarray
+    sizes: np.ndarray  # int64[n]: postings of each row
+    # tuple of arrays [nnz]: Document numbers first, and what else each posting has; None for what
+    # none has
     arrays: tuple[np.ndarray | None, ...]
 
 
@@ -241,20 +208,11 @@ def term_kinds(doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class TokenSequences:
-    """The tokens of ``D`` documents in their order, which a matrix of frequencies lacks.
+    """The tokens of ``D`` documents in their order, which a matrix of frequencies lacks."""
 
-    Attributes
-    ----------
-    terms : int32[tokens]
-        Term numbers, document by document.
-    indptr : int64[D + 1]
-        Document ``d`` is ``terms[indptr[d]:indptr[d + 1]]``.
-    origin : str
-        One of ``ORIGINS``: rebuilt from positions, or analysed again from the stored text.
-    """
-
-    terms: np.ndarray
-    indptr: np.ndarray
+    terms: np.ndarray  # int32[tokens]: term numbers, document by document
+    indptr: np.ndarray  # int64[D + 1]: document ``d`` is ``terms[indptr[d]:indptr[d + 1]]``
+    # One of ``ORIGINS``: rebuilt from positions, or analysed again from the stored text
     origin: str
 
     def __post_init__(self) -> None:
@@ -415,15 +373,10 @@ class TermDocumentMatrix:
     ) -> Iterator[Any]:
         """Yield what ``function`` returns for this matrix or, if it is in shards, for each of them.
 
-        Parameters
-        ----------
-        function
-            Of a module that workers can import. It is given a matrix of all postings of an index or
-            of a shard, with the boost and the kind of norms of this one, and the arguments.
-        by_term
-            Arrays with an entry a term. A shard gets those of its own terms, in their order.
-        documents : int64[n] or None
-            Document numbers, ascending. A shard gets those in it, by its own numbers.
+        Workers must be able to import it. It is given a matrix of all postings of an index or of a
+        shard, with the boost and the kind of norms of this one, and the arguments: arrays
+        ``by_term``, of which a shard gets the entries of its own terms, and ``documents`` int64[n],
+        ascending, of which it gets those in it, by its own numbers.
         """
         if self.shards is not None:
             yield from self.shards.each(self, function, by_term, documents, further)
@@ -471,19 +424,12 @@ class TermDocumentMatrix:
 
 
 class Block(NamedTuple):
-    """Consecutive terms.
+    """Consecutive terms."""
 
-    Attributes
-    ----------
-    terms, postings : slice
-        Into arrays with an entry a term, and a posting.
-    sizes : int64[n]
-        Postings of each term.
-    """
-
+    # terms, postings: Into arrays with an entry a term, and a posting
     terms: slice
     postings: slice
-    sizes: np.ndarray
+    sizes: np.ndarray  # int64[n]: postings of each term
 
 
 def blocks(indptr: np.ndarray, size: int | None = None) -> Iterator[Block]:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..analysis import Analysis
-from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
 from ..evaluation.runs import read_run
 from ..evaluation.topics import (
@@ -26,6 +25,7 @@ from ..evaluation.topics import (
 from ..index.index import Index
 from ..jvm.searcher import known_documents
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_vectors import TermVectors
 from ..progress import Progress
 from .config import ReproduceConfig
 from .published import MEASURES, Collection

@@ -17,7 +17,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
 from ..interruption import check, deferred
 from ..learning.selection import first_of_the_best
@@ -25,6 +24,7 @@ from ..learning.train import padded_terms
 from ..learning.tune import choose_parameters, tuning_queries
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, residual_idf, standard_statistic
+from ..matrix.term_vectors import TermVectors
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..simulation.problem import FoldProblems, Problem

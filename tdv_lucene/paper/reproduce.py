@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..embedding.embed import load_term_vectors
-from ..embedding.term_vectors import latent_semantic_vectors
 from ..errors import TdvError
 from ..index.analysis import analysis_of
 from ..index.index import Index
@@ -19,7 +17,9 @@ from ..index.parameters import recorded_parameters
 from ..jvm.analysis import analyze_topics
 from ..learning.config import Recipe
 from ..learning.learn import learn_term_values
+from ..matrix.embed import load_term_vectors
 from ..matrix.extract import open_matrix
+from ..matrix.term_vectors import latent_semantic_vectors
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index

@@ -22,11 +22,11 @@ from ..index.record import (
     carried_over,
     shard_as_user_data,
 )
+from ..learning.selection import loss_of, most_loss_of, point_within_loss
 from ..plan import FieldPlan, Plan
 from ..ranking.postings import describe_boost
 from ..report.wording import counted
 from ..source import ID_FIELD
-from ..values.losses import loss_of, most_loss_of, point_within_loss
 from ..values.posting_rule import OperatingPoint
 from ..values.term_values import TUNE_RECIPE, TermValues, tdvs_of_unseen
 from ..version import __version__

@@ -15,8 +15,8 @@ from ..index.index import Index
 from ..index.parameters import Searcher
 from ..index.sharded import ShardedIndex
 from ..learning.config import LearnConfig
+from ..learning.prior import prior_values_of_index
 from ..plan import FieldPlan, Plan
-from ..prior.prior import in_memory, prior_values_of_index
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
 from ..values.posting_rule import CORRECTED_AT, OperatingPoint
@@ -55,7 +55,7 @@ def prune_index(
         statistics of the whole, to a folder of its name inside ``output`` (see :mod:`.shards`).
     values
         The TDVs of this index's vocabulary, or the folder that holds them. None takes those that
-        other judged collections give this one, for BM25 (see :mod:`..prior.prior`). That needs
+        other judged collections give this one, for BM25 (see :mod:`..learning.prior`). That needs
         no judgements, and a temporary folder of about ten bytes a posting, for shards on each
         worker's machine.
     config, options
@@ -296,5 +296,4 @@ def _values_without_judgements(
     from ..learning.from_index import values_from_index  # with all that learns
 
     learning = LearnConfig(field=config.field, lead=lead, **config.asked_analysis)
-    with values_from_index(index, config.queries, None, learning, progress) as values:
-        return in_memory(values)
+    return values_from_index(index, config.queries, None, learning, progress)

@@ -13,13 +13,13 @@ import numpy as np
 from ..arguments import MOST_HITS
 from ..errors import TdvError
 from ..options import INPUT, Config, Effect, option
-from .function import Parameter
-from .registry import (
+from .functions import (
     ANSERINI_DEFAULTS,
     ANY_MODEL,
     DEFAULT_MODEL,
     MODELS,
     PARAMETERS,
+    Parameter,
     check_model,
     ranking_function,
 )
@@ -27,21 +27,12 @@ from .registry import (
 
 @dataclass(frozen=True)
 class Baking:
-    """BM25's parameters in a field's norms, for a searcher with other ones.
+    """BM25's parameters in a field's norms, for a searcher with other ones."""
 
-    Attributes
-    ----------
-    held : (k1, b)
-        The parameters to rank with, for frequencies as stored.
-    searched : (k1, b)
-        The searcher's.
-    average_length : float or None
-        Tokens of a document of the whole, if the index is a shard or was written already; else it
-        is counted.
-    """
-
-    held: tuple[float, float]
-    searched: tuple[float, float]
+    held: tuple[float, float]  # (k1, b): the parameters to rank with, for frequencies as stored
+    searched: tuple[float, float]  # (k1, b): the searcher's
+    # Tokens of a document of the whole, if the index is a shard or was written already; else it is
+    # counted
     average_length: float | None = None
 
     def describe(self) -> dict[str, float]:
@@ -52,12 +43,7 @@ class Baking:
         """Return how far off the length norms of documents are on average, as a share of them,
         because no norm is below that of one token.
 
-        Parameters
-        ----------
-        lengths
-            Of documents in tokens, all above 0.
-        counts
-            Documents of each length; None for one.
+        ``lengths`` in tokens are above 0; ``counts`` are the documents of each, None for one.
         """
         average = np.average(lengths, weights=counts)
         (k1, b), (searched_k1, searched_b) = self.held, self.searched
@@ -69,25 +55,14 @@ class Baking:
 
 
 class Tiers(NamedTuple):
-    """A field with few postings that finds documents; the whole one ranks the first of them.
+    """A field with few postings that finds documents; the whole one ranks the first of them."""
 
-    Attributes
-    ----------
-    whole : str
-        The field that ranks.
-    hot : str
-        The field that finds.
-    depth : int
-        How many documents the whole field scores at most; 0 for none, which is a search of ``hot``
-        alone.
-    margin : float
-        Of those behind the hits wanted, it scores what the hot field scores at least this share of
-        the last hit; 0 for all.
-    """
-
-    whole: str
-    hot: str
+    whole: str  # The field that ranks
+    hot: str  # The field that finds
+    # How many documents the whole field scores at most; 0 for none, which is a search of ``hot``
     depth: int
+    # Of those behind the hits wanted, it scores what the hot field scores at least this share of
+    # the last hit; 0 for all
     margin: float = 0.0
 
     def candidates(self, scores: np.ndarray, hits: int) -> int:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -36,84 +36,39 @@ _BOOST_WIDTH, _SPAN_WIDTH = 0.5, 0.7
 """Typical differences of log(1 + boost) and log(span) between collections."""
 
 
-class Boost(Protocol):
-    """A weighting of frequencies: by first positions, or in an impact index by themselves."""
-
-    @property
-    def factors(self) -> np.ndarray:
-        """float32[n], read-only: the factors of frequencies, by position or weight."""
-        ...
-
-    @property
-    def reads_positions(self) -> bool:
-        """True if the factors are by first position; else they are by the weight itself."""
-        ...
-
-    @property
-    def largest_factor(self) -> float:
-        """The largest of the factors."""
-        ...
-
-    @property
-    def coordinates(self) -> tuple[float, float]:
-        """The boost in units of its typical difference between collections; NaN for unknown."""
-        ...
-
-    @property
-    def searches(self) -> Sequence[Callable[[Boost | None], Sequence[Boost | None]]]:
-        """The steps in which tuning tries others, each from what the step before found."""
-        ...
-
-    def weigh(self, tf: np.ndarray, first: np.ndarray | None) -> np.ndarray:
-        """Return float32[n]: ``tf`` int[n] as it counts at positions ``first`` uint16[n]."""
-        ...
-
-    def of_terms(self, doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
-        """Return float32[V]: the factors that are part of TDVs, of terms int64[V]."""
-        ...
-
-    def for_dropping(self, times: float) -> Boost | None:
-        """Return the boost for the saturation that decides what is dropped."""
-        ...
-
-    def _asdict(self) -> dict[str, float]: ...
-
-
 class FirstPositionBoost(NamedTuple):
-    """A larger weight for frequencies of terms that occur near a document's beginning.
+    """A larger weight for frequencies of terms that occur near a document's beginning."""
 
-    Attributes
-    ----------
-    boost : float
-        At position 0 a frequency counts 1 + boost times.
-    span : float
-        At this position a quarter of the boost is left.
-    """
-
-    boost: float
-    span: float
+    boost: float  # At position 0 a frequency counts 1 + boost times
+    span: float  # At this position a quarter of the boost is left
 
     @property
     @lru_cache(maxsize=256)  # noqa: B019 - of two numbers, not of an object that it keeps alive
     def factors(self) -> np.ndarray:
-        """Return float32[POSITIONS]: the factors of frequencies, by position."""
+        """float32[POSITIONS], read-only: the factors of frequencies, by position."""
         return _as_factors(1 + self.boost / (1 + np.arange(POSITIONS) / self.span) ** 2)
 
     @property
     def reads_positions(self) -> bool:
+        """True if the factors are by first position; else they are by the weight itself."""
         return True
 
     @property
     def largest_factor(self) -> float:
+        """The largest of the factors."""
         return 1 + self.boost
 
     @property
     def coordinates(self) -> tuple[float, float]:
+        """The boost in units of its typical difference between collections; NaN for unknown."""
         return np.log1p(self.boost) / _BOOST_WIDTH, np.log(self.span) / _SPAN_WIDTH
 
     @property
     def searches(self) -> Sequence[Callable[[Boost | None], Sequence[Boost | None]]]:
-        """Other boosts, none, and other spans of what was found."""
+        """The steps in which tuning tries others, each from what the step before found.
+
+        Other boosts, none, and other spans of what was found.
+        """
 
         def spans(found: Boost | None) -> list[Boost | None]:
             boost = getattr(found, "boost", None)
@@ -123,33 +78,28 @@ class FirstPositionBoost(NamedTuple):
         return (lambda _: boosts), (lambda _: [None]), spans
 
     def weigh(self, tf: np.ndarray, first: np.ndarray | None) -> np.ndarray:
+        """Return float32[n]: ``tf`` int[n] as it counts at positions ``first`` uint16[n]."""
         assert first is not None  # a boost needs them
         return _weighed(tf, self.factors, first)
 
     def of_terms(self, doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
+        """Return float32[V]: the factors that are part of TDVs, of terms int64[V]."""
         return np.ones(len(doc_freq), np.float32)
 
     def for_dropping(self, times: float) -> FirstPositionBoost:
-        """Return the boost that is ``times`` as large and reaches as many times as far."""
+        """Return the boost of the saturation that decides what is dropped: ``times`` as large, and
+        reaching as many times as far."""
         return FirstPositionBoost(times * self.boost, times * self.span)
 
 
 class WeightPower(NamedTuple):
     """A larger or smaller weight for large weights than for small ones.
 
-    Attributes
-    ----------
-    power : float
-        Of weights within a term; 1 leaves them as they are.
-    unit : float
-        The weight that counts as it is, whatever the powers.
-    across : float
-        Of terms' mean weights.
-    """
+    Its methods are those of :class:`FirstPositionBoost`."""
 
-    power: float
-    unit: float
-    across: float = 1.0
+    power: float  # Of weights within a term; 1 leaves them as they are
+    unit: float  # The weight that counts as it is, whatever the powers
+    across: float = 1.0  # Of terms' mean weights
 
     @classmethod
     def one(cls, doc_freq: np.ndarray, total_term_freq: np.ndarray) -> WeightPower:
@@ -160,7 +110,7 @@ class WeightPower(NamedTuple):
     @property
     @lru_cache(maxsize=256)  # noqa: B019 - of three numbers
     def factors(self) -> np.ndarray:
-        """Return float32[WEIGHTS]: the factors of postings, by weight."""
+        """float32[WEIGHTS], read-only: the factors of postings, by weight."""
         weights = np.maximum(np.arange(WEIGHTS), 1)  # no posting has a weight of 0
         return _as_factors((weights / self.unit) ** (self.power - 1))
 
@@ -199,9 +149,10 @@ class WeightPower(NamedTuple):
         """Return none: a power changes no order of weights."""
 
 
+Boost: TypeAlias = FirstPositionBoost | WeightPower
+"""A weighting of frequencies: by first positions, or in an impact index by themselves."""
 DEFAULT_BOOST = FirstPositionBoost(2.0, 4.0)
 """The boost that learning starts from without a prior."""
-BoostKind: TypeAlias = type[FirstPositionBoost] | type[WeightPower]
 
 
 def describe_boost(boost: Boost | None) -> dict[str, float] | None:
@@ -214,7 +165,7 @@ def read_boost(described: Mapping[str, float] | None) -> Boost | None:
     return None if described is None else kind_of_boost(described)(**described)
 
 
-def kind_of_boost(described: Mapping[str, float]) -> BoostKind:
+def kind_of_boost(described: Mapping[str, float]) -> type[Boost]:
     """Return the class of a boost that :func:`describe_boost` described."""
     return WeightPower if "power" in described else FirstPositionBoost
 
@@ -252,33 +203,20 @@ class LengthNorm(NamedTuple):
 
 
 class PostingCut(NamedTuple):
-    """The postings that are dropped besides those of terms with a TDV of 0.
+    """The postings that are dropped besides those of terms with a TDV of 0."""
 
-    Attributes
-    ----------
-    least : float32[V]
-        A term's postings with a smaller saturation than this are dropped.
-    length_norm : LengthNorm
-    position_boost : Boost or None
-        Of the frequencies in that saturation; None for frequencies as they are.
-    """
-
+    # float32[V]: a term's postings with a smaller saturation than this are dropped
     least: np.ndarray
     length_norm: LengthNorm
+    # Of the frequencies in that saturation; None for frequencies as they are
     position_boost: Boost | None = None
 
 
 def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) -> np.ndarray:
     """Return bool[n]: whether tf / (tf + K_d) reaches ``least``, exactly as in Java.
 
-    Parameters
-    ----------
-    tf : int[n] or float32[n]
-        With the cut's boost.
-    least : float32[n] or a number
-        Of each posting's term.
-    length_norm : float64[n]
-        Of each posting's document.
+    ``tf`` int[n] or float32[n] has the cut's boost; ``least`` is of each posting's term, and
+    ``length_norm`` float64[n] of its document.
     """
     kept: np.ndarray = ~(tf < np.asarray(least, np.float64) * (tf + length_norm))
     return kept

@@ -22,9 +22,9 @@ from ..index.queries import check_query_terms
 from ..index.sharded import ShardedIndex, open_index
 from ..jvm.analysis import TermsInMemory
 from ..jvm.searcher import known_documents
+from ..learning.prior import Prior, settings_for, with_network
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..prior.prior import Prior, in_memory, settings_for, with_network
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
@@ -139,7 +139,7 @@ def _tuned_values(
             settings, about = _by_prior(matrix)
             tried = [{"k1": settings.k1, "b": settings.b}]
         best = _best_held(tried, matrix, searched)
-        return with_network(in_memory(tuned_values(matrix, best, about)), index)
+        return with_network(tuned_values(matrix, best, about), index)
 
 
 def _numbered(

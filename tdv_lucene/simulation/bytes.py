@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..matrix.selection import read_lists
+from ..matrix.shards import read_lists
 from ..matrix.term_document_matrix import (
     ListSample,
     TermDocumentMatrix,
@@ -36,24 +36,13 @@ _STRETCH = 1 << 13
 
 
 class PostingFormat(NamedTuple):
-    """A postings format of Lucene.
+    """A postings format of Lucene."""
 
-    Attributes
-    ----------
-    block : int
-        Postings packed together; those after the last full block of a list are variable bytes.
-    bit_sets : bool
-        Whether dense blocks of documents are stored as bit sets.
-    block_overhead : float
-        Bytes of a full block for skipping over it, besides its impacts.
-    impact_levels : float
-        Impacts of several blocks together, as a share of those of single blocks.
-    """
-
+    # Postings packed together; those after the last full block of a list are variable bytes
     block: int
-    bit_sets: bool
-    block_overhead: float
-    impact_levels: float
+    bit_sets: bool  # Whether dense blocks of documents are stored as bit sets
+    block_overhead: float  # Bytes of a full block for skipping over it, besides its impacts
+    impact_levels: float  # Impacts of several blocks together, as a share of those of single blocks
 
     def with_positions(self) -> PostingFormat:
         """Return the format of fields with positions, to which blocks skip (measured: wiki165k)."""
@@ -75,19 +64,13 @@ def posting_bytes(
 ) -> int:
     """Return the bytes of a field's lists in Lucene's ``.doc`` file, to three percent.
 
-    Parameters
-    ----------
-    indptr : int64[V + 1]
-        Spans of the lists.
-    docs, freqs : int32[nnz]
-        Documents, ascending within a list, and frequencies of at least 1.
-    norms : uint8[nnz]
-        Norm byte of each posting's document.
-    form
-        Blocks are packed with as many bits as their largest document gap and, but for seven
-        exceptions of two bytes, their largest frequency need; equal frequencies take two bytes.
-        After the last full block a gap takes whole bytes, and a frequency other than 1 as well.
-        A list of one posting is in the dictionary and takes none here.
+    Lists are spanned by ``indptr`` int64[V + 1]. Of each posting, ``docs`` int32[nnz] ascend within
+    a list, ``freqs`` int32[nnz] are at least 1, and ``norms`` uint8[nnz] are its document's.
+
+    Blocks are packed with as many bits as their largest document gap and, but for seven exceptions
+    of two bytes, their largest frequency need; equal frequencies take two bytes. After the last
+    full block a gap takes whole bytes, and a frequency other than 1 as well. A list of one posting
+    is in the dictionary and takes none here.
     """
     sizes = np.diff(indptr)
     gaps = np.diff(docs, prepend=-1).astype(np.int64)

@@ -5,7 +5,7 @@ Learning, pruning and verification take stored frequencies and lengths from the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..matrix.term_document_matrix import (
     row_sums,
 )
 from ..ranking import ANSERINI_DEFAULTS, SearchParameters, Statistics, ranking_function
-from ..ranking.bm25 import bm25_idf
+from ..ranking.functions import bm25_idf
 from ..ranking.postings import PostingCut, stays
 from ..values.posting_rule import (
     PostingRule,
@@ -49,12 +49,7 @@ def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float | Non
     posting. Large frequencies are not capped: they are few, and they put a document on top. Capping
     them at 15 cost more on wiki165k than halving the scale, and saved a tenth of the bytes.
 
-    Parameters
-    ----------
-    tf : int[n] or float32[n]
-        With their boost.
-    tdv : float32[n] or a number
-        Of each posting's term.
+    ``tf`` int[n] or float32[n] has its boost; ``tdv`` is of each posting's term.
     """
     if scale is None:
         return tf * np.asarray(tdv, np.float32)
@@ -68,16 +63,10 @@ def written_lengths(
 ) -> np.ndarray:
     """Return float64[D]: the lengths that searches read from norms of this ``kind``.
 
-    Parameters
-    ----------
-    lengths : float64[D]
-        Sums of stored frequencies.
-    average
-        Of documents with terms.
-    held : (k1, b) or None
-        BM25's, where norms hold them for a searcher with Anserini's defaults, as ``prune`` writes
-        them (:mod:`..pruning.targets`). The lengths returned are then those at which ``held`` gives
-        the length norm that the searcher computes.
+    ``lengths`` float64[D] are sums of stored frequencies, ``average`` that of documents with terms.
+    ``held`` are BM25's k1 and b, where norms hold them for a searcher with Anserini's defaults, as
+    ``prune`` writes them (:mod:`..pruning.targets`). The lengths returned are then those at which
+    ``held`` gives the length norm that the searcher computes.
     """
     sums = np.asarray(lengths, np.float64)
     if kind in (NormKind.NONE, NormKind.ONES):
@@ -98,28 +87,17 @@ def written_lengths(
 
 @dataclass(frozen=True, eq=False)
 class WeightedCollection:
-    """A pruned index as its searcher sees it.
+    """A pruned index as its searcher sees it."""
 
-    Attributes
-    ----------
-    tdv : float32[V]
-    scale : float or None
-        The factor of stored frequencies; None is the real-valued model of training.
-    statistics : Statistics of float64[V] and float64[]
-    doc_len : float64[D]
-        As the ranking function reads it: with a scale, after Lucene's byte.
-    cut : PostingCut or None
-        Postings that were not counted, besides those of terms with a TDV of 0.
-    postings : int or None
-        How many are left, if they were counted.
-    """
-
-    tdv: np.ndarray
+    tdv: np.ndarray  # float32[V]
+    # The factor of stored frequencies; None is the real-valued model of training
     scale: float | None
-    statistics: Statistics
+    statistics: Statistics  # Statistics of float64[V] and float64[]
+    # float64[D]: as the ranking function reads it: with a scale, after Lucene's byte
     doc_len: np.ndarray
+    # Postings that were not counted, besides those of terms with a TDV of 0
     cut: PostingCut | None = None
-    postings: int | None = None
+    postings: int | None = None  # How many are left, if they were counted
 
     def stored_tf(self, term: int | np.ndarray, tf: np.ndarray) -> np.ndarray:
         """Return float[n]: the stored frequencies of a term, or of int[n] terms.
@@ -219,18 +197,18 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     return whole
 
 
-class _Staying:
-    """The postings of a matrix that a cut leaves."""
+def _staying(matrix: TermDocumentMatrix, cut: PostingCut) -> Callable[[Block], np.ndarray]:
+    """Return a function that tells which postings of a block a cut leaves: bool[n]."""
+    boosted = matrix.with_position_boost(cut.position_boost)
+    of_documents = cut.length_norm.at(matrix.stored_lengths())
 
-    def __init__(self, matrix: TermDocumentMatrix, cut: PostingCut) -> None:
-        self._matrix, self._least = matrix.with_position_boost(cut.position_boost), cut.least
-        self._length_norm = cut.length_norm.at(matrix.stored_lengths())
+    def among(block: Block) -> np.ndarray:
+        least = np.repeat(cut.least[block.terms], block.sizes)
+        return stays(
+            boosted.tf(block.postings), least, of_documents[matrix.indices[block.postings]]
+        )
 
-    def among(self, block: Block) -> np.ndarray:
-        """Return bool[n], for the postings of a block."""
-        least = np.repeat(self._least[block.terms], block.sizes)
-        length_norm = self._length_norm[self._matrix.indices[block.postings]]
-        return stays(self._matrix.tf(block.postings), least, length_norm)
+    return among
 
 
 def apply_values(
@@ -264,13 +242,13 @@ def _weigh(
     matrix: TermDocumentMatrix, tdv: np.ndarray, scale: float | None, cut: PostingCut | None
 ) -> tuple[np.ndarray, _Sums]:
     """Return float64[D] sums of stored frequencies by document, and those by term."""
-    staying = None if cut is None else _Staying(matrix, cut)
+    staying = None if cut is None else _staying(matrix, cut)
     doc_len, sums = np.zeros(matrix.shape[1]), _Sums(matrix)
     for block in blocks(matrix.indptr):
         docs, tf = matrix.indices[block.postings], matrix.tf(block.postings)
         tf = stored_frequency(tf, np.repeat(tdv[block.terms], block.sizes), scale)
         if staying is not None:
-            tf[~staying.among(block)] = 0
+            tf[~staying(block)] = 0
         doc_len += np.bincount(docs, tf, minlength=len(doc_len))
         sums.add(block, docs, tf)
     return doc_len, sums
@@ -284,14 +262,14 @@ def keep_postings(
     The vocabulary stays, so terms may be left without a posting. Memory: 8 bytes a posting kept, 10
     with positions.
     """
-    staying, sums = None if cut is None else _Staying(matrix, cut), _Sums(matrix)
+    staying, sums = None if cut is None else _staying(matrix, cut), _Sums(matrix)
     parts, positions, doc_len = [], [], np.zeros(matrix.shape[1], np.int64)
     for block in blocks(matrix.indptr):
         span = block.postings
         tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
         kept = np.repeat(tdv[block.terms] > 0, block.sizes)
         if staying is not None:
-            kept &= staying.among(block)
+            kept &= staying(block)
         sums.add(block, docs, tf * kept)
         parts.append((docs[kept], tf[kept]))
         doc_len += np.bincount(*parts[-1], minlength=len(doc_len)).astype(np.int64)

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_vectors import TermVectors
 from ..ranking import SearchParameters, Similarity, ranking_function
 from ..ranking.postings import Boost
-from ..values.posting_rule import OperatingPoint, PostingRule, drop_terms
+from ..values.posting_rule import OperatingPoint, PostingRule
 from .bytes import estimate_bytes
 from .collection import (
     WeightedCollection,
@@ -24,7 +24,7 @@ from .collection import (
     plain_collection,
     term_totals,
 )
-from .retrieval import Queries, QueryPostings, evaluate, evaluate_judged, make_queries
+from .retrieval import Queries, QueryPostings, evaluate, make_queries
 from .scoring import Batch, weighted_statistics
 
 
@@ -34,10 +34,10 @@ class DocumentRows:
     def __init__(self, matrix: TermDocumentMatrix) -> None:
         tf = np.asarray(matrix.tf(slice(None)), np.float32)
         by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
-        self._by_document = rows = by_term.T.tocsr()
-        # The same entries with an empty row at the end, which -1 names.
+        rows = by_term.T.tocsr()
+        # With an empty row at the end, which -1 names.
         with_empty = rows.data, rows.indices, np.append(rows.indptr, rows.nnz)
-        self._with_empty_row = csr_array(with_empty, (len(rows.indptr), rows.shape[1]), copy=False)
+        self._rows = csr_array(with_empty, (len(rows.indptr), rows.shape[1]), copy=False)
         self._statistics = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
         self._padded_size: dict[tuple[int, ...], int] = {}
 
@@ -49,7 +49,7 @@ class DocumentRows:
         """
         term_values = np.asarray(term_values, np.float32)
         statistics = weighted_statistics(term_values.astype(np.float64), *self._statistics)
-        doc_len = self._by_document @ term_values
+        doc_len = (self._rows @ term_values)[:-1]
         return WeightedCollection(term_values, None, statistics, doc_len)
 
     def batch(
@@ -60,7 +60,7 @@ class DocumentRows:
         Rows are padded to the most that a batch of this shape has needed so far: a new size
         costs a compilation, which takes longer than many steps.
         """
-        rows = self._with_empty_row[docs.ravel()]
+        rows = self._rows[docs.ravel()]
         entries = rows.nnz
         size = self._padded_size.get(docs.shape, 0)
         if size < entries:
@@ -73,7 +73,7 @@ class DocumentRows:
 
     def term_freqs(self, docs: np.ndarray, terms: np.ndarray) -> np.ndarray:
         """Return float32[B, L]: frequency in document ``docs[b]`` of each of ``terms[b]``."""
-        found: np.ndarray = self._by_document[docs[:, None], terms].toarray()
+        found: np.ndarray = self._rows[docs[:, None], terms].toarray()
         return found
 
 
@@ -87,8 +87,7 @@ def _bucket(size: int) -> int:
 class JudgedMatrix:
     """A matrix and its judged queries; whatever derives from both is made once and on demand.
 
-    Nothing here depends on the ranking function or its parameters, so problems that differ only in
-    those share it.
+    Problems that differ only in the ranking function or its parameters share it.
     """
 
     matrix: TermDocumentMatrix
@@ -264,15 +263,8 @@ class Problem:
         *,
         judged: bool = False,
     ) -> np.ndarray:
-        """Return float64[n, measures]: the measures of the queries in ``collection``.
-
-        With ``judged`` there are two more columns, see :func:`.retrieval.evaluate_judged`.
-        """
-        impacts = self.impacts(collection, only)
-        found = evaluate(self.postings, impacts, only)
-        if judged:
-            found = np.hstack([found, evaluate_judged(self.postings, impacts, only)])
-        return found
+        """Return :func:`.retrieval.evaluate` of the queries in ``collection``."""
+        return evaluate(self.postings, self.impacts(collection, only), only, judged=judged)
 
     def folds(self, number: int, rng: np.random.Generator) -> list[np.ndarray]:
         """Split the queries at random into at most ``number`` folds of query numbers."""
@@ -281,18 +273,11 @@ class Problem:
 
 
 class FoldProblems(NamedTuple):
-    """A problem with the parameters and the boost that were chosen for it, for all and by fold.
+    """A problem with the parameters and the boost that were chosen for it."""
 
-    Attributes
-    ----------
-    of_all : Problem
-        With those that all queries chose: pruning writes and searches use them.
-    of_folds : list of Problem
-        For each fold, with those that the *other* folds' queries chose. Folds that chose the same
-        share one object.
-    """
-
-    of_all: Problem
+    of_all: Problem  # With those that all queries chose: pruning writes and searches use them
+    # For each fold, with those that the *other* folds' queries chose. Folds that chose the same
+    # share one object.
     of_folds: Sequence[Problem]
 
     @property
@@ -307,60 +292,34 @@ class FoldProblems(NamedTuple):
 
 
 class TermScores(NamedTuple):
-    """TDVs, and the order in which terms are dropped.
-
-    Attributes
-    ----------
-    weights : float32[V]
-        TDVs of the terms while they are kept.
-    priority : float32[V]
-        Terms with the smallest are dropped first.
-    rule : PostingRule or None
-        The rule for single postings, made for this ``priority``.
-    """
+    """TDVs float32[V] of terms while they are kept, and the rule that drops postings."""
 
     weights: np.ndarray
-    priority: np.ndarray
-    rule: PostingRule | None = None
-
-    @classmethod
-    def by_rule(cls, weights: np.ndarray, rule: PostingRule) -> TermScores:
-        """Return those that drop postings by a rule, and whole terms in its order."""
-        return cls(weights, rule.priority, rule)
+    rule: PostingRule
 
 
 @dataclass(frozen=True, eq=False)
 class PrunedByFold:
     """A problem pruned at one reduction, by the final scores and by those of each fold.
 
-    Attributes
-    ----------
-    problems : FoldProblems
-    final : TermScores
-    of_folds : list of TermScores
-        From each fold's training, in which its queries took no part.
-    folds : list of int64[n] query numbers
-    reduction : float
-    unit : str
-        ``"term"`` or ``"posting"``.
+    ``of_folds`` are from each fold's training, in which its queries took no part; ``folds`` holds
+    int64[n] query numbers.
     """
 
     problems: FoldProblems
     final: TermScores
     of_folds: Sequence[TermScores]
     folds: Sequence[np.ndarray]
-    reduction: float
-    unit: str
+    reduction: float = 0.0
     _left: dict[tuple[Problem, PostingRule], tuple[Problem, np.ndarray]] = field(
         init=False, default_factory=dict, repr=False
     )
 
     @classmethod
     def in_one_fold(cls, problem: Problem, scores: TermScores, reduction: float) -> PrunedByFold:
-        """Return single postings dropped by scores that no query chose: one fold of all queries."""
+        """Return a problem pruned by scores that no query chose: one fold of all queries."""
         everyone = [np.arange(len(problem.queries))]
-        problems = FoldProblems.same(problem, everyone)
-        return cls(problems, scores, [scores], everyone, reduction, "posting")
+        return cls(FoldProblems.same(problem, everyone), scores, [scores], everyone, reduction)
 
     def at(self, reduction: float) -> PrunedByFold:
         """Return the same at another reduction."""
@@ -381,28 +340,20 @@ class PrunedByFold:
     def held_out(self, scales: Sequence[float | None], *, judged: bool = False) -> np.ndarray:
         """Measure each query on the index made without its fold: float64[Q, measures].
 
-        ``scales`` are those of the folds; None is the real-valued model. See
-        :meth:`Problem.measure`.
+        ``scales`` are those of the folds; ``judged`` is for :func:`.retrieval.evaluate`.
         """
+        parts = zip(self.problems.of_folds, self.of_folds, self.folds, scales)
         measured: list[np.ndarray] = []
-        for problem, scores, fold, scale in zip(
-            self.problems.of_folds, self.of_folds, self.folds, scales
-        ):
+        for problem, scores, fold, scale in parts:
             left, collection = self._pruned(problem, scores, scale)
             measured.append(left.measure(collection, fold, judged=judged))
-        order = np.argsort(np.concatenate(self.folds))
-        return np.concatenate(measured)[order]
+        return np.concatenate(measured)[np.argsort(np.concatenate(self.folds))]
 
     def _pruned(
         self, problem: Problem, scores: TermScores, scale: float | None
     ) -> tuple[Problem, WeightedCollection]:
-        if self.unit == "posting":
-            assert scores.rule is not None  # nothing else drops single postings
-            left, factors = self._left_by(problem, scores.rule)
-            tdv = scores.weights * factors
-        else:
-            left, doc_freq = problem, problem.matrix.doc_freq
-            tdv, _ = drop_terms(scores.weights, scores.priority, doc_freq, self.reduction)
+        left, factors = self._left_by(problem, scores.rule)
+        tdv = scores.weights * factors
         return left, apply_values(left.matrix, tdv, scale, held=left.held(scale))
 
     def _left_by(self, problem: Problem, rule: PostingRule) -> tuple[Problem, np.ndarray]:

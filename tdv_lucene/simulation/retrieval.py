@@ -25,7 +25,7 @@ from .collection import WeightedCollection
 
 MEASURES = ("nDCG@5", "R@1000", "nDCG@1000", "nDCG@10", "RR@10", "R@100")
 JUDGED = ("judged", "nDCG@10 of judged")
-"""What :func:`evaluate_judged` measures."""
+"""Two measures that :func:`evaluate` adds if asked for."""
 _BLOCK = 1 << 14
 """Postings; about the most that are scored at once."""
 _Record = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
@@ -34,31 +34,22 @@ _Record = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray,
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """``Q`` judged queries with at least one relevant document in the index.
-
-    Attributes
-    ----------
-    ids : tuple of Q str
-    indptr : int64[Q + 1], terms : int32[indptr[-1]], tf : float32[indptr[-1]]
-        The distinct vocabulary terms of each query, and how often each occurs in it. A term that
-        the index lacks is left out, so a query may be empty.
-    judged_indptr : int64[Q + 1], judged_docs, grades : int32[judged_indptr[-1]]
-        Judged documents that the index holds, with their grades (0 is judged non-relevant).
-    ideal_grades : tuple of Q int32[*]
-        All positive grades of the qrels, largest first, whether the document is in the index or
-        not: trec_eval's perfect ranking.
-    left_out : int32[Q]
-        The document that each query must not find, for it is the query itself; -1 for none.
-    """
+    """``Q`` judged queries with at least one relevant document in the index."""
 
     ids: tuple[str, ...]
-    indptr: np.ndarray
-    terms: np.ndarray
-    tf: np.ndarray
-    judged_indptr: np.ndarray
-    judged_docs: np.ndarray
-    grades: np.ndarray
+    # The distinct vocabulary terms of each query, and how often each occurs in it. A term that the
+    # index lacks is left out, so a query may be empty.
+    indptr: np.ndarray  # int64[Q + 1]
+    terms: np.ndarray  # int32[indptr[-1]]
+    tf: np.ndarray  # float32[indptr[-1]]
+    # Judged documents that the index holds, with their grades (0 is judged non-relevant).
+    judged_indptr: np.ndarray  # int64[Q + 1]
+    judged_docs: np.ndarray  # int32[judged_indptr[-1]]
+    grades: np.ndarray  # int32[judged_indptr[-1]]
+    # Q int32[*]: all positive grades of the qrels, largest first, whether the document is in the
+    # index or not: trec_eval's perfect ranking.
     ideal_grades: tuple[np.ndarray, ...]
+    # int32[Q]: the document that each query must not find, for it is the query itself; -1 for none.
     left_out: np.ndarray
 
     @classmethod
@@ -109,17 +100,11 @@ def make_queries(
 ) -> Queries:
     """Number the terms and documents of judged topics.
 
+    ``topics`` are query id -> index terms, with repetitions; ``qrels`` query id -> document id ->
+    grade. With ``remove_query`` a query must not find the document that has its id.
+
     Raises :class:`TdvError` when the topics, the qrels and the index have nothing in common to
     learn from.
-
-    Parameters
-    ----------
-    topics
-        Query id -> its index terms (analysed), repeated as often as the query has them.
-    qrels
-        Query id -> document id -> grade.
-    remove_query
-        Whether a query must not find the document that has its id.
     """
     shared = [query_id for query_id in topics if query_id in qrels]
     if not shared:
@@ -186,9 +171,8 @@ def unjudged_queries(
 
 def numbers_of(matrix: TermDocumentMatrix, wanted: Iterable[str]) -> dict[str, int]:
     """Return the numbers of the ``wanted`` documents that are in the collection."""
-    parts = zip(
-        matrix.first_documents, matrix.each(_find_documents, wanted=[*dict.fromkeys(wanted)])
-    )
+    found_in = matrix.each(_find_documents, wanted=[*dict.fromkeys(wanted)])
+    parts = zip(matrix.first_documents, found_in)
     return {doc: first + number for first, found in parts for doc, number in found.items()}
 
 
@@ -366,43 +350,41 @@ def top_documents(scores: np.ndarray, depth: int) -> np.ndarray:
 
 
 def evaluate(
-    postings: QueryPostings, impacts: np.ndarray, only: np.ndarray | None = None
+    postings: QueryPostings,
+    impacts: np.ndarray,
+    only: np.ndarray | None = None,
+    *,
+    judged: bool = False,
 ) -> np.ndarray:
     """Return float64[n, measures]: the ``MEASURES`` of the full ranking of each query.
 
-    ``only`` int64[n] chooses queries; None is all of them. Ranks in a pool are estimated: a drawn
-    document above counts for as many as it represents. Ties: :attr:`QueryPostings.tie_order`.
+    With ``judged`` there are two more columns, ``JUDGED``: the share of its ten best documents that
+    somebody judged, and nDCG@10 with all others left out of the ranking. Ranks in a pool are
+    estimated: see :meth:`QueryPostings.ranks`.
+
+    Parameters
+    ----------
+    only : int64[n] or None
+        Chooses queries; None is all of them.
     """
     queries = postings.queries
     only = np.arange(len(queries)) if only is None else only
     if not len(only):
-        return np.zeros((0, len(MEASURES)))
-    ranks, grades = [], []
+        return np.zeros((0, len(MEASURES) + judged * len(JUDGED)))
+    ranks, grades, shares, condensed = [], [], [], []
     for query, scores in postings.scores(impacts, only):
         docs, of_query = queries.judged_of(query)
-        found = postings.ranks(scores, docs[of_query > 0])
-        ranks.append(found)
+        ranks.append(postings.ranks(scores, docs[of_query > 0]))
         grades.append(of_query[of_query > 0])
-    return _measures(ranks, grades, [queries.ideal_grades[query] for query in only])
-
-
-def evaluate_judged(
-    postings: QueryPostings, impacts: np.ndarray, only: np.ndarray | None = None
-) -> np.ndarray:
-    """Return float64[n, 2], ``JUDGED``: the share of each query's ten best documents that somebody
-    judged, and nDCG@10 with all others left out of the ranking."""
-    queries = postings.queries
-    only = np.arange(len(queries)) if only is None else only
-    shares, ranks, grades = [], [], []
-    for query, scores in postings.scores(impacts, only):
-        docs, of_query = queries.judged_of(query)
-        shares.append(judged_share(top_documents(scores, JUDGED_DEPTH), docs))
-        ranks.append(ranks_of(scores[docs], np.flatnonzero(of_query > 0)))
-        grades.append(of_query[of_query > 0])
-    if not shares:
-        return np.zeros((0, len(JUDGED)))
-    measured = _measures(ranks, grades, [queries.ideal_grades[query] for query in only])
-    return np.column_stack([shares, measured[:, MEASURES.index("nDCG@10")]])
+        if judged:
+            shares.append(judged_share(top_documents(scores, JUDGED_DEPTH), docs))
+            condensed.append(ranks_of(scores[docs], np.flatnonzero(of_query > 0)))
+    ideal = [queries.ideal_grades[query] for query in only]
+    found = _measures(ranks, grades, ideal)
+    if judged:
+        at_ten = _measures(condensed, grades, ideal)[:, MEASURES.index("nDCG@10")]
+        found = np.column_stack([found, shares, at_ten])
+    return found
 
 
 def ranks_of(scores: np.ndarray, docs: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:

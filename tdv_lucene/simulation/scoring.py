@@ -24,21 +24,12 @@ from ..ranking import Array, Similarity, Statistics
 
 
 class Features(NamedTuple):
-    """Features of ``V`` terms in two blocks: x = (statistics, vector).
+    """Features of ``V`` terms in two blocks: x = (statistics, vector)."""
 
-    Attributes
-    ----------
-    statistics : float32[V, S]
-        Known for every term.
-    vector_terms : int32[R]
-        The terms that have a vector, each once.
-    vectors : float32[R, K]
-        A term without one has the zero vector: most terms of a large vocabulary are too rare to
-        have a vector, and storing their zeros would multiply memory and time.
-    """
-
-    statistics: Array
-    vector_terms: Array
+    statistics: Array  # float32[V, S]: known for every term
+    vector_terms: Array  # int32[R]: the terms that have a vector, each once
+    # float32[R, K]: a term without one has the zero vector: most terms of a large vocabulary are
+    # too rare to have a vector, and storing their zeros would multiply memory and time
     vectors: Array
 
     @property
@@ -48,18 +39,11 @@ class Features(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """The shallow network's parameters, w in the two blocks of :class:`Features`.
+    """The shallow network's parameters, w in the two blocks of :class:`Features`."""
 
-    Attributes
-    ----------
-    of_statistics : float32[S]
-    of_vector : float32[K]
-    bias : float32[]
-    """
-
-    of_statistics: Array
-    of_vector: Array
-    bias: Array
+    of_statistics: Array  # float32[S]
+    of_vector: Array  # float32[K]
+    bias: Array  # float32[]
 
 
 def flat_start(features: Features) -> Linear:
@@ -83,27 +67,16 @@ def squared_length(parameters: Linear) -> jax.Array:
 
 
 class Batch(NamedTuple):
-    """Queries, their candidates and the candidates' rows of the term-document matrix.
+    """Queries, their candidates and the candidates' rows of the term-document matrix."""
 
-    Attributes
-    ----------
-    query_terms : int32[B, L]
-    query_tf : float32[B, L]
-        0 marks padding.
-    tf : float32[B, C, L]
-        Frequency of each query term in each candidate.
-    entry_terms, entry_docs : int32[E]
-        Postings of all candidates; ``entry_docs`` is b * C + c, ascending.
-    entry_tf : float32[E]
-        0 marks padding.
-    """
-
-    query_terms: Array
-    query_tf: Array
-    tf: Array
+    query_terms: Array  # int32[B, L]
+    query_tf: Array  # float32[B, L]: 0 marks padding
+    tf: Array  # float32[B, C, L]: frequency of each query term in each candidate
+    # entry_terms, entry_docs: int32[E]: Postings of all candidates; ``entry_docs`` is b * C + c,
+    # ascending
     entry_terms: Array
     entry_docs: Array
-    entry_tf: Array
+    entry_tf: Array  # float32[E]: 0 marks padding
 
 
 def weighted_statistics(
@@ -141,15 +114,9 @@ def score_batch(
 def listwise(scores: Array, gains: Array, where: Array, temperature: Array) -> jax.Array:
     """Return the mean softmax cross-entropy of candidate lists, float[].
 
-    Parameters
-    ----------
-    scores, gains : float[B, C]
-        Gains are not negative; each list's are normalised to sum 1, so that every query counts
-        the same. A list without a positive gain contributes 0.
-    where : bool[B, C]
-        False marks padding.
-    temperature : float[]
-        The divisor of scores, see :func:`calibrated_temperature`.
+    Scores and gains are float[B, C]. Gains are not negative; each list's are normalised to sum 1,
+    so that every query counts the same. A list without a positive gain contributes 0. ``where``
+    False marks padding. ``temperature`` divides scores, see :func:`calibrated_temperature`.
     """
     gains = jnp.where(where, gains, 0.0)
     share = gains / jnp.maximum(gains.sum(axis=-1, keepdims=True), 1e-9)

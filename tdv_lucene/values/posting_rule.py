@@ -12,11 +12,15 @@ from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix, blocks, release
 from ..matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
 from ..ranking import DEFAULT_MODEL, ranking_function
-from ..ranking.bm25 import LEAST_K1, Bm25Function, bm25_idf
-from ..ranking.impact import ImpactFunction
+from ..ranking.functions import (
+    LEAST_K1,
+    Bm25Function,
+    ImpactFunction,
+    QueryLikelihood,
+    TfIdfFunction,
+    bm25_idf,
+)
 from ..ranking.postings import Boost, LengthNorm, PostingCut, describe_boost, read_boost
-from ..ranking.query_likelihood import QueryLikelihood
-from ..ranking.tf_idf import TfIdfFunction
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 """Reductions of operating points, unless learning is given others."""
@@ -41,37 +45,25 @@ _LARGE = 9.5
 
 
 class Constants(NamedTuple):
-    """Constants of learning and pruning for a ranking function; most need no others.
+    """Constants of learning and pruning for a ranking function; most need no others."""
 
-    Attributes
-    ----------
-    dropped_by : (k1, b)
-        Of the saturation that decides what is dropped. They are not those of the search: a
-        posting's worth depends little on the search's parameters, and with a large b long documents
-        would lose most of what they have.
-    boost_times : float
-        Factor of the first-position boost and its span in that saturation.
-    whole_terms : float
-        The share of the reduction that is made by dropping whole terms. It is larger for the
-        language model: the effect of dropped postings on a term's probability cannot be corrected.
-    worth_per_byte : bool
-        Whether learning may choose how much a term's bytes count in the order of postings.
-    scales : tuple of float
-        Factors of frequencies before they are rounded.
-    scale_ranks : bool
-        Whether the scale does more than round, so that it is chosen by the ranking.
-    pool_searches : tuple of mappings
-        Parameters so far apart that one of them finds what learning ranks first.
-    """
-
+    # (k1, b): of the saturation that decides what is dropped. They are not those of the search: a
+    # posting's worth depends little on the search's parameters, and with a large b long documents
+    # would lose most of what they have.
     dropped_by: tuple[float, float] = (4.0, 0.2)
-    boost_times: float = 1.0
+    boost_times: float = 1.0  # Factor of the first-position boost and its span in that saturation
+    # The share of the reduction that is made by dropping whole terms. It is larger for the language
+    # model: the effect of dropped postings on a term's probability cannot be corrected.
     whole_terms: float = 0.0
+    # Whether learning may choose how much a term's bytes count in the order of postings
     worth_per_byte: bool = False
+    # Factors of frequencies before they are rounded
     scales: tuple[float, ...] = (
         0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16
     )  # fmt: skip
+    # Whether the scale does more than round, so that it is chosen by the ranking
     scale_ranks: bool = False
+    # Parameters so far apart that one of them finds what learning ranks first
     pool_searches: tuple[Mapping[str, float], ...] = ({},)
 
 
@@ -129,32 +121,23 @@ class OperatingPoint:
 
 @dataclass(frozen=True, eq=False)
 class PostingRule:
-    """The postings dropped at any reduction: those of whole terms, and the least of the others.
+    """The postings dropped at any reduction: those of whole terms, and the least of the others."""
 
-    Attributes
-    ----------
-    priority : float32[V]
-        Postings are dropped in ascending order of priority times saturation; finite, above 0.
-    whole_terms : float
-        The share of the reduction that is made by dropping whole terms, in order of the terms' own
-        priority.
-    length_norm : LengthNorm
-    thresholds : (reductions, theta) float64[n] each, ascending
-        The priority times saturation that postings must reach; interpolated in between.
-    factors_at, factors : tuple of F float, float32[F, V]
-        Factors of TDVs at each of these reductions, ascending; interpolated in between. They undo
-        the larger idf of a term that loses postings. None if this is not corrected.
-    position_boost : Boost or None
-        Of the frequencies in the saturation.
-    """
-
+    # float32[V]: postings are dropped in ascending order of priority times saturation; finite,
+    # above 0
     priority: np.ndarray
+    # The share of the reduction that is made by dropping whole terms, in order of the terms' own
+    # priority
     whole_terms: float
     length_norm: LengthNorm
+    # (reductions, theta) float64[n] each, ascending: The priority times saturation that postings
+    # must reach; interpolated in between
     thresholds: tuple[np.ndarray, np.ndarray]
+    # F reductions, ascending, and float32[F, V] factors of TDVs at each; interpolated in between.
+    # They undo the larger idf of a term that loses postings. None if this is not corrected.
     factors_at: tuple[float, ...] = ()
     factors: np.ndarray | None = None
-    position_boost: Boost | None = None
+    position_boost: Boost | None = None  # Of the frequencies in the saturation
 
     def drop(
         self, weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, reduction: float
@@ -209,16 +192,8 @@ def make_posting_rule(
 ) -> PostingRule:
     """Return the rule that drops 0, 1, ... 99 % of the postings in this order, O(postings).
 
-    Its boost is that of the matrix. No TDV may be 0: such a term would be dropped on top.
-
-    Parameters
-    ----------
-    order : float32[V]
-        The rule's ``priority``, finite and above 0.
-    whole_terms
-        See :class:`PostingRule`, within [0, 1].
-    k1, b
-        Of the saturation.
+    Its boost is that of the matrix. No TDV may be 0: such a term would be dropped on top. ``order``
+    float32[V] is the rule's ``priority``; ``k1`` and ``b`` are those of the saturation.
     """
     rule = PostingRule(
         np.asarray(order, np.float32), whole_terms, rule_length_norm(matrix, k1, b),

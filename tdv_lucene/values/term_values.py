@@ -27,18 +27,19 @@ from ..store import (
     save_array,
 )
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
-from .losses import MEASURE
 from .posting_rule import OperatingPoint, PostingRule, drop_terms, nearest
 
 _log = logging.getLogger(__name__)
 
 KIND = "term-values"
+MEASURE = "nDCG@5"
+"""The measure that points are chosen by, unless learning was told another."""
 _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 TUNE_RECIPE = "tune"
 """The recipe of :func:`tuned_values`."""
 
-_LONG = ("folds", "points", "posting_rule", "files")
+_LONG = ("points", "posting_rule", "files")
 """Entries with tables, which are left out where a manifest is printed."""
 _MEASURES = {"*": NUMBER}
 _POINT = {
@@ -56,7 +57,7 @@ _MANIFEST = {
     "field": str, "vocabulary_sha256": str, "model": str, "points": [_POINT],
     "parameters": {f"{name}?": NUMBER for name in ANSERINI_DEFAULTS},  # else as Anserini has it
     "recommended_reduction": (*NUMBER, type(None)),
-    "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str, "folds?": list,
+    "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str,
     "queries?": int, "full?": dict, "pool?": dict, "analysis?": dict,
     "prior?": dict, "seed?": int, "vectors?": dict, "tuned_on?": int, "measure?": str, "log?": dict,
     "choice?": dict, "recommended_because?": str, "first_ten?": dict,
@@ -64,22 +65,8 @@ _MANIFEST = {
 """Types of the facts; :meth:`TermValues.of` gets them. An index's record has the same names."""
 
 
-def _finite_from_0(array: np.ndarray) -> bool:
-    return bool(np.isfinite(array).all() and np.all(array >= 0))
-
-
-_ARRAYS: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
-    "doc_freq": ("iu", "whole numbers from 0", _finite_from_0),
-    "total_term_freq": ("iu", "whole numbers from 0", _finite_from_0),
-    "weights": ("f", "finite and not negative", _finite_from_0),
-    "priority": ("f", "numbers, none of them NaN", lambda array: not bool(np.isnan(array).any())),
-    "posting_priority": (
-        "f", "finite and above 0", lambda array: _finite_from_0(array) and bool(np.all(array > 0))
-    ),
-    "posting_factors": ("f", "finite and not negative", _finite_from_0),
-}  # fmt: skip
-"""For each array: kinds of dtype, its legal numbers in words, and a test of them."""
-_OPTIONAL = ("posting_priority", "posting_factors")
+_COUNTS = ("doc_freq", "total_term_freq")
+_ARRAYS = (*_COUNTS, "weights", "priority", "posting_priority", "posting_factors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +83,9 @@ class TermValues:
         Terms with the smallest are dropped first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
-        ``source``, ``folds``, ``measure`` (by which points are chosen), ``recommended_reduction``,
-        ``recommended_because`` (see :class:`.losses.Recommended`), ``first_ten`` (see
-        :class:`..learning.validate.Learned`), and ``points``. A point is a dict with its
+        ``source``, ``measure`` (by which points are chosen), ``recommended_reduction``,
+        ``recommended_because`` (see :class:`..learning.selection.Recommended`), ``first_ten`` (see
+        :func:`..learning.validate.validate_points`), and ``points``. A point is a dict with its
         ``reduction``; the ``measures`` on held-out queries, beside those of the tuned ``full``
         index, and the mean ``difference`` of each with its interval; what of the ten best is
         ``judged``; the estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an
@@ -123,20 +110,16 @@ class TermValues:
     def __post_init__(self) -> None:
         terms = len(self.vocabulary)
         factors_at = self.manifest.get("posting_rule", {}).get("factors_at", ())
-        for name, (kind, legal, holds) in _ARRAYS.items():
+        for name in _ARRAYS:
             found = getattr(self, name)
             if found is None:
                 continue
             expected = (len(factors_at), terms) if name == "posting_factors" else (terms,)
-            if found.shape != expected:
+            if found.shape != expected or not _is_legal(name, found):
                 raise TdvError(
-                    f"term values: '{name}' has shape {found.shape}, expected {expected}: "
-                    "the folder is damaged: learn it again"
-                )
-            if found.dtype.kind not in kind or not holds(np.asarray(found)):
-                raise TdvError(
-                    f"term values: '{name}' must be {legal}; the folder is damaged or was edited: "
-                    "learn it again"
+                    f"term values: '{name}' must hold {list(expected)} finite numbers, none below "
+                    f"0 (counts are whole), and is {found.dtype}{list(found.shape)}: the folder is "
+                    "damaged or was edited; learn it again"
                 )
 
     @classmethod
@@ -153,23 +136,14 @@ class TermValues:
         points: Sequence[Mapping[str, Any]],
         recommended_reduction: float | None,
         queries: int,
-        folds: Sequence[Mapping[str, Any]] = (),
-        unit: str = "posting",
         **further: Any,
     ) -> TermValues:
         """Return TDVs of the terms of ``matrix``.
 
-        Parameters
-        ----------
-        rule
-            The rule for single postings; None if only whole terms are dropped.
-        unit
-            The unit that is dropped by default, if there is a rule.
-        further
-            Facts that not all TDVs have, by their names in the manifest; None for no such fact,
-            except for ``lead``.
+        ``rule`` None drops whole terms only. ``further`` are facts that not all TDVs have, by their
+        names in the manifest; None for no such fact, except for ``lead``.
         """
-        by_posting = {} if rule is None else {"unit": unit, "posting_rule": rule.describe()}
+        by_posting = {} if rule is None else {"unit": "posting", "posting_rule": rule.describe()}
         manifest = {
             **by_posting,
             "field": matrix.vocabulary.field,
@@ -180,13 +154,15 @@ class TermValues:
             **{name: fact for name, fact in further.items() if name == "lead" or fact is not None},
             "recipe": dict(recipe),
             "queries": queries,
-            "folds": list(folds),
             "points": list(points),
             "recommended_reduction": recommended_reduction,
         }
+        # Copies: those of the matrix may be mapped from a folder that is about to be removed.
+        terms = matrix.vocabulary.terms
+        held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
         return cls(
-            matrix.vocabulary, np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq),
-            weights, priority, manifest,
+            Vocabulary(matrix.vocabulary.field, held), np.array(matrix.doc_freq),
+            np.array(matrix.total_term_freq), weights, priority, manifest,
             None if rule is None else rule.priority, None if rule is None else rule.factors,
         )  # fmt: skip
 
@@ -202,7 +178,7 @@ class TermValues:
 
     @property
     def points(self) -> list[dict[str, Any]]:
-        """The learned operating points, in order of reduction."""
+        """The operating points, in order of reduction."""
         return list(self.manifest["points"])
 
     @property
@@ -253,7 +229,7 @@ class TermValues:
         return unit
 
     def summary(self) -> dict[str, Any]:
-        """Return the manifest without its long tables (folds, scales, thresholds), for printing."""
+        """Return the manifest without its long tables (scales, thresholds), for printing."""
         shown = {k: v for k, v in self.manifest.items() if k not in _LONG}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
@@ -322,10 +298,8 @@ class TermValues:
         """
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
-        there = [
-            name for name in _ARRAYS
-            if name not in _OPTIONAL or (Path(path) / f"{name}.npy").exists()
-        ]  # fmt: skip
+        optional = ("posting_priority", "posting_factors")
+        there = [n for n in _ARRAYS if n not in optional or (Path(path) / f"{n}.npy").exists()]
         _check_manifest(path, manifest, by_posting="posting_priority" in there)
         names = ["terms", "terms_indptr", *there]
         arrays = {name: load_array(path, name, _MADE_BY) for name in names}
@@ -339,10 +313,21 @@ class TermValues:
         return cls(vocabulary, manifest=manifest, **arrays)
 
 
+def _is_legal(name: str, array: np.ndarray) -> bool:
+    """Tell whether an array has numbers of its kind, in their range."""
+    if array.dtype.kind not in ("iu" if name in _COUNTS else "f"):
+        return False
+    if name == "priority":  # peers' may be below 0 or infinite
+        return not bool(np.isnan(array).any())
+    least = array.min(initial=1)
+    finite = bool(np.isfinite(array).all())
+    return finite and bool(least > 0 if name == "posting_priority" else least >= 0)
+
+
 def _check_manifest(folder: StrPath, manifest: Mapping[str, Any], *, by_posting: bool) -> None:
     """Raise :class:`TdvError` when an entry that is used later is missing or of another type.
 
-    ``by_posting``: whether there is a ``posting_priority``, which needs its rule.
+    ``by_posting``: there is a ``posting_priority``, which needs its rule.
     """
     check_content(folder, manifest, _MADE_BY, {**_MANIFEST, **_boost_in(manifest)})
     if not manifest["points"]:
@@ -381,16 +366,8 @@ def unvalidated_values(
 ) -> TermValues:
     """Return TDVs with operating points that have no measures: of peers, the prior and tuning.
 
-    Parameters
-    ----------
-    weights, priority, rule
-        See :meth:`TermValues.of`.
-    scale
-        The scale of all points, or a function of the reduction.
-    recommended
-        The reduction that pruning takes by default.
-    about
-        Facts about their origin: ``model``, ``parameters``, ``recipe`` and more.
+    ``scale`` is that of all points, or a function of the reduction. ``about`` are facts about their
+    origin for :meth:`TermValues.of`: ``model``, ``parameters``, ``recipe`` and more.
     """
     points = [
         {"reduction": r, "removed": r, "measures": {}, "full": {},
@@ -406,10 +383,7 @@ def unvalidated_values(
 def tuned_values(
     matrix: TermDocumentMatrix, parameters: SearchParameters, about: Mapping[str, Any]
 ) -> TermValues:
-    """Return TDVs of 1 for BM25 with these parameters; nothing is dropped.
-
-    ``about`` is for the manifest: where the parameters are from.
-    """
+    """Return TDVs of 1 for BM25 with these parameters, which drop nothing; ``about`` them."""
     matrix.require_postings("tuning")
     weights = np.ones(matrix.shape[0], np.float32)
     return unvalidated_values(

@@ -28,7 +28,7 @@ from tdv_lucene.jvm.analysis import (
 )
 from tdv_lucene.jvm.index import add_user_data
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.prior.prior import prior_values_of_index
+from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
@@ -304,3 +304,24 @@ def test_tdvs_say_how_an_index_was_analysed_where_nothing_else_does(
     report = prune_index(german_terms, values, tmp_path / "pruned", reduction=0.2)
     assert report["analysis"] == "German (recorded in the TDVs)"
     assert analysis_of(tmp_path / "pruned").describe() == "German (recorded in the index)"
+
+
+def test_text_put_to_tokens_made_elsewhere_is_told(tmp_path: Path, caplog) -> None:
+    made = Analysis(pretokenized=True)
+    index = write_texts(tmp_path / "index", ["tok ##ens and ir", "##is ##es"], made, raw=False)
+    search_index(index, {"q": "Tokens, irises"}, tmp_path / "run", pretokenized=True)
+    told = "has none of their 2 terms ('Tokens,', 'irises'), analysed as pretokenized"
+    assert told in caplog.text
+
+
+def test_a_custom_chain_is_named_by_its_class(tmp_path: Path) -> None:
+    """Anserini's for tweets, which none of its flags names: by text it is not taken for another."""
+    chain = Analysis(analyzer="io.anserini.analysis.TweetAnalyzer")
+    texts = [f"See, #{word}s of @{word}y! (http://x.org/{word})" for word in "abc def ghi".split()]
+    index = write_texts(tmp_path / "index", texts, chain)
+    assert not analysis_of(index).is_certain
+    found = search_index(index, {"q": "@abcy"}, tmp_path / "run", analyzer=chain.analyzer)
+    assert found["hits"] == 1 and found["analysis"] == f"{chain.analyzer} (as given)"
+    prune_index(index, None, tmp_path / "pruned", reduction=0, analyzer=chain.analyzer)
+    found = search_index(tmp_path / "pruned", {"q": "@abcy"}, tmp_path / "other")
+    assert found["hits"] == 1

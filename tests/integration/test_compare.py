@@ -469,3 +469,11 @@ def test_judgements_that_rankings_meet_by_chance_only_are_noted(case, tmp_path):
     report = compare_indexes(index, index, topics, qrels, tmp_path / "report", **FAST)
     [note] = report["notes"]
     assert str(qrels) in note and str(topics) in note and "no better" in note
+
+
+def test_two_runs_do_not_share_a_file(case, tmp_path):
+    other = shutil.copy(case.topics, tmp_path / "topics.b.tsv")
+    with pytest.raises(TdvError, match="topics.b.c.run"):
+        compare(
+            case, tmp_path / "out", names=("b.c", "c"), further_queries=[(other, case.qrels)]
+        )  # fmt: skip

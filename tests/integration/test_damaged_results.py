@@ -17,7 +17,7 @@ from manifest_changes import changes_of
 from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError, extract_matrix, load_matrix, make_peer_values
-from tdv_lucene.embedding.embed import embed_terms, load_term_vectors
+from tdv_lucene.matrix.embed import embed_terms, load_term_vectors
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm

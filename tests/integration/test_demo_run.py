@@ -13,6 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 import readme_output
 
+from tdv_lucene import read_report
+
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 
@@ -60,6 +62,19 @@ def test_demo_drops_what_it_says_and_ranks_no_lower(finished: tuple[Path, str, s
         assert means[name] > means["full-tuned"] > means["full"]
     assert report["queries"]["judged"] == 300
     assert report["tuning"]["queries"] == "topics-train"
+
+
+def test_demo_shows_both_sides(finished: tuple[Path, str, str]) -> None:
+    """Two tiers return what the whole field does; short texts lose by what others bear."""
+    report = read_report(finished[0] / "report")
+    assert report["tiers"]["tiers"]["fidelity"] > 0.95
+    assert "Two tiers" in finished[1]
+    catalogue = read_report(finished[0] / "catalogue" / "report")
+    postings = {name: index["postings"] for name, index in catalogue["indexes"].items()}
+    assert postings["default"] == postings["full"] > 1.7 * postings["forced"]
+    recall = {test["treatment"]: test for test in catalogue["measures"]["R@1000"]["tests"]}
+    assert recall["default"]["difference"] == 0
+    assert recall["forced"]["difference"] < 0 and recall["forced"]["p_value"] < 0.05
 
 
 def test_the_readme_shows_what_is_printed(finished: tuple[Path, str, str]) -> None:

@@ -21,7 +21,6 @@ from tdv_lucene.index.parameters import recorded_parameters
 from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import unlearned_values
 from tdv_lucene.plan import FOLDER
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
@@ -29,6 +28,7 @@ from tdv_lucene.ranking import Baking
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.searching.tune import tune_index
 from tdv_lucene.simulation.collection import apply_values
+from tdv_lucene.values.peers import unlearned_values
 
 pytestmark = pytest.mark.jvm
 

@@ -10,10 +10,10 @@ from lucene_indexes import Doc, _directory
 
 from tdv_lucene import Index, TdvError, export_ciff, extract_matrix, inspect_index, learn_from_index
 from tdv_lucene.jvm import java_class
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.searching.tune import tune_index
+from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 

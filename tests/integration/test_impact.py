@@ -17,8 +17,8 @@ from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.index.queries import heaviest_terms, shortened_topics
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import open_searcher, search_index
@@ -178,3 +178,12 @@ def test_a_query_log_chooses_how_much_of_an_impact_index_is_dropped(impact_index
     assert verify_pruned(impact_index, tmp_path / "P")["equal"]
     values = learn_from_index(impact_index, log, None, tmp_path / "V")
     assert values.model == "impact"
+
+
+def test_a_comparison_says_that_an_impact_index_has_nothing_to_tune(impact_index, tmp_path):
+    topics, qrels = write_judged(tmp_path, {"1": "a a c"}, {"1": "d3"})
+    with pytest.raises(TdvError, match="k1 and b"):
+        compare_indexes(
+            impact_index, impact_index, topics, qrels, tmp_path / "R", tune=(topics, qrels)
+        )
+    assert not (tmp_path / "R").exists()

@@ -7,7 +7,7 @@ import pytest
 from index_facts import recorded_parameters
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene import search_index
+from tdv_lucene import TdvError, search_index
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 
 pytestmark = pytest.mark.jvm
@@ -88,3 +88,11 @@ def test_other_hits_than_the_runs_are_not_timed(tiny_index, tmp_path, spoil):
     )
     with pytest.raises(RuntimeError, match="other hits"):
         measure_latency({"a": timed_index}, TOPICS, LatencyPlan(5, 1.0), raw=tmp_path / "raw.npy")
+
+
+@pytest.mark.parametrize(
+    "wrong, named", [({"rounds": 4}, "rounds .* 4"), ({"budget_seconds": 0.0}, "latency_budget")]
+)
+def test_plans_out_of_range(wrong, named):
+    with pytest.raises(TdvError, match=named):
+        LatencyPlan(**wrong)

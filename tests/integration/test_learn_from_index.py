@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from command_line import json_of, run_command, write_judged
 from gensim.models import KeyedVectors
-from lucene_indexes import Doc, write_index
+from lucene_indexes import Doc, Layout, write_index
 
-from tdv_lucene import TermValues, embed_terms, learn_from_index, prune_index, tune_index
+from tdv_lucene import TdvError, TermValues, embed_terms, learn_from_index, prune_index, tune_index
 from tdv_lucene.cli import learn as learn_command
 from tdv_lucene.learning.config import Recipe
+from tdv_lucene.learning.selection import BEST, recommend
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.values.losses import BEST, recommend
 
 pytestmark = pytest.mark.jvm
 
@@ -170,3 +170,25 @@ def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
     assert "nDCG@5" in shown and "MB:" in shown
     summary = json_of(*words, "--overwrite")
     assert [point["reduction"] for point in summary["points"]] == [0, 0.3]
+
+
+def test_too_little_memory_is_told_before_anything_is_extracted(case, tmp_path, monkeypatch):
+    monkeypatch.setattr("tdv_lucene.learning.from_index.open_matrix", None)
+    with pytest.raises(TdvError, match="90 documents .*601MB"):
+        learn(case, tmp_path / "V", memory="100MB")
+    assert not (tmp_path / "V").exists()
+
+
+def test_a_matrix_of_another_index_is_refused(case, tmp_path):
+    write_index(tmp_path / "other", [[Doc("d0", ["index"])]])
+    extract_matrix(tmp_path / "other", tmp_path / "S")
+    with pytest.raises(TdvError, match="another state of the index"):
+        learn(case, tmp_path / "V", matrix=tmp_path / "S")
+    assert not (tmp_path / "V").exists()
+
+
+def test_training_is_refused_where_no_text_is_stored(tmp_path):
+    index = write_index(tmp_path / "bare", [[Doc("d0", ["index"])]], Layout(raw=False))
+    with pytest.raises(TdvError, match="stores no text"):
+        embed_terms(index, tmp_path / "E", vectors="train")
+    assert not (tmp_path / "E").exists()

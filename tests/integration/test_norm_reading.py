@@ -21,11 +21,11 @@ from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.searcher import make_similarity, open_searched
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import lucene_length
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.ranking import SearchParameters, ranking_function
-from tdv_lucene.ranking.bm25 import bm25_idf
+from tdv_lucene.ranking.functions import bm25_idf
 from tdv_lucene.simulation.collection import plain_collection
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
+from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 

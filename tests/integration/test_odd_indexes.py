@@ -170,6 +170,9 @@ def test_what_pyserini_takes_otherwise_is_told(
         told = {words for words in said if words in caplog.text}
         assert told == {words for words, of in said.items() if of == output}
         assert report["other_fields"] == ["title"]
+    words = ("--index", index, "--output", tmp_path / "command", "--reduction", 0)
+    lines = run_command("prune", *words).stdout.splitlines()
+    assert any(line.startswith("Searches of contents together with title") for line in lines)
 
 
 def test_impact_indexes_have_no_kind_of_queries(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from tdv_lucene.cli.common import leaves
 from tdv_lucene.comparison import compare
 from tdv_lucene.learning import from_index
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.prior.prior import prior_values_of_index
+from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.progress import ProgressBar
 from tdv_lucene.ranking import PARAMETERS
 

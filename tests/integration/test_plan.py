@@ -16,10 +16,10 @@ from tiny_collection import TINY_TEXTS
 from tdv_lucene import TdvError, explain_query, prior_values, prune_index, tune_index, update_index
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
+from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 

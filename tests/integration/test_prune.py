@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, write_index
@@ -293,3 +294,10 @@ def test_only_validated_parameters_are_told_and_as_people_write_them(
     advice = shown.partition("documents_without_terms")[2]
     assert all(text in advice for text in told) and not any(text in advice for text in not_told)
     assert "recommended" not in shown
+
+
+def test_values_of_nothing_but_zeros_are_refused(tiny_index, tiny_matrix, tmp_path):
+    values = values_of(tiny_matrix, np.zeros(tiny_matrix.shape[0]))
+    with pytest.raises(TdvError, match="0.3 .*'contents'.*reduction.*min_doc_freq"):
+        prune_index(tiny_index, values, tmp_path / "P", reduction=0.3)
+    assert _leftovers(tmp_path) == []

@@ -124,3 +124,18 @@ def test_command_takes_values_by_field(source, values, tmp_path) -> None:
     with pytest.raises(TdvError, match="'title'"):
         run_command(*words, "--tdv", f"title={tmp_path / 'contents'}", "--output", tmp_path / "q")
     assert json_of("verify", "--index", source, "--pruned", tmp_path / "p")["equal"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "message"),
+    [
+        (("contents", "contents"), {}, "'contents'"),
+        (FIELDS, {"max_loss": 0.1}, "max_loss .*contents, title"),
+        (FIELDS, {"max_bytes": 1_000}, "max_bytes .*contents, title"),
+    ],
+)
+def test_what_is_for_one_field_is_refused(fields, options, message, source, values, tmp_path):
+    first, second = (values[name] for name in fields)
+    with pytest.raises(TdvError, match=message):
+        prune_index(source, first, tmp_path / "pruned", others=[second], **options)
+    assert not (tmp_path / "pruned").exists()

@@ -12,8 +12,8 @@ from lucene_indexes import Doc
 from pruning_inputs import read_user_data
 
 from tdv_lucene import TdvError, TermValues, learn_from_index, prune_index, verify_pruned
+from tdv_lucene.learning.prior import Prior, settings_for
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.prior.prior import Prior, settings_for
 
 pytestmark = pytest.mark.jvm
 

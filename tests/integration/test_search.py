@@ -267,3 +267,11 @@ def test_documents_without_an_id_are_named_before_the_search(make_index, tmp_pat
     index = make_index([[Doc("d1", ["t1"]), Doc("", ["t1"])]])
     with pytest.raises(TdvError, match="document 1 of .*'id'"):
         search_index(index, {"q": "t1"}, tmp_path / "run")
+
+
+def test_a_ranking_function_of_another_version_is_refused_by_name(make_index):
+    index = make_index([[Doc("a", ["t1"])]])
+    record(index, model="dfr", version="9.1.0", plan_sha256="of another")
+    with pytest.raises(TdvError, match="9.1.0 .*'dfr'"):
+        recorded_parameters(index)
+    assert recorded_parameters(index, "qld") == SearchParameters("qld", mu=1000.0)

@@ -24,8 +24,8 @@ from tdv_lucene import Analysis, Index, TdvError
 from tdv_lucene.index.sharded import open_far_shards
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.learning.pool import search_lucene
+from tdv_lucene.learning.prior import prior_values, prior_values_of_index
 from tdv_lucene.plan import FOLDER
-from tdv_lucene.prior.prior import prior_values, prior_values_of_index
 from tdv_lucene.progress import silent
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters

@@ -29,10 +29,10 @@ from tdv_lucene.index.sharded import open_index
 from tdv_lucene.index.workers import open_workers
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.matrix.selection import select_documents
+from tdv_lucene.matrix.shards import select_documents
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.prior.prior import prior_values_of_index
 from tdv_lucene.progress import silent
 from tdv_lucene.simulation import bytes as sizes
 from tdv_lucene.simulation.bytes import draw_lists

@@ -23,10 +23,10 @@ from tdv_lucene.index.parameters import recorded_parameters
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
 from tdv_lucene.jvm.searcher import field_bytes, make_similarity, open_searched
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.tiers import Found, Measured, faithful
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking.parameters import Tiers
+from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 

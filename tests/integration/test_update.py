@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -30,7 +31,6 @@ from tdv_lucene.index.index import Index
 from tdv_lucene.jvm.rewriter import HeldIndex
 from tdv_lucene.jvm.searcher import OpenSearch, make_similarity, open_searched
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.plan import FOLDER
 from tdv_lucene.pruning import update
 from tdv_lucene.pruning.prune import prune_index
@@ -38,6 +38,7 @@ from tdv_lucene.pruning.update import update_index, watch_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 
@@ -314,3 +315,13 @@ def test_watching_refuses_at_once_what_no_commit_mends(place: Path) -> None:
     shutil.rmtree(place / "pruned" / FOLDER)
     with pytest.raises(TdvError, match="lacks its plan"):
         watch_index(place / "pruned", on_update=lambda report: pytest.fail("it began"))
+
+
+def test_a_folder_that_cannot_be_written_is_told(place: Path, monkeypatch) -> None:
+    change(place / "source", [NEW])
+    writable = os.access
+    monkeypatch.setattr(  # as of a file system that is read-only, root included
+        os, "access", lambda path, mode: mode != os.W_OK and writable(path, mode)
+    )
+    with pytest.raises(TdvError, match="cannot update .*pruned"):
+        update_index(place / "pruned")

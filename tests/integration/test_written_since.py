@@ -19,12 +19,12 @@ from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.ciff import export_ciff
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import open_searcher, search_index
 from tdv_lucene.searching.tune import tune_index
+from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 

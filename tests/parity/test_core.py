@@ -8,9 +8,7 @@ import pytest
 import ranking_oracle as oracle
 
 from tdv_lucene.paper import method as paper
-from tdv_lucene.ranking.bm25 import Bm25
-from tdv_lucene.ranking.query_likelihood import Dirichlet
-from tdv_lucene.ranking.tf_idf import TfIdf
+from tdv_lucene.ranking.functions import Bm25, Dirichlet, TfIdf
 from tdv_lucene.simulation import scoring
 
 TERMS, DOCS = 12, 7

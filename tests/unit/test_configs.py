@@ -154,7 +154,8 @@ def test_what_has_no_effect_is_refused(name, effect, other, tmp_path, monkeypatc
     command = COMMANDS[name]
     option = next(param for param in command.params if param.name == effect.options[-1])
     flag = max(option.opts, key=len)
-    value = option.type.choices[0] if isinstance(option.type, click.Choice) else "1"
+    value = "0.5" if option.type.name == "float" else "1"
+    value = option.type.choices[0] if isinstance(option.type, click.Choice) else value
     words = [option.secondary_opts[0] if option.secondary_opts else flag]
     words += [] if option.is_flag else [value]
     needed = [

@@ -11,7 +11,7 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene import TdvError, TermValues, unlearned_values
-from tdv_lucene.embedding.term_vectors import TermVectors, latent_semantic_vectors
+from tdv_lucene.matrix.term_vectors import TermVectors, latent_semantic_vectors
 from tdv_lucene.store import map_array, read_manifest, unlisted_files, write_manifest
 
 

@@ -15,13 +15,13 @@ import jax
 import numpy as np
 import optax
 
-from ...embedding.term_vectors import TermVectors
 from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
 from ...matrix.term_document_matrix import TermDocumentMatrix, TokenSequences
+from ...matrix.term_vectors import TermVectors
 from ...progress import Progress, silent
 from ...ranking import SearchParameters
-from ...ranking.bm25 import bm25_idf
+from ...ranking.functions import bm25_idf
 from ...simulation.problem import Problem
 from ...simulation.retrieval import Queries
 from ..method import hinge

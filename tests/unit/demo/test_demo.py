@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,20 @@ def test_no_query_is_both_learned_from_and_measured(wikipedia: DemoCollection) -
     train, test = (read_topics(part.topics) for part in (wikipedia.train, wikipedia.test))
     assert not train.keys() & test.keys()
     assert not {text.lower() for text in train.values()} & {text.lower() for text in test.values()}
+
+
+def test_the_catalogue_has_titles_with_a_sentence_and_all_keywords(
+    wikipedia: DemoCollection, tmp_path: Path
+) -> None:
+    files = wikipedia.write_catalogue(tmp_path / "catalogue")
+    lines = (files.documents / "documents.jsonl").read_text(encoding="utf-8").splitlines()
+    titles = wikipedia.titles()
+    documents = {each["id"]: each["contents"].split("\n") for each in map(json.loads, lines)}
+    assert {name: text[0] for name, text in documents.items()} == titles
+    assert {len(text) for text in documents.values()} == {2}
+    assert sum(len(" ".join(text).split()) for text in documents.values()) < 35 * len(titles)
+    topics, qrels = read_topics(files.topics), read_qrels(files.qrels)
+    assert len(topics) == 160 and topics.keys() == qrels.keys()
 
 
 def test_the_package_data_is_small_and_names_its_licences() -> None:

@@ -11,15 +11,16 @@ from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
 
 import tdv_lucene.learning.train as training
 from tdv_lucene import TdvError, learn_term_values
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.evaluation.significance import t_test
 from tdv_lucene.learning.config import Recipe
+from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.scale import (
     KEPT_OVERLAP,
     RANKING_SCALES,
     best_ranking_scale,
     faithful_scale,
 )
+from tdv_lucene.learning.selection import recommend
 from tdv_lucene.learning.train import (
     Network,
     Trained,
@@ -30,13 +31,12 @@ from tdv_lucene.learning.train import (
     train,
 )
 from tdv_lucene.learning.validate import held_out_choice
-from tdv_lucene.prior.prior import Prior
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.simulation.retrieval import MEASURES
 from tdv_lucene.simulation.scoring import term_values
-from tdv_lucene.values.losses import recommend
 from tdv_lucene.values.posting_rule import constants_of
 
 SHORT = Recipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
@@ -128,7 +128,6 @@ def test_held_out_queries_are_served_better(collection):
     values = learn_term_values(*collection, recipe=SHORT)
     subject, noise = mean_by_kind(values)
     assert noise < subject
-    assert len(values.manifest["folds"]) == Recipe.folds == 5
     unpruned = values.points[0]
     assert unpruned["measures"]["nDCG@5"] > unpruned["full"]["nDCG@5"]
 
@@ -142,7 +141,7 @@ def test_the_same_seed_learns_the_same():
     assert not np.array_equal(first.weights, other.weights)
 
 
-def test_the_manifest_holds_folds_points_and_provenance(collection):
+def test_the_manifest_holds_points_and_provenance(collection):
     matrix = collection[0]
     values = learn_term_values(
         *collection, recipe=TINY, seed=3, parameters=Parameters(k1=1.2, b=0.75), measure="R@100"
@@ -157,10 +156,6 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
     assert manifest["vocabulary_sha256"] == matrix.vocabulary.sha256
     assert manifest["source"] == matrix.source and manifest["seed"] == 3
     assert manifest["parameters"] == {**ANSERINI_DEFAULTS, "k1": 1.2, "b": 0.75}
-    assert len(manifest["folds"]) == TINY.folds
-    assert all(fold["network"] for fold in manifest["folds"])
-    assert sum(fold["queries"] for fold in manifest["folds"]) == manifest["queries"]
-    assert all(set(fold["held_out"]) == {"0", "0.3"} for fold in manifest["folds"])
     point = values.points[1]
     assert point["scale"] in [entry["scale"] for entry in point["scales"]]
     (chosen,) = [e for e in point["scales"] if e["scale"] == point["scale"]]
@@ -173,8 +168,6 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
     smallest = min(faithful, key=lambda e: e["posting_bytes"])
     assert chosen["posting_bytes"] + chosen["dictionary_bytes"] <= whole
     assert chosen is smallest or chosen["scale"] < smallest["scale"]
-    weighted = sum(f["queries"] * f["held_out"]["0.3"]["nDCG@5"] for f in manifest["folds"])
-    assert point["measures"]["nDCG@5"] == pytest.approx(weighted / manifest["queries"])
 
 
 @pytest.fixture
@@ -251,7 +244,7 @@ def test_two_queries_are_enough_and_one_is_refused_without_a_prior(collection):
     values = learn_term_values(
         matrix, {q: topics[q] for q in two}, {q: qrels[q] for q in two}, recipe=TINY
     )
-    assert len(values.manifest["folds"]) == 2
+    assert values.manifest["queries"] == 2
     with pytest.raises(TdvError, match="folds is 1"):
         Recipe(folds=1)
     with pytest.raises(TdvError, match="at least 2 judged queries"):

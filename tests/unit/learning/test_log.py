@@ -11,10 +11,10 @@ from small_problem import make_collection
 from tdv_lucene import TdvError, prior_values
 from tdv_lucene.evaluation.topics import drawn
 from tdv_lucene.learning.log import MAX_LOSS, values_by_log
+from tdv_lucene.learning.selection import most_loss_of
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
 from tdv_lucene.simulation.retrieval import unjudged_queries
-from tdv_lucene.values.losses import most_loss_of
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from small_problem import TOPIC_WORDS, make_collection
 
-import tdv_lucene.embedding.term_vectors as term_vectors
+import tdv_lucene.matrix.term_vectors as term_vectors
 import tdv_lucene.simulation.bytes as sizes
 from tdv_lucene import TdvError, TermDocumentMatrix, learn_term_values
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.learning import pool as pools
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.pool import (
@@ -23,6 +22,7 @@ from tdv_lucene.learning.pool import (
     search_matrix,
     searched,
 )
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut
 from tdv_lucene.simulation.bytes import LUCENE_9, draw_lists, estimate_posting_bytes, sample_bytes

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.tune import PRICE, choose_parameters
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
 from tdv_lucene.ranking import SearchParameters as Parameters

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.selection import select_documents
+from tdv_lucene.matrix.shards import select_documents
 from tdv_lucene.matrix.term_document_matrix import (
     TermDocumentMatrix,
     TokenSequences,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from small_problem import make_matrix
 
-from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.term_document_matrix import TokenSequences
+from tdv_lucene.matrix.term_vectors import TermVectors
 from tdv_lucene.paper.neural import RANKERS, runs, training
 from tdv_lucene.paper.neural.rankers import POOLED, NeuralConfig, make_ranker, score
 from tdv_lucene.paper.neural.runs import Reranking, score_documents

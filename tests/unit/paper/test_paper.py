@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.evaluation.measures import evaluate_run
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.paper.experiment import measure
 from tdv_lucene.paper.method import PaperBm25, Weights, objective, scores
 from tdv_lucene.paper.published import MEASURES

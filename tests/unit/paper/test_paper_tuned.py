@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.paper import method
 from tdv_lucene.paper.own_formulas import OwnPostings
 from tdv_lucene.paper.recipes import (

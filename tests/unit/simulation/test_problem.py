@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.evaluation.tuning import OBJECTIVE
 from tdv_lucene.learning.validate import mean_visited, measure_full
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import GRIDS
 from tdv_lucene.ranking import SearchParameters as Parameters

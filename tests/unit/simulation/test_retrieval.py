@@ -10,13 +10,13 @@ import pytest
 import pytrec_eval
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.measures import CONDENSED, condenses, judged_share
 from tdv_lucene.learning.train import make_candidates, make_lists, sample_places
 from tdv_lucene.matrix.term_document_matrix import NormKind, lucene_length
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking.bm25 import Bm25
+from tdv_lucene.ranking.functions import Bm25
 from tdv_lucene.simulation.collection import apply_values
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
 from tdv_lucene.simulation.retrieval import (

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.term_vectors import latent_semantic_vectors
+from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking.bm25 import Bm25
+from tdv_lucene.ranking.functions import Bm25
 from tdv_lucene.ranking.postings import PostingCut, stays
 from tdv_lucene.simulation.collection import apply_values, correct_idf, keep_postings
 from tdv_lucene.simulation.problem import Problem, PrunedByFold, TermScores
@@ -145,7 +145,7 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     weights = rng.uniform(0.3, 1.6, len(matrix.vocabulary)).astype(np.float32)
     rule, priority = make_rule(matrix, 0.2)
     rule = correct_idf(rule, matrix, (0.0, 0.5), "bm25", 0.9)
-    scores = TermScores(weights, priority, rule)
+    scores = TermScores(weights, rule)
     left, collection = PrunedByFold.in_one_fold(problem, scores, reduction).prune(scale)
 
     tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)

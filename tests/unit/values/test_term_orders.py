@@ -14,7 +14,7 @@ from tdv_lucene.learning.config import Recipe
 from tdv_lucene.matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
 from tdv_lucene.pruning.sizes import LARGEST_REDUCTION
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking.bm25 import bm25_idf
+from tdv_lucene.ranking.functions import bm25_idf
 from tdv_lucene.ranking.postings import FirstPositionBoost
 from tdv_lucene.simulation.collection import keep_postings, rule_of_order
 from tdv_lucene.values.posting_rule import order_terms

@@ -68,26 +68,26 @@ def with_rule(rule=RULE, **changes) -> TermValues:
 
 
 @pytest.mark.parametrize(
-    ("name", "array", "message"),
+    ("name", "array"),
     [
-        ("weights", np.float32([0.5, 1, np.nan, 0]), "finite and not negative"),
-        ("weights", np.float32([0.5, 1, np.inf, 0]), "finite and not negative"),
-        ("weights", np.float32([0.5, 1, -0.1, 0]), "finite and not negative"),
-        ("weights", np.ones((2, 4), np.float32), r"shape \(2, 4\).*learn it again"),
-        ("priority", np.array([1, np.nan, 3, 4], np.float32), "priority"),
-        ("doc_freq", np.array([1, 2, 3]), r"'doc_freq' has shape \(3,\), expected \(4,\)"),
-        ("doc_freq", np.array([40.5, 30, 20, 10]), "'doc_freq' must be whole numbers"),
-        ("total_term_freq", np.array([80, 60, -1, 20]), "'total_term_freq' must be whole"),
-        ("priority", np.array([1, 2, 3, 4]), "'priority' must be numbers"),
-        ("posting_priority", np.zeros(4, np.float32), "'posting_priority' must be .* above 0"),
-        ("posting_factors", np.ones((3, 4), np.float32), "'posting_factors' has shape"),
-        ("posting_factors", np.ones((2, 4), bool), "'posting_factors' must be"),
-        ("posting_factors", np.full((2, 4), np.inf, np.float32), "must be finite and not negative"),
-        ("posting_factors", np.full((2, 4), -1, np.float32), "must be finite and not negative"),
+        ("weights", np.float32([0.5, 1, np.nan, 0])),
+        ("weights", np.float32([0.5, 1, np.inf, 0])),
+        ("weights", np.float32([0.5, 1, -0.1, 0])),
+        ("weights", np.ones((2, 4), np.float32)),
+        ("priority", np.array([1, np.nan, 3, 4], np.float32)),
+        ("doc_freq", np.array([1, 2, 3])),
+        ("doc_freq", np.array([40.5, 30, 20, 10])),
+        ("total_term_freq", np.array([80, 60, -1, 20])),
+        ("priority", np.array([1, 2, 3, 4])),
+        ("posting_priority", np.zeros(4, np.float32)),
+        ("posting_factors", np.ones((3, 4), np.float32)),
+        ("posting_factors", np.ones((2, 4), bool)),
+        ("posting_factors", np.full((2, 4), np.inf, np.float32)),
+        ("posting_factors", np.full((2, 4), -1, np.float32)),
     ],
 )
-def test_arrays_of_another_kind_are_refused(name, array, message):
-    with pytest.raises(TdvError, match=message):
+def test_arrays_of_another_kind_are_refused(name, array):
+    with pytest.raises(TdvError, match=f"'{name}'.*learn it again"):
         with_rule(**{name: array})
 
 

@@ -15,10 +15,7 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene import TdvError, learn_term_values, load_matrix
 from tdv_lucene.cli.learn import print_points
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.train import choose
-from tdv_lucene.matrix.term_document_matrix import NormKind
-from tdv_lucene.matrix.term_statistics import standard_statistic
-from tdv_lucene.prior.prior import (
+from tdv_lucene.learning.prior import (
     KINDS,
     PRIOR_FILE,
     Prior,
@@ -27,9 +24,12 @@ from tdv_lucene.prior.prior import (
     reduction_for,
     settings_for,
 )
+from tdv_lucene.learning.selection import TOO_FEW
+from tdv_lucene.learning.train import choose
+from tdv_lucene.matrix.term_document_matrix import NormKind
+from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.values.losses import TOO_FEW
 
 RUN = Path(__file__).parents[3] / "scripts" / "bench" / "runs" / "2026-11-24-prior"
 TINY = Recipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.45))

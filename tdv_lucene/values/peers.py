@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,46 +12,31 @@ import numpy as np
 from ..analysis import STOP_WORDS
 from ..errors import TdvError
 from ..index.index import Index
+from ..matrix.config import OfMatrix
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import residual_idf
+from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import ANY_MODEL, SearchParameters, ranking_function
-from ..ranking.bm25 import bm25_idf
-from ..values.posting_rule import REDUCTIONS, make_posting_rule, rule_length_norm
-from ..values.term_values import KIND, TermValues, unvalidated_values
-from .config import PeersConfig
+from ..ranking import ANY_MODEL, Parameter, SearchParameters, ranking_function
+from ..ranking.functions import bm25_idf
+from ..ranking.parameters import Parameters, options_of
+from .posting_rule import REDUCTIONS, make_posting_rule, rule_length_norm
+from .term_values import KIND, TermValues, unvalidated_values
 
 CARMEL_K = 10
 """The rank that Carmel's epsilon version protects."""
 
 
 class Order(NamedTuple):
-    """An order of terms (given a seed) or a factor of postings (given K_d), described.
-
-    Attributes
-    ----------
-    of_weights : (k1, b) or None
-        Of the saturation, if the order is for impact indexes: with so large a k1 it is the weight,
-        or with b = 1 its share of the document's largest.
-    """
+    """An order of terms (given a seed) or a factor of postings (given K_d), described."""
 
     compute: Callable[..., np.ndarray]
     about: str
+    # (k1, b) or None: of the saturation, if the order is for impact indexes: with so large a k1 it
+    # is the weight, or with b = 1 its share of the document's largest
     of_weights: tuple[float, float] | None = None
-
-
-def _by_doc_freq(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
-    return -np.asarray(matrix.doc_freq, np.float32)
-
-
-def _by_residual_idf(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
-    return residual_idf(matrix).astype(np.float32)
-
-
-def _at_random(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).random(matrix.shape[0], np.float32)
 
 
 def _by_stop_list(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
@@ -62,20 +48,6 @@ def _by_stop_list(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
     standard = matrix.vocabulary.find(STOP_WORDS)
     order[standard[standard >= 0]] -= matrix.total_term_freq.sum()
     return order.astype(np.float32)
-
-
-def _uniform(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
-    """A posting's BM25 score against one threshold for all: idf times saturation."""
-    return np.asarray(bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count))
-
-
-def _same(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
-    return np.ones(matrix.shape[0])
-
-
-def _delta(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
-    """A posting's score as a share of the best of its list; idf cancels."""
-    return 1 / _best_saturations(matrix, length_norm, 1)
 
 
 def _epsilon(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
@@ -97,29 +69,45 @@ def _best_saturations(matrix: TermDocumentMatrix, length_norm: np.ndarray, k: in
 
 
 POSTINGS = {
-    "carmel-uniform": Order(_uniform, "postings of the smallest BM25 score (Carmel et al. 2001)"),
-    "carmel-delta": Order(_delta, "postings of the smallest share of their list's best"),
+    "carmel-uniform": Order(  # a BM25 score is idf times saturation
+        lambda of, length_norm: np.asarray(bm25_idf(np.asarray(of.doc_freq), of.doc_count)),
+        "postings of the smallest BM25 score (Carmel et al. 2001)",
+    ),
+    "carmel-delta": Order(  # as a share of the best, idf cancels
+        lambda of, length_norm: 1 / _best_saturations(of, length_norm, 1),
+        "postings of the smallest share of their list's best",
+    ),
     "carmel-epsilon": Order(
         _epsilon, f"postings of the smallest share of their list's {CARMEL_K}th best"
     ),
-    "abs-value": Order(_same, "postings of the smallest weight, of an impact index", (1e4, 0)),
-    "max-ratio": Order(_same, "postings of the smallest share of their document's best", (1e4, 1)),
-}
-
+    "abs-value": Order(
+        lambda of, length_norm: np.ones(of.shape[0]),
+        "postings of the smallest weight, of an impact index", (1e4, 0),
+    ),
+    "max-ratio": Order(
+        lambda of, length_norm: np.ones(of.shape[0]),
+        "postings of the smallest share of their document's best", (1e4, 1),
+    ),
+}  # fmt: skip
 ORDERS = {
-    "df": Order(_by_doc_freq, "terms in the most documents"),
-    "ridf": Order(_by_residual_idf, "terms of the lowest residual idf (Church and Gale 1995)"),
-    "random": Order(_at_random, "terms at random"),
+    "df": Order(
+        lambda of, seed: -np.asarray(of.doc_freq, np.float32), "terms in the most documents"
+    ),
+    "ridf": Order(
+        lambda of, seed: residual_idf(of).astype(np.float32),
+        "terms of the lowest residual idf (Church and Gale 1995)",
+    ),
+    "random": Order(
+        lambda of, seed: np.random.default_rng(seed).random(of.shape[0], np.float32),
+        "terms at random",
+    ),
     "stopwords": Order(_by_stop_list, "terms of a longer and longer stop list (Fox 1990)"),
 }
-
 PEERS = {name: order.about for name, order in (ORDERS | POSTINGS).items()}
 """Peers by name, with what they drop first.
 
 Carmel et al.: "Static index pruning for information retrieval systems" (SIGIR 2001), with BM25 as
 the score. The last two are OpenSearch's, of the same name."""
-
-
 _OTHERS = ", ".join(name for name in PEERS if name not in POSTINGS or not POSTINGS[name].of_weights)
 
 
@@ -168,6 +156,19 @@ def unlearned_values(
         model=suits if of_weights else ANY_MODEL, parameters=parameters,
         recipe={"name": name, "about": PEERS[name]}, seed=seed,
     )  # fmt: skip
+
+
+def _recorded(each: Parameter) -> str:
+    return f"{each.title} that the index records."
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeersConfig(
+    OfMatrix, Seed, OfField, Overwrite, Parameters, numbers=options_of(_recorded, flag=PYTHON_ONLY)
+):
+    """Options of :func:`tdv_lucene.make_peer_values`."""
+
+    EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",)),)
 
 
 def make_peer_values(

@@ -113,19 +113,12 @@ _CHUNK = 100_000
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Vectors of words as written, not yet of index terms.
-
-    Attributes
-    ----------
-    words : sequence of W str
-    vectors : float32[W, K]
-    of_unseen : callable or None
-        Makes float32[K] for a word outside ``words`` from its sub-words (fastText); None if the
-        file has none.
-    """
+    """Vectors of words as written, not yet of index terms."""
 
     words: Sequence[str]
-    vectors: np.ndarray
+    vectors: np.ndarray  # float32[W, K]
+    # Makes float32[K] for a word outside ``words`` from its sub-words (fastText); None if the file
+    # has none
     of_unseen: Callable[[str], np.ndarray] | None = None
 
     @classmethod

@@ -8,10 +8,10 @@ from gensim.models import FastText
 from gensim.models.fasttext import save_facebook_model
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.embed import load_term_vectors, match_terms
-from tdv_lucene.embedding.files import WordVectors, read_word_vectors
-from tdv_lucene.embedding.term_vectors import TermVectors, latent_semantic_vectors
 from tdv_lucene.errors import TdvError
+from tdv_lucene.matrix.embed import load_term_vectors, match_terms
+from tdv_lucene.matrix.term_vectors import TermVectors, latent_semantic_vectors
+from tdv_lucene.matrix.vector_files import WordVectors, read_word_vectors
 from tdv_lucene.progress import silent
 
 SENTENCES = [["pruning", "prunes", "index"], ["indexes", "pruning", "terms"]] * 20

@@ -15,8 +15,8 @@ import pytest
 from gensim.models import FastText
 from gensim.models.fasttext import save_facebook_model
 
-from tdv_lucene.embedding.files import read_word_vectors
 from tdv_lucene.errors import TdvError
+from tdv_lucene.matrix.vector_files import read_word_vectors
 
 SENTENCES = [["pruning", "prunes", "index"], ["indexes", "pruning", "terms"]] * 20
 WORDS = ["index", "term", "naïve"]

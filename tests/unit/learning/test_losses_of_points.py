@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.values.losses import (
+from tdv_lucene.learning.selection import (
     ABOVE,
     BEST,
     MOST_LOST,

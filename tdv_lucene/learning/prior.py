@@ -3,7 +3,7 @@
 It is a readable file beside this module, made by ``scripts/bench/prior.py``. It holds the search's
 parameters, the first-position boost, and the paper's network over statistics that mean the same
 everywhere, standardised on each collection. It has no word vectors: on unknown collections they
-gain nothing. :func:`prior_values` makes TDVs from nothing else; :mod:`..learning.learn` starts
+gain nothing. :func:`prior_values` makes TDVs from nothing else; :mod:`.learn` starts
 from it.
 """
 
@@ -38,7 +38,6 @@ from ..ranking.postings import FirstPositionBoost, describe_boost
 from ..simulation.collection import rule_of_order
 from ..values.posting_rule import CORRECTED_AT, power_of_order
 from ..values.term_values import TermValues, unvalidated_values
-from ..vocabulary import ByteStrings, Vocabulary
 
 if TYPE_CHECKING:
     from ..simulation.scoring import Features, Linear
@@ -60,34 +59,23 @@ _SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
 postings save: no known collection's index without positions is smaller than the pruned one."""
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 _RARITY, _MEAN_WEIGHT, _DROPPED = 0.25, 12.0, 0.6
-"""Of a model's weights: what TDVs fall by a deviation of ln df, their mean, the share to drop."""
+"""For a model's weights: the fall of TDVs by a deviation of ln df, the mean weight, the share to
+drop."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the prior for one ranking function.
-
-    Attributes
-    ----------
-    parameters : SearchParameters
-    boost : FirstPositionBoost or None
-        None if the index has no positions, or they do not help.
-    slope : float
-        How far TDVs may differ from their mean, within [0, 1].
-    scale : float
-        The factor of TDVs before frequencies are rounded, where much is dropped (see
-        :meth:`scale_at`). TF-IDF ranks better with one far below 1, which leaves most frequencies
-        at 1, since it counts every occurrence in full.
-    reduction : float or None
-        The share of the postings to drop by default. None if some known query set loses by these
-        settings alone, or documents are too short: without judgements the index is left
-        ``AS_IT_IS``.
-    """
+    """Settings of the prior for one ranking function."""
 
     parameters: SearchParameters
-    boost: FirstPositionBoost | None
-    slope: float
+    boost: FirstPositionBoost | None  # None if the index has no positions, or they do not help
+    slope: float  # How far TDVs may differ from their mean, within [0, 1]
+    # The factor of TDVs before frequencies are rounded, where much is dropped (see
+    # :meth:`scale_at`). TF-IDF ranks better with one far below 1, which leaves most frequencies at
+    # 1, since it counts every occurrence in full.
     scale: float
+    # The share of the postings to drop by default. None if some known query set loses by these
+    # settings alone, or documents are too short: without judgements the index is left ``AS_IT_IS``.
     reduction: float | None
 
     def scale_at(self, reduction: float) -> float:
@@ -420,8 +408,7 @@ def prior_values_of_index(
         opened.require_prunable(field, lead)
         with open_matrix(opened, matrix, field=field, positions=lead, progress=progress) as counts:
             progress("apply the prior", 0, 0)
-            values = in_memory(prior_values(counts, lead=lead, **options))
-            return with_network(values, opened)
+            return with_network(prior_values(counts, lead=lead, **options), opened)
 
 
 def with_network(values: TermValues, index: Index | ShardedIndex) -> TermValues:
@@ -429,15 +416,3 @@ def with_network(values: TermValues, index: Index | ShardedIndex) -> TermValues:
     if isinstance(index, Index):
         return values
     return replace(values, manifest={**values.manifest, "network": index.network})
-
-
-def in_memory(values: TermValues) -> TermValues:
-    """Return the TDVs with copies of arrays mapped from a folder that is about to be removed."""
-    terms = values.vocabulary.terms
-    held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
-    return replace(
-        values,
-        vocabulary=Vocabulary(values.vocabulary.field, held),
-        doc_freq=np.array(values.doc_freq),
-        total_term_freq=np.array(values.total_term_freq),
-    )

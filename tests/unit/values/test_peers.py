@@ -9,8 +9,8 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.peers.peers import CARMEL_K, PEERS, POSTINGS, unlearned_values
 from tdv_lucene.simulation.collection import apply_values
+from tdv_lucene.values.peers import CARMEL_K, PEERS, POSTINGS, unlearned_values
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 

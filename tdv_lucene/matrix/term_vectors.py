@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.selection import select_documents
-from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..store import check_content, check_files, load_array, read_manifest, save_array
 from .config import MIN_DOC_FREQ
+from .shards import select_documents
+from .term_document_matrix import TermDocumentMatrix
 
 _log = logging.getLogger(__name__)
 

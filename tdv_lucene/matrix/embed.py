@@ -15,13 +15,13 @@ import numpy as np
 from ..analysis import DEFAULT, Analysis
 from ..errors import TdvError
 from ..index.index import Index
-from ..matrix.extract import open_matrix
-from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from .config import LSA, MIN_DOC_FREQ, TRAIN, EmbedConfig
-from .files import WordVectors, read_word_vectors
+from .extract import open_matrix
+from .term_document_matrix import TermDocumentMatrix
 from .term_vectors import KIND, TermVectors, latent_semantic_vectors
+from .vector_files import WordVectors, read_word_vectors
 
 _log = logging.getLogger(__name__)
 _EPOCHS = 3
@@ -43,8 +43,8 @@ def embed_terms(
     ----------
     config, options
         How to make them: a :class:`EmbedConfig`, or its options by name. ``vectors`` other
-        than ``"lsa"`` and ``"train"`` is a file (see :func:`.files.read_word_vectors`), whose words
-        are matched to terms by the index's analyzer.
+        than ``"lsa"`` and ``"train"`` is a file (see :func:`.vector_files.read_word_vectors`),
+        whose words are matched to terms by the index's analyzer.
 
     Raises
     ------
@@ -122,28 +122,15 @@ def _train(
     config: EmbedConfig,
     progress: Progress,
 ) -> TermVectors:
-    from ..jvm.index import write_tokens
+    """Train skip-gram fastText on the stored text, analysed.
 
-    with TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        tokens = Path(folder) / "tokens.txt"
-        documents = write_tokens(index, tokens, analysis, progress)
-        words = _train_fasttext(tokens, config, progress)
-    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS,
-              "seed": config.seed, "analysis": analysis.describe()}  # fmt: skip
-    return match_terms(
-        matrix, words, lambda words: [[word] for word in words],  # index terms already
-        config.min_doc_freq, origin, progress,
-    )  # fmt: skip
-
-
-def _train_fasttext(tokens: Path, config: EmbedConfig, progress: Progress) -> WordVectors:
-    """Train skip-gram fastText on lines of analysed tokens.
-
-    The tokens are the index's terms already, so every vector belongs to a term as it is. One
-    worker thread: with more, gensim's result depends on their timing and not on ``seed`` alone.
+    Its words are the index's terms already, so every vector belongs to a term as it is. One worker
+    thread: with more, gensim's result depends on their timing and not on ``seed`` alone.
     """
     from gensim.models import FastText
     from gensim.models.callbacks import CallbackAny2Vec
+
+    from ..jvm.index import write_tokens
 
     class Epochs(CallbackAny2Vec):  # type: ignore[misc]  # gensim has no types
         done = 0
@@ -152,11 +139,19 @@ def _train_fasttext(tokens: Path, config: EmbedConfig, progress: Progress) -> Wo
             self.done += 1
             progress("train word vectors", self.done, _EPOCHS)
 
-    model = FastText(
-        corpus_file=str(tokens), vector_size=config.dimensions, sg=1, min_count=5, epochs=_EPOCHS,
-        seed=config.seed, workers=1, callbacks=[Epochs()],
+    with TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        tokens = Path(folder) / "tokens.txt"
+        documents = write_tokens(index, tokens, analysis, progress)
+        model = FastText(
+            corpus_file=str(tokens), vector_size=config.dimensions, sg=1, min_count=5,
+            epochs=_EPOCHS, seed=config.seed, workers=1, callbacks=[Epochs()],
+        )  # fmt: skip
+    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS,
+              "seed": config.seed, "analysis": analysis.describe()}  # fmt: skip
+    return match_terms(
+        matrix, WordVectors.of_gensim(model), lambda words: [[word] for word in words],
+        config.min_doc_freq, origin, progress,
     )  # fmt: skip
-    return WordVectors.of_gensim(model)
 
 
 def match_terms(

@@ -1,1 +1,0 @@
-"""Unlearned prunings, which a learned one has to beat at the same size."""

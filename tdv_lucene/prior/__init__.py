@@ -1,1 +1,0 @@
-"""Predictions for an index from other judged collections."""
