@@ -61,7 +61,8 @@ def main() -> None:
         (given.output / f"{'.'.join(key)}.json").write_text(text + "\n")
     rows = [row for key in sorted(reports) for row in rows_of(*key, reports[key])]
     tables = [table_of(rows), means_of(rows), curve_of(reports)]
-    (given.output / "tables.md").write_text(f"{to_markdown(tables)}\n{commands.listing()}\n")
+    ran = f"\n{commands.listing()}\n" if commands.done else ""
+    (given.output / "tables.md").write_text(to_markdown(tables) + ran)
 
 
 def _reproduce(commands: Commands, name: str, model: str, recipe: str, given: Any) -> None:
