@@ -25,10 +25,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 from commands import folder_parser
-from matplotlib.figure import Figure
 from results import hardware, markdown_table, write_run
 
 from tdv_lucene.timing.latency import paired_ratio
@@ -118,16 +116,10 @@ def environment(given: argparse.Namespace) -> dict[str, str]:
 
 
 DEPTHS = {10: "ten best", 1000: "a thousand"}
-COLOURS = {
-    "lucene-10": "#D55E00", "lucene-9": "#E69F00", "pisa": "#0072B2", "tantivy": "#009E73",
-    "bm25s": "#CC79A7", "bmp": "#56B4E9", "seismic": "#999999",
-}  # fmt: skip
-TICKS = [0.1, 0.2, 0.5, 1, 2, 5]
-MARKERS = {"full": "o", "tuned": "*"}
 
 
 def report(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> None:
-    """Write ``table.md``, ``raw.json`` and ``engines.svg`` into the folder ``output``."""
+    """Write ``table.md`` and ``raw.json`` into the folder ``output``."""
     times = {name: found for name, found in times.items() if found}
     text = [hardware(), "", _sizes(looked, times)]
     for k, title in DEPTHS.items():
@@ -138,7 +130,6 @@ def report(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> None:
             text.append(_latencies(found, k))
     raw = {"looked": looked, "times": {n: _summary(f) for n, f in times.items()}}
     write_run(output, "\n".join(text) + "\n", raw, ("table.md", "raw.json"))
-    _picture(output / "engines.svg", looked, times)
 
 
 def _sizes(looked: dict[str, Any], times: dict[str, Any]) -> str:
@@ -209,49 +200,6 @@ def _summary(found: dict[str, Any]) -> dict[str, Any]:
             ms[f"{row}@{k}"] = [round(float(v), 4) for v in (values.mean(), *percentiles)]
     kept = {key: found[key] for key in ("open_ms", "per_second")}
     return {"queries": len(found["queries"]), "mean, p50, p95, p99 ms": ms, **kept}
-
-
-def _picture(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> None:
-    """nDCG@5 against the mean and the 99th percentile of the ten best; area as bytes."""
-    matplotlib.rcParams["svg.hashsalt"] = "engines"
-    figure = Figure(figsize=(4.2 * len(times), 7), layout="constrained")
-    panels = figure.subplots(2, len(times), squeeze=False)
-    for column, (name, found) in enumerate(times.items()):
-        for line, title in enumerate(("mean", "99th percentile")):
-            axes = panels[line][column]
-            for row in found["open_ms"]:
-                ms = _ms(found, row, 10)
-                engine, index = row.split(" ", 1)[0], row.rsplit(" ", 1)[1]
-                axes.scatter(
-                    np.percentile(ms, 99) if line else ms.mean(), looked[row][name]["nDCG@5"],
-                    s=looked[row]["bytes"] / 4e5, color=COLOURS[engine], alpha=0.7,
-                    marker=MARKERS.get(index, "v" if index.endswith("60") else "s"), linewidths=0,
-                )  # fmt: skip
-            axes.set_xscale("log")
-            axes.set_xticks(TICKS, [str(tick) for tick in TICKS], minor=False)
-            axes.set_xticks([], minor=True)
-            axes.set_title(name if not line else "")
-            axes.set_xlabel(f"ms a query, {title}")
-            axes.grid(color="#dddddd")
-            axes.set_axisbelow(True)
-    for line in panels:
-        line[0].set_ylabel("nDCG@5")
-    engines = [
-        matplotlib.lines.Line2D([], [], marker="o", linestyle="", color=c, label=e)
-        for e, c in COLOURS.items()
-        if any(row.startswith(e) for found in times.values() for row in found["open_ms"])
-    ]
-    shapes = [
-        matplotlib.lines.Line2D([], [], marker=m, linestyle="", color="black", label=label)
-        for m, label in (
-            ("o", "full"),
-            ("*", "full, tuned"),
-            ("s", "-40 % bytes"),
-            ("v", "-60 %"),
-        )
-    ]
-    figure.legend(handles=engines + shapes, loc="outside lower center", ncols=6, frameon=False)
-    figure.savefig(output, metadata={"Date": None})
 
 
 COLLECTION = "wiki165k"

@@ -8,16 +8,31 @@ posting a value, and drops the smallest: as many as leave a number of bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
-from impact_collections import as_impacts
 
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.matrix.term_document_matrix import NormKind, TermDocumentMatrix
 from tdv_lucene.simulation.bytes import estimate_dictionary_bytes, estimate_posting_bytes
 from tdv_lucene.simulation.collection import plain_collection
 
 _SIZED = (0.25, 0.45, 0.6, 0.75, 0.9)
 """Shares at which a peer's bytes are estimated; in between they are interpolated."""
+
+
+def as_impacts(matrix: TermDocumentMatrix, weights: np.ndarray) -> TermDocumentMatrix:
+    """Return the matrix that an impact index of these weights has."""
+    held = weights > 0
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[held]
+    docs, data = np.asarray(matrix.indices)[held], weights[held]
+    doc_freq = np.bincount(rows, minlength=matrix.shape[0])
+    lengths = np.bincount(docs, data, matrix.shape[1]).astype(np.int64)
+    return replace(
+        matrix, indptr=np.concatenate([[0], np.cumsum(doc_freq)]), indices=docs, data=data,
+        doc_freq=doc_freq, doc_len=lengths, norms=np.minimum(lengths, 1), norm_kind=NormKind.ONES,
+        total_term_freq=np.bincount(rows, data, matrix.shape[0]).astype(np.int64),
+        first_positions=None, sequences=None,
+    )  # fmt: skip
 
 
 class Postings:

@@ -6,7 +6,6 @@ import gzip
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -159,10 +158,6 @@ class Judged:
     name: str
     problem: Problem
     sets: dict[str, np.ndarray]
-
-    @cached_property
-    def all_queries(self) -> np.ndarray:
-        return np.arange(len(self.problem.queries))
 
     @property
     def in_sets(self) -> np.ndarray:

@@ -346,6 +346,7 @@ def said_of_log(chosen: Mapping[str, Any]) -> str:
         f"Of its ten best answers {percent(kept['10'])} are among the first ten, "
         f"{percent(kept['100'])} among the first 100, {percent(kept['1000'])} among the first "
         "1,000. Only judgements tell which changes are losses."
+        + ("" if chosen["reduction"] > 0 else " Two tiers (--tiers) keep first answers.")
     )
 
 

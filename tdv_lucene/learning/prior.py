@@ -372,9 +372,8 @@ def _warn(
         )
     if not settings.reduction:
         _log.warning(
-            "for %s %s the prior %s nothing here: where a tenth of the postings or more was "
-            "dropped, or documents are so short, some query set that it knows lost more than it "
-            "may. Frequencies %s. %s",
+            "for %s %s the prior %s nothing here: indexes of this kind, or of documents as short "
+            "as these, lost too much by it. Frequencies %s. %s",
             ranking_function(model).title,
             "with positions" if positions else "without positions",
             "drops" if recommends else "would drop",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-SCRIPTS = ["rivals.py", "languages.py", "engines.py", "impact.py",
+SCRIPTS = ["rivals.py", "engines.py",
            "sparse.py", "tiers.py", "prior.py", "log_bound.py", "known.py", "paper.py"]  # fmt: skip
 READING = ["picture.py", "paper_vectors.py"]
 """Scripts that read figures or documents, and need no folder to work in."""
