@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--recipe", action="append", choices=TITLES, help="default: all, in turn")
     parser.add_argument("--latency-budget", default="0", help="seconds; 0 counts postings only")
     given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
     commands = Commands(given.collections, given.work)
     reports = {}
     for recipe in given.recipe or TITLES:
@@ -60,7 +61,8 @@ def main() -> None:
         (given.output / f"{'.'.join(key)}.json").write_text(text + "\n")
     rows = [row for key in sorted(reports) for row in rows_of(*key, reports[key])]
     tables = [table_of(rows), means_of(rows), curve_of(reports)]
-    (given.output / "tables.md").write_text(f"{to_markdown(tables)}\n{commands.listing()}\n")
+    ran = f"\n{commands.listing()}\n" if commands.done else ""
+    (given.output / "tables.md").write_text(to_markdown(tables) + ran)
 
 
 def _reproduce(commands: Commands, name: str, model: str, recipe: str, given: Any) -> None:
@@ -89,7 +91,7 @@ def _collection(name: str, given: Any) -> tuple[str, Path, Path, Path]:
     source = next(p for p in (given.collections / name, given.collections / "domains" / name)
                   if p.is_dir())  # fmt: skip
     documents, topics = given.work / f"{name}.corpus", source / f"{QUERIES[name]}.tsv"
-    documents.mkdir(parents=True, exist_ok=True)  # of its own: the source may have other files
+    documents.mkdir(exist_ok=True)  # of its own: the source may have other files
     shutil.copy(source / "corpus.jsonl.gz", documents)
     if name in HALF:
         lines = topics.read_text().splitlines(keepends=True)
