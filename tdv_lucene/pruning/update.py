@@ -32,7 +32,6 @@ from ..plan import FieldPlan, Plan
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
 from ..store import write_manifest
-from ..version import __version__
 from .config import UpdateConfig
 from .drift import Drift
 from .writing import KIND, MANIFEST
@@ -171,11 +170,10 @@ def _read(held: HeldIndex) -> _Recorded:
     """Read what a folder records; refuse what cannot be followed."""
     with Index.open(held.index, mixed=True) as pruned:
         records, plan = read_records(pruned, pruned.user_data), pruned.plan
-        version = records[0].version
-        if version != __version__ or not {SOURCE_VERSION, SEGMENTS} <= pruned.user_data.keys():
+        if missing := sorted({SOURCE_VERSION, SEGMENTS} - pruned.user_data.keys()):
             raise TdvError(
-                f"{held.index} was pruned by tdv-lucene {version}, and this is {__version__}: each "
-                "updates only what it has pruned itself; prune the source again"
+                f"{held.index} does not record {', '.join(missing)}, by which it would be updated: "
+                "prune the source again"
             )
         assert plan is not None  # or there were no records
         foreign = "; ".join(f"{since}" for since in pruned.since)

@@ -28,6 +28,7 @@ from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index.index import Index
+from tdv_lucene.index.record import SOURCE_VERSION
 from tdv_lucene.jvm.rewriter import HeldIndex
 from tdv_lucene.jvm.searcher import OpenSearch, make_similarity, open_searched
 from tdv_lucene.matrix.extract import extract_matrix
@@ -157,11 +158,16 @@ def _went_back(place: Path) -> None:
     (place / "older").rename(place / "source")
 
 
-def _of_another_version(place: Path) -> None:
-    data = read_user_data(place / "pruned")
+def _says(place: Path, **facts: str | None) -> None:
+    """Another commit of the pruned index, with other facts; None for a fact that is gone."""
+    data = {**read_user_data(place / "pruned"), **{f"tdv.{n}": x for n, x in facts.items()}}
     writer = open_writer(place / "pruned")
-    say(writer, {**data, "tdv.version": "0.0.1"})
+    say(writer, {name: value for name, value in data.items() if value is not None})
     writer.close()
+
+
+def _does_not_know_its_source(place: Path) -> None:
+    _says(place, **{SOURCE_VERSION.removeprefix("tdv."): None})
 
 
 @pytest.mark.parametrize(
@@ -169,7 +175,7 @@ def _of_another_version(place: Path) -> None:
     [
         (_gone, "{place}/pruned .*{place}/source.*pass index"),
         (_went_back, "older commit"),
-        (_of_another_version, "{place}/pruned .* 0.0.1"),
+        (_does_not_know_its_source, "{place}/pruned .*" + SOURCE_VERSION),
     ],
 )
 def test_what_cannot_be_followed_is_refused_and_nothing_written(
@@ -180,6 +186,14 @@ def test_what_cannot_be_followed_is_refused_and_nothing_written(
     with pytest.raises(TdvError, match=message.format(place=place)):
         update_index(place / "pruned")
     assert digest(place / "pruned") == before
+
+
+def test_what_another_version_pruned_is_followed(place: Path) -> None:
+    """Its plan has a format, and rules of that format never change."""
+    _says(place, version="0.0.1")
+    change(place / "source", [Doc("new", ["fox", "brandnew"])])
+    assert update_index(place / "pruned")["updated"]
+    assert verify_pruned(place / "source", place / "pruned")["equal"]
 
 
 def test_a_moved_source_is_followed_and_another_refused(place: Path) -> None:
