@@ -350,6 +350,11 @@ def said_of_log(chosen: Mapping[str, Any]) -> str:
     )
 
 
+_LEAST_SAVED = 0.3
+"""The share of the postings that two tiers must save to be told without a warning: those that the
+second one looks up cost more than others."""
+
+
 def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
     """Tell what two tiers return of the whole field's answers, if a log was asked."""
     if tiers is None:
@@ -358,6 +363,8 @@ def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
             "query log (--queries)."
         )
     low, high = (percent(bound) for bound in tiers["fidelity_ci95"])
+    saves = 1 - tiers["visits"] / max(1, tiers["visits_whole"])
+    advice = "" if saves > _LEAST_SAVED else " Two tiers will hardly be faster than that here."
     return (
         f"\nThe hot field drops {percent(tiers['reduction'])} of the postings; of the documents "
         f"that it finds the whole one ranks {tiers['ranked']:.0f} a query (margin "
@@ -366,7 +373,7 @@ def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
         f"field's ten best documents ({low} to {high}, 95 % interval), and another first answer to "
         f"{percent(tiers['first_changed'])} of them.\n"
         f"A search stops at {tiers['visits']:,.0f} postings, in the whole field alone at "
-        f"{tiers['visits_whole']:,.0f}."
+        f"{tiers['visits_whole']:,.0f}.{advice}"
     )
 
 

@@ -308,6 +308,8 @@ def test_commands_tell_of_two_tiers(home: Path, tmp_path: Path) -> None:
     told = run("prune", "--index", home / "source", "--tiers", "--queries", log, "--output", out,
                "--fidelity", 0.5)  # fmt: skip
     assert "contents_hot" in told and "ten best" in told and "recommended" not in told
+    report = json.loads((out / "tdv-manifest.json").read_text())["tiers"]
+    assert ("hardly be faster" in told) == (report["visits"] > 0.7 * report["visits_whole"])
     told = run("search", "--index", out, "--topics", log, "--output", tmp_path / "run")
     assert "contents_hot" in told
     told = run("compare", "--index", home / "source", "--pruned", out, "--topics", log, "--qrels",
