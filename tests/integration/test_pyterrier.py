@@ -1,10 +1,6 @@
-"""The package's README on PyTerrier: its lines are run as they stand there."""
+"""A pruned index as a PyTerrier transformer."""
 
 from __future__ import annotations
-
-import re
-import textwrap
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,23 +9,16 @@ from tdv_lucene import make_peer_values, prune_index, search_index
 from tdv_lucene.evaluation.runs import read_run
 
 pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]
-README = Path(__file__).parents[2] / "tdv_lucene" / "README.md"
 TOPICS = {"1": "quick fox", "2": "ranking of documents by terms", "3": "the index"}
-
-
-def shown_lines() -> str:
-    part = README.read_text(encoding="utf-8").split("## From PyTerrier")[1].split("\n## ")[0]
-    lines = re.findall(r"^(?:    .*)?$", part, re.MULTILINE)
-    return textwrap.dedent("\n".join(lines))
 
 
 def test_a_pruned_index_is_searched_from_pyterrier(tiny_index, tmp_path):
     pt = pytest.importorskip("pyterrier")
     make_peer_values(tiny_index, tmp_path / "values", name="ridf")
     prune_index(tiny_index, tmp_path / "values", tmp_path / "pruned", reduction=0.2, scale=3.0)
-    names: dict = {}
-    exec(shown_lines().replace('"pruned"', repr(str(tmp_path / "pruned"))), names)
-    pruned = names["pruned"]
+    from tdv_lucene.pyterrier import Pruned
+
+    pruned = Pruned(tmp_path / "pruned")
     topics = pd.DataFrame(list(TOPICS.items()), columns=["qid", "query"])
     found = pruned(topics)
     search_index(tmp_path / "pruned", TOPICS, tmp_path / "run")
