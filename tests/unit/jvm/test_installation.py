@@ -108,6 +108,7 @@ def test_each_problem_has_its_remedy(monkeypatch, place, attribute, told, name, 
 @pytest.mark.usefixtures("no_jvm")
 def test_a_containers_limit_is_the_memory(monkeypatch):
     files = {"/sys/fs/cgroup/memory.max": "1000000000\n",
-             "/sys/fs/cgroup/memory.current": "400000000\n"}  # fmt: skip
+             "/sys/fs/cgroup/memory.current": "400000000\n",
+             "/proc/meminfo": "MemAvailable: 8000000 kB\n"}  # fmt: skip
     monkeypatch.setattr(installation, "_read", lambda path: files.get(path, ""))
     assert found("memory").value == "0.6 GB free of 1.0 GB"
