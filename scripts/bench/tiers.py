@@ -25,21 +25,25 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.measures import evaluate_run
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.queries import searchable_topics
+from tdv_lucene.jvm.searcher import OpenSearch
 from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.pruning.config import PruneConfig
 from tdv_lucene.pruning.targets import target_of
 from tdv_lucene.pruning.tiers import (
     DEPTH,
+    FIDELITY,
     MARGINS,
     REDUCTIONS,
     Candidates,
     Found,
+    Measured,
     faithful,
     fastest,
     plan_tiers,
 )
 from tdv_lucene.pruning.writing import Task
 from tdv_lucene.ranking.parameters import Tiers
+from tdv_lucene.report.table import Table, to_markdown
 from tdv_lucene.values.posting_rule import CORRECTED_AT
 
 MEASURES, MOST, SEED = ("nDCG@5", "nDCG@10"), 400, 0
@@ -61,6 +65,8 @@ def main() -> None:
             raw[name] = measured(name, arguments.collections, arguments.work)
             file.write_text(in_lines(raw, 3) + "\n", encoding="utf-8")
             print(name, flush=True)
+    text = to_markdown([table_of(raw), least_of(raw)])
+    (arguments.output / "tables.md").write_text(text, encoding="utf-8")
 
 
 def measured(name: str, folder: Path, work: Path) -> dict[str, Any]:
@@ -119,11 +125,15 @@ def of_set(
                 {**one.describe(), "fidelity_there": there.fidelity,
                  "values": values(found, asked, judged)}
             )  # fmt: skip
-        chosen = {f"{least}": fast(search, candidates, by_log, least, log) for least in LEAST}
+        picked = {f"{least}": fast(search, by_log, least, log) for least in LEAST}
         whole = [each.documents[:10] for each in Found.of(search(asked, 10))]
         visits = sum(search.visits(log, 10)) / len(log)
-    return {"queries": len(asked), "whole": values(whole, asked, judged), "cells": cells,
-            "chosen": chosen, "visits_whole": visits}  # fmt: skip
+    return {
+        "queries": len(asked), "whole": values(whole, asked, judged), "visits_whole": visits,
+        "best": max(one.fidelity for one in by_log),
+        "chosen": {name: each and cells[each[0]] | {"visits": each[1]}
+                   for name, each in picked.items()},
+    }  # fmt: skip
 
 
 def within(tiers: Tiers, hot: Found, ranked: Found) -> list[bytes]:
@@ -132,12 +142,15 @@ def within(tiers: Tiers, hot: Found, ranked: Found) -> list[bytes]:
     return [document for document in ranked.documents if document in left][:10]
 
 
-def fast(search: Any, candidates: Candidates, measured: Any, least: float, log: Any) -> Any:
+def fast(
+    search: OpenSearch, tried: list[Measured], least: float, log: Mapping[str, str]
+) -> tuple[int, float] | None:
+    """The place of the fastest that is so faithful, and the postings that a query stops at."""
     try:
-        found, visits = fastest(search, faithful(measured, least), log)
+        found, visits = fastest(search, faithful(tried, least), log)
     except TdvError:
         return None
-    return {"reduction": found.reduction, "margin": found.tiers.margin, "visits": visits}
+    return tried.index(found), visits
 
 
 def values(found: list[list[bytes]], asked: Mapping[str, str], judged: Any) -> list[float]:
@@ -152,17 +165,52 @@ def values(found: list[list[bytes]], asked: Mapping[str, str], judged: Any) -> l
     return [round(means[measure], 5) for measure in MEASURES]
 
 
-def losses(raw: Mapping[str, Any], least: float) -> Iterator[tuple[str, str, Any, np.ndarray]]:
-    """Collection, query set, the cell chosen at a fidelity, and its losses as shares."""
+def sets_of(raw: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Collection, query set, and what was measured of it."""
     for name, sets in raw.items():
         for label, of in sets.items():
-            chosen = of["chosen"][f"{least}"]
-            cell = chosen and next(
-                cell for cell in of["cells"]
-                if all(cell[k] == chosen[k] for k in ("reduction", "margin"))
-            )  # fmt: skip
-            found = of["whole"] if cell is None else cell["values"]
-            yield name, label, cell, 1 - np.array(found) / np.maximum(of["whole"], 1e-9)
+            yield name, label, of
+
+
+def gains(of: Mapping[str, Any], least: float) -> list[float]:
+    """What both tiers gain on the whole field, as shares; nothing where none is so faithful."""
+    chosen = of["chosen"][f"{least}"]
+    found = of["whole"] if chosen is None else chosen["values"]
+    return [tiers / whole - 1 for tiers, whole in zip(found, of["whole"])]
+
+
+def table_of(raw: Mapping[str, Any]) -> Table:
+    """Return what is chosen by the default fidelity, and what that gains."""
+    rows = []
+    for _, label, of in sets_of(raw):
+        chosen = of["chosen"][f"{FIDELITY}"]
+        cells = [f"none: {of['best']:.3f}", "", "", ""]
+        if chosen is not None:
+            cells = [
+                f"{chosen['reduction']:g}, {chosen['margin']:g}: {chosen['ranked']:.0f}",
+                f"{chosen['fidelity']:.3f}, {chosen['fidelity_there']:.3f}",
+                f"{chosen['visits']:,.0f} of {of['visits_whole']:,.0f}",
+                ", ".join(f"{100 * gain:+.1f} %" for gain in gains(of, FIDELITY)),
+            ]
+        rows.append((label, f"{of['queries']}", *cells))
+    heads = ("queries", "asked", "reduction, margin: documents ranked",
+             "fidelity: log, other half", "postings a query, of the whole's",
+             "nDCG@5, @10")  # fmt: skip
+    return Table("Each query set", heads, rows)
+
+
+def least_of(raw: Mapping[str, Any]) -> Table:
+    """Return which sets lose more than 1 % at each fidelity."""
+    rows = []
+    for least in LEAST:
+        over = [
+            f"{label} {100 * worst:.1f} %"
+            for _, label, of in sets_of(raw)
+            if (worst := min(gains(of, least))) < -0.01
+        ]
+        none = sum(of["chosen"][f"{least}"] is None for _, _, of in sets_of(raw))
+        rows.append((f"{least}", f"{none}", ", ".join(over)))
+    return Table("Least fidelity", ("fidelity", "sets that none reaches", "lose 1 % or more"), rows)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
@@ -22,6 +22,7 @@ import numpy as np
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
+from ..evaluation.runs import overlap
 from ..evaluation.topics import drawn, read_topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
@@ -216,8 +217,8 @@ class Measured:
         ten best of the tiers.
         """
         candidates = [one.documents[: tiers.candidates(one.scores, TEN)] for one in hot]
-        best = [one.documents[:TEN] for one in whole]
-        shares = np.array([len({*a} & {*b}) / len(a) for a, b in zip(best, candidates)])
+        best, most = [one.documents[:TEN] for one in whole], max(tiers.depth, TEN)
+        shares = np.array([overlap(a, b, most) for a, b in zip(best, candidates)])
         off = 1.96 * shares.std(ddof=1) / np.sqrt(len(shares))
         mean = float(shares.mean())
         return cls(
@@ -301,17 +302,13 @@ class Candidates:
                 analysis = analysis_of(tried, whole.field, task.config.analysis).analysis
                 yield cls(tried, names, whole.field, analysis, cores(task.config.threads))
 
-    @contextmanager
-    def searched(self, progress: Progress = silent) -> Iterator[OpenSearch]:
+    def searched(self, progress: Progress = silent) -> AbstractContextManager[OpenSearch]:
         """Open the search of the whole field."""
-        similarity = make_similarity(
-            recorded_parameters(self.index, field=self.field, tier="whole")
-        )
-        with open_searched(
-            self.index, similarity, self.field, analysis=self.analysis, threads=self.threads,
-            progress=progress,
-        ) as search:  # fmt: skip
-            yield search
+        parameters = recorded_parameters(self.index, field=self.field, tier="whole")
+        return open_searched(
+            self.index, make_similarity(parameters), self.field, analysis=self.analysis,
+            threads=self.threads, progress=progress,
+        )  # fmt: skip
 
     def measure(
         self, search: OpenSearch, topics: Mapping[str, str], margins: Sequence[float], depth: int,

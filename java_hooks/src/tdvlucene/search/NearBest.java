@@ -24,8 +24,18 @@ import org.apache.lucene.search.ScoreMode;
 record NearBest(int hits, int most, double margin)
     implements CollectorManager<NearBest.Collected, ScoreDoc[]> {
   /** The lowest score that is near the best. */
-  static float least(double margin, float last) {
+  private static float least(double margin, float last) {
     return (float) (margin * last);
+  }
+
+  /** How many of these hits are the best or near them, at most {@code most}. */
+  static int count(ScoreDoc[] found, int hits, int most, double margin) {
+    int count = Math.min(most, found.length);
+    float least = count > hits ? least(margin, found[hits - 1].score) : 0;
+    while (count > hits && found[count - 1].score < least) {
+      count--;
+    }
+    return count;
   }
 
   @Override
@@ -37,30 +47,8 @@ record NearBest(int hits, int most, double margin)
   public ScoreDoc[] reduce(Collection<Collected> all) {
     long[] found =
         all.stream().flatMapToLong(each -> Arrays.stream(each.found, 0, each.count)).toArray();
-    Arrays.sort(found);
-    int count = Math.min(most, found.length);
-    float least = count < hits ? 0 : least(margin, score(found[found.length - hits]));
-    while (count > hits && score(found[found.length - count]) < least) {
-      count--;
-    }
-    ScoreDoc[] best = new ScoreDoc[count];
-    for (int i = 0; i < count; i++) {
-      long hit = found[found.length - 1 - i];
-      best[i] = new ScoreDoc(Integer.MAX_VALUE - (int) hit, score(hit));
-    }
-    return best;
-  }
-
-  /**
-   * A hit as a number: those of higher scores are larger, since floats from 0 on are in the order of
-   * their bits; then those of lower documents.
-   */
-  private static long hit(float score, int doc) {
-    return (long) Float.floatToRawIntBits(score) << Integer.SIZE | (Integer.MAX_VALUE - doc);
-  }
-
-  private static float score(long hit) {
-    return Float.intBitsToFloat((int) (hit >>> Integer.SIZE));
+    ScoreDoc[] best = PackedHit.inOrder(found, Math.min(most, found.length));
+    return Arrays.copyOf(best, count(best, hits, most, margin));
   }
 
   /** What one thread collects. */
@@ -105,16 +93,15 @@ record NearBest(int hits, int most, double margin)
     /** Adds a document; returns whether fewer are near the best by it. */
     private boolean add(int doc, float score) {
       float before = least;
-      found[count++] = hit(score, doc);
+      found[count++] = PackedHit.of(score, doc);
       if (score > best[0]) {
         insert(score);
         least = Math.max(least, least(margin, best[0]));
       }
       if (count == found.length) { // of equal scores, those before these are wanted
         Arrays.sort(found);
-        System.arraycopy(found, count - most, found, 0, most);
         count = most;
-        least = Math.max(least, Math.nextUp(score(found[0])));
+        least = Math.max(least, Math.nextUp(PackedHit.score(found[most - 1])));
       }
       return least > before;
     }

@@ -83,7 +83,7 @@ public record Tiers(String whole, String hot, int depth, double margin) {
       throws IOException {
     List<Asked> asked = Asked.of(searcher.rewrite(query));
     ScoreDoc[] found = first.search(hotQuery(asked), hits, Math.max(hits, depth));
-    int scored = candidates(found, hits);
+    int scored = NearBest.count(found, hits, depth, margin);
     ScoreDoc[] ranked = new Candidates(found, scored).rank(searcher, asked, hits);
     if (scored == found.length || hits <= scored) {
       return ranked;
@@ -95,16 +95,6 @@ public record Tiers(String whole, String hot, int depth, double margin) {
       all[i] = new ScoreDoc(found[i].doc, Math.min(most, found[i].score - less));
     }
     return all;
-  }
-
-  /** How many of the first documents found the whole field scores. */
-  private int candidates(ScoreDoc[] found, int hits) {
-    int count = Math.min(depth, found.length);
-    float least = count > hits ? NearBest.least(margin, found[hits - 1].score) : 0;
-    while (count > hits && found[count - 1].score < least) {
-      count--;
-    }
-    return count;
   }
 
   /** What the hot field is asked for a query. */
@@ -187,22 +177,14 @@ public record Tiers(String whole, String hot, int depth, double margin) {
       return ranked();
     }
 
-    /** By score: the bits of floats, none of which is below 0, are in the order of the floats. */
     private ScoreDoc[] ranked() {
-      long[] order = new long[count];
+      long[] ranked = new long[count];
       for (int i = 0, next = 0; i < docs.length; i++) {
         if (left[i]) {
-          long score = Integer.MAX_VALUE - Float.floatToRawIntBits((float) scores[i]);
-          order[next++] = score << Integer.SIZE | docs[i];
+          ranked[next++] = PackedHit.of((float) scores[i], docs[i]);
         }
       }
-      Arrays.sort(order);
-      ScoreDoc[] ranked = new ScoreDoc[count];
-      for (int i = 0; i < count; i++) {
-        int score = Integer.MAX_VALUE - (int) (order[i] >> Integer.SIZE);
-        ranked[i] = new ScoreDoc((int) order[i], Float.intBitsToFloat(score));
-      }
-      return ranked;
+      return PackedHit.inOrder(ranked, count);
     }
 
     private List<Scored> lookUp(
