@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import cloudpickle
@@ -11,6 +13,8 @@ import distributed
 from lucene_indexes import Layout, write_index
 from small_jvm import make_jvm_small
 from tiny_collection import tiny_segments
+
+from tdv_lucene.index.workers import dead_workers_return
 
 cloudpickle.register_pickle_by_value(sys.modules["small_jvm"])  # workers cannot import the tests
 LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
@@ -28,11 +32,15 @@ def write_tiny_shards(folder: Path) -> None:
         write_index(folder / "S" / name, part, LAYOUT)
 
 
-def two_workers() -> distributed.LocalCluster:
+@contextmanager
+def two_workers() -> Iterator[distributed.LocalCluster]:
     """Processes with a thread each, and JVMs like the tests' own."""
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
-    )
-    with distributed.Client(cluster) as client:
-        client.run(make_jvm_small)
-    return cluster
+    with (
+        dead_workers_return(),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        ) as cluster,
+    ):
+        with distributed.Client(cluster) as client:
+            client.run(make_jvm_small)
+        yield cluster

@@ -19,6 +19,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -300,6 +301,7 @@ def open_workers(source: Source, folder: Path | None = None) -> Iterator[Workers
         cores = os.cpu_count() or 1
         number = max(1, min(len(source.parts), cores))
         with (
+            dead_workers_return(),
             tempfile.TemporaryDirectory(prefix="tdv-lucene-dask-") as scratch,
             distributed.LocalCluster(
                 n_workers=number, threads_per_worker=1, processes=True,
@@ -322,6 +324,14 @@ def open_workers(source: Source, folder: Path | None = None) -> Iterator[Workers
             ) from error
         check_cluster(client, None if source.resources else folder, source.resources)
         yield Workers(client, None)
+
+
+def dead_workers_return() -> AbstractContextManager[Any]:
+    """Make Dask restart a worker however often it dies: a cluster of this machine gives up one that
+    it misses twice, a "lost-worker-timeout" apart, and what only that one can do waits for good."""
+    from dask import config
+
+    return config.set({"distributed.deploy.lost-worker-timeout": "1000 days"})
 
 
 class _Packed:

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import cloudpickle
+import dask
 import distributed
 import numpy as np
 import pytest
@@ -74,7 +76,10 @@ def cluster(temporary: Path) -> Iterator[distributed.SpecCluster]:
         for name in ("x", "y")
     }
     scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": None}}
-    with distributed.SpecCluster(workers=each, scheduler=scheduler, silence_logs=50) as started:
+    with (
+        clusters.dead_workers_return(),
+        distributed.SpecCluster(workers=each, scheduler=scheduler, silence_logs=50) as started,
+    ):
         yield started
 
 
@@ -358,6 +363,19 @@ def test_a_worker_that_died_is_waited_for_and_has_what_was_sent_to_it(
         tasks = {part: (sent[part], f"{part.folder}-died") for part in shards.parts}
         assert started.each(_die_first, tasks, "", silent) == ["values"] * 3
     assert len(list(tmp_path.iterdir())) == 3, "each of them died once"
+
+
+def test_a_worker_that_is_late_to_return_is_not_given_up(base: Path, tmp_path: Path) -> None:
+    shards = tdv.find_shards(str(base / "S" / "a"))
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 ms"}),  # before it can be
+        ThreadPoolExecutor(1) as apart,
+        open_workers(shards) as started,
+    ):
+        tasks = {part: ("back", str(tmp_path / "died")) for part in shards.parts}
+        asked = apart.submit(started.each, _die_first, tasks, "", silent)
+        assert asked.result(timeout=60) == ["back"]
+    assert (tmp_path / "died").exists()
 
 
 def test_a_worker_that_is_not_there_is_named(
