@@ -266,7 +266,7 @@ def check_content(
         ``NAME?`` is optional, and ``*`` stands for all that are not named.
     """
     kind: Any = type(spec) if isinstance(spec, (dict, list)) else spec
-    if not isinstance(content, kind) or isinstance(content, bool):
+    if not isinstance(content, kind) or (isinstance(content, bool) and kind is not bool):
         raise cannot_be(folder, name, content, made_by)
     if isinstance(spec, list):
         for one in content:

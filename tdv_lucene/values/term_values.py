@@ -50,8 +50,8 @@ _POINT = {
     "difference?": {"*": {"mean": NUMBER, "ci95": [NUMBER]}}, "judged?": _MEASURES,
 }  # fmt: skip
 _RULE = {
-    "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": [NUMBER],
-    "reductions": [NUMBER], "thresholds": [NUMBER],
+    "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "by_postings?": bool,
+    "factors_at": [NUMBER], "reductions": [NUMBER], "thresholds": [NUMBER],
 }  # fmt: skip
 _MANIFEST = {
     "field": str, "vocabulary_sha256": str, "model": str, "points": [_POINT],
