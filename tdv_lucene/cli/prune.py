@@ -148,7 +148,7 @@ def _validated(chosen: Mapping[str, Any]) -> str:
 
 def _fidelity(model: str, measured: dict[str, float]) -> str:
     """Return how rankings with rounded frequencies agree with unrounded ones, and the size."""
-    agreement = f"top-10 overlap {measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}"
+    agreement = f"top-10 overlap {measured['overlap_at_10']:.3f}"
     lists = f"Posting lists: about {options.megabytes(measured['posting_bytes'])} MB"
     if model in MODELS and constants_of(model).scale_ranks:
         return (

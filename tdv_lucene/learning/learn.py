@@ -30,7 +30,7 @@ from ..simulation.retrieval import MEASURES, Queries, find_documents, make_queri
 from ..values.posting_rule import CORRECTED_AT, PostingRule, constants_of, count_thresholds
 from ..values.term_values import MEASURE, TermValues
 from .config import FEWEST_QUERIES, Recipe, TermValuesConfig
-from .pool import Extent, Search, fitting_pool, pool_of, within
+from .pool import Search, pool_of, pool_size
 from .prior import AS_IT_IS, Prior, Settings, settings_for
 from .scale import (
     RANKING_SCALES,
@@ -96,16 +96,13 @@ def learn_term_values(
     ------
     TdvError
         When topics, qrels, vectors and matrix do not belong together, when there are too few
-        queries, when the matrix holds only some of the documents, or when learning would take more
-        than ``memory``.
+        queries, or when the matrix holds only some of the documents.
     """
     config = TermValuesConfig.of(config, options)
     model, seed, vectors = matrix.searched_by(config.model), config.seed, config.vectors
     recipe = config.recipe or Recipe()
     matrix.require_postings("learning")
-    extent = Extent.of(matrix).with_topics(topics, qrels)
-    size = fitting_pool(extent, config.pool, config.memory_bytes)
-    progress = within(config.memory_bytes, progress)
+    size = pool_size(matrix.documents, config.pool)
     whole, queries = matrix, make_queries(matrix, topics, qrels, config.remove_query)
     _warn_of_missing(whole, queries, relevant_documents(topics, qrels))
     matrix, queries = pool_of(whole, queries, model, search, size, seed, progress)

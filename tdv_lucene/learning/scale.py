@@ -19,12 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..evaluation.runs import overlap, rank_biased_overlap
+from ..evaluation.runs import overlap
 from ..progress import Progress
 from ..simulation.bytes import estimate_bytes, estimate_dictionary_bytes, estimate_posting_bytes
 from ..simulation.collection import rule_of_order
 from ..simulation.problem import Problem, PrunedByFold, TermScores
-from ..simulation.retrieval import evaluate, mean_measures
 from ..values.posting_rule import constants_of
 from .selection import clearly_best, deciding
 
@@ -122,26 +121,22 @@ def describe_scale(at: PrunedByFold, scale: float, best: np.ndarray) -> dict[str
     """Return the effect of rounding at this scale on the ranking.
 
     ``overlap_at_10`` is the mean share of the real-valued model's ten ``best`` documents that the
-    integer index (with its recounted statistics and length bytes) also has among its ten best,
-    ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
-    index on the same training queries; ``posting_bytes`` and ``dictionary_bytes`` are estimates.
+    integer index (with its recounted statistics and length bytes) also has among its ten best;
+    ``posting_bytes`` and ``dictionary_bytes`` are estimates.
     ``best`` is from :func:`best_documents`.
     """
     sample = _sample(at.problem)
     here, collection = at.prune(scale)
     terms = here.matrix.vocabulary.terms
-    impacts = here.impacts(collection, sample)
-    found = here.postings.top(impacts, 10, sample)
+    found = here.postings.top(here.impacts(collection, sample), 10, sample)
     pairs = [(a[a >= 0].tolist(), b[b >= 0].tolist()) for a, b in zip(best, found)]
     pairs = [(a, b) for a, b in pairs if a]
     return {
         "scale": scale,
         "overlap_at_10": float(np.mean([overlap(*pair) for pair in pairs] or 1.0)),
-        "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
         "posting_bytes": estimate_posting_bytes(here.matrix, collection),
         "dictionary_bytes": estimate_dictionary_bytes(terms, collection.statistics),
         "removed": 1 - (collection.postings or 0) / max(1, at.problem.matrix.collection_postings),
-        **mean_measures(evaluate(here.postings, impacts, sample)),
     }
 
 

@@ -74,7 +74,7 @@ def prune_index(
         ``baked``, the k1 and b that its norms hold, and ``norms``, of how many documents no norm
         can hold them; ``validated``, what was measured at the nearest learned point, with the table
         of scales; ``fidelity``, how well this pruning's ranking agreed with real-valued scoring
-        (overlap@10, RBO) and the estimated bytes of its posting lists, None if it was not tried at
+        (overlap@10) and the estimated bytes of its posting lists, None if it was not tried at
         this reduction and scale; with ``others``, theirs under ``fields`` by name. What does not
         apply is None. The same is in ``tdv-manifest.json``.
 
@@ -242,7 +242,7 @@ def _fidelity(nearest: Mapping[str, Any], plan: FieldPlan) -> dict[str, float] |
     asked = plan.facts["requested_reduction"], plan.facts["unit"]
     if asked != (nearest["reduction"], nearest.get("unit", "term")):
         return None
-    names = ("overlap_at_10", "rbo_at_10", "posting_bytes")
+    names = ("overlap_at_10", "posting_bytes")
     for entry in nearest["scales"]:
         if entry["scale"] == plan.scale and set(names) <= set(entry):
             return {name: entry[name] for name in names}

@@ -217,7 +217,7 @@ def _tidy(out: Path, source: Source) -> None:
 
 
 def _report(reports: Sequence[IndexReport]) -> IndexReport:
-    """Of the whole: what every shard says, and the sums."""
+    """Return the report of the whole: what every shard says, and the sums."""
     first = reports[0]
     fields = {name: _sum([one["fields"][name] for one in reports]) for name in first["fields"]}
     report: IndexReport = {
@@ -234,7 +234,7 @@ def _report(reports: Sequence[IndexReport]) -> IndexReport:
 
 
 def _sum(rows: Sequence[FieldReport]) -> FieldReport:
-    """One field in all shards."""
+    """Return the report of one field in all shards."""
     before, left = (sum(row[name] for row in rows) for name in ("postings_before", "postings"))
     return {
         **rows[0],

@@ -94,7 +94,7 @@ class Task:
     def user_data(
         self, index: Index, plan: Plan, analysed: Mapping[str, FieldAnalysis]
     ) -> dict[str, str]:
-        """What the commit of the result says."""
+        """Return what the commit of the result says."""
         return user_data_of_plan(index, plan, analysed, self.named_by, self.searcher, self.shard)
 
 

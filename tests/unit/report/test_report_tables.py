@@ -17,9 +17,7 @@ from tdv_lucene.report.tables import extreme_queries, size_tables
 from tdv_lucene.report.wording import (
     counted,
     one_line,
-    shortened,
     visible,
-    whole_characters,
 )
 from tdv_lucene.timing.latency import QueryTerms
 
@@ -141,19 +139,6 @@ def test_a_message_keeps_its_lines():
 def test_one_thing_is_no_plural(number, shown):
     assert counted(number, "judged query", "judged queries") == shown
     assert counted(number, "word").endswith("word" if number == 1 else "words")
-
-
-@pytest.mark.parametrize(
-    "text", ["e\u0301", "\u0915\u094d\u0937\u093f", "\U0001f469\u200d\U0001f680",
-             "\U0001f44d\U0001f3fd", "\U0001f1eb\U0001f1f7", "\u1112\u1161\u11ab",
-             "\u0644\u064e\u0651"]
-)  # fmt: skip
-def test_a_character_of_several_is_not_cut(text: str) -> None:
-    """A letter with its accent, a syllable, a family of emoji, a flag, Hangul, Arabic vowels."""
-    for at in range(1, len(text)):
-        assert whole_characters(f"ab{text}c", 2 + at) == 2
-    assert whole_characters(f"ab{text}c", 2 + len(text)) == 2 + len(text)
-    assert shortened(f"ab{text}c", 3) == "ab ..."
 
 
 MARKUP = (

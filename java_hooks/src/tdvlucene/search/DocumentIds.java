@@ -36,7 +36,7 @@ import tdvlucene.common.StoredText;
 /** Finds documents of an index by their ids. */
 public final class DocumentIds {
   /** Ends the id of a document in that of its passage, as D7#0. */
-  static final String PASSAGE = "#";
+  private static final String PASSAGE = "#";
 
   private DocumentIds() {}
 
