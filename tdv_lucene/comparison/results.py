@@ -91,10 +91,8 @@ def _measures(
     means = {name: evaluation.means() for name, evaluation in evaluations.items()}
     measures = {}
     for measure in next(iter(means.values())):
-        tests = [
-            compare_paired(*(evaluations[n].values[measure] for n in pair), number).to_dict()
-            for pair in pairs
-        ]
+        of = {name: evaluation.values[measure] for name, evaluation in evaluations.items()}
+        tests = [compare_paired(of[b], of[t], number).to_dict() for b, t in pairs]
         of_measure = {name: mean[measure] for name, mean in means.items()}
         named = [{"baseline": b, "treatment": t, **found} for (b, t), found in zip(pairs, tests)]
         measures[measure] = {**of_measure, **tests[0], "means": of_measure, "tests": named}

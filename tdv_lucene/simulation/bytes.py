@@ -65,8 +65,8 @@ def posting_bytes(
     place = np.arange(len(docs)) - np.repeat(indptr[:-1], sizes)
     full = place < np.repeat(sizes // form.block * form.block, sizes)
     tail = ~full & (np.repeat(sizes, sizes) > 1)
-    packed = _block_bytes(*(part[full] for part in (gaps, freqs, norms)), form)
-    return round(packed.sum() + _tail_bytes(gaps[tail], freqs[tail]).sum())
+    packed = _block_bytes(gaps[full], freqs[full], norms[full], form)
+    return round(float(packed.sum() + _tail_bytes(gaps[tail], freqs[tail]).sum()))
 
 
 def _gaps(indptr: np.ndarray, docs: np.ndarray) -> np.ndarray:
@@ -86,7 +86,7 @@ def _block_bytes(
         for part in (gaps, freqs, norms)
     )
     impacts = _count_impacts(freqs, norms) * _IMPACT_BYTES * (1 + form.impact_levels)
-    return _gap_bytes(gaps, form) + _freq_bytes(freqs) + impacts + form.block_overhead
+    return np.asarray(_gap_bytes(gaps, form) + _freq_bytes(freqs) + impacts + form.block_overhead)
 
 
 def _bits(values: np.ndarray) -> np.ndarray:

@@ -83,12 +83,10 @@ class Latency:
     def ratios(self, seed: int = 0) -> dict[str, dict[str, dict[str, Any]]]:
         """Return by name of each further index, by mode, the first index's :func:`paired_ratio`."""
         first, *others = self.names
+        before = {mode: self.per_query_ms(mode, first) for mode in MODES}
         return {
-            name: {
-                mode: paired_ratio(*(self.per_query_ms(mode, n) for n in (first, name)), seed)
-                for mode in MODES
-            }
-            for name in others
+            n: {m: paired_ratio(before[m], self.per_query_ms(m, n), seed) for m in MODES}
+            for n in others
         }
 
 
