@@ -16,7 +16,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import Measured, Rankings, render_page
 from ..report.reading import FILE, FORMAT
-from ..searching.baseline_tuning import tune_listed
+from ..searching.baseline_tuning import tune_parameters
 from ..timing import latency as timing
 from ..timing.latency import Latency, QueryTerms
 from . import results as content
@@ -163,7 +163,7 @@ def _with_tuned(
     name, system = f"{first}-tuned", systems[first]
     if name in systems:
         raise TdvError(f"an index is named '{name}', like the tuned baseline: choose another name")
-    chosen, tried = tune_listed(
+    chosen, tried = tune_parameters(
         index=system.index, topics=training.topics, qrels=training.qrels,
         model=system.parameters.model, analysis=compared.analysed.analysis, **search,
     )  # fmt: skip

@@ -35,7 +35,7 @@ from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
 from ..simulation.retrieval import numbers_of
 from ..source import Source
 from ..values.term_values import TermValues, tuned_values
-from .baseline_tuning import refuse_weights, tune_listed
+from .baseline_tuning import refuse_weights, tune_parameters
 from .config import TuneConfig
 
 _log = logging.getLogger(__name__)
@@ -172,9 +172,9 @@ def _by_judgements(
     if config.max_passage:
         known = partial(known, passages=True)
     missing, relevant = reading.check_overlap(queries, judged, known)
-    _, tried = tune_listed(
-        config.listing, index, queries, judged, DEFAULT_MODEL, field=config.field,
-        analysis=config.analysis, threads=config.threads, progress=progress,
+    _, tried = tune_parameters(
+        index, queries, judged, DEFAULT_MODEL, field=config.field, analysis=config.analysis,
+        threads=config.threads, listing=config.listing, progress=progress,
     )  # fmt: skip
     are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
     files = f"{qrels} for {topics}" if are_named else "the qrels"

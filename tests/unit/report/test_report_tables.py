@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tdv_lucene.evaluation.measures import MEASURES, Evaluation
-from tdv_lucene.report.page import _encoded, for_script
+from tdv_lucene.report.page import for_script
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
 from tdv_lucene.report.tables import extreme_queries, size_tables
 from tdv_lucene.report.wording import (
@@ -152,15 +152,6 @@ def test_no_text_ends_the_script_or_begins_a_comment() -> None:
     assert json.loads(made) == {"text": MARKUP, "n": [0.5, None]}
     with pytest.raises(ValueError):
         for_script([float("nan")])
-
-
-def test_values_are_thousandths_in_two_digits_each() -> None:
-    values = np.array([0.0, 1.0, 0.4375, 0.001, 0.9996])
-    text = _encoded(values)
-    read = [int(text[i : i + 2], 32) / 1000 for i in range(0, len(text), 2)]
-    assert read == pytest.approx(values, abs=5.0001e-4)
-    assert _encoded(np.array([0.5, 12.34567])) == [0.5, 12.346]
-    assert _encoded(np.array([])) == ""
 
 
 def test_sizes_of_more_than_three_indexes_stand_below_each_other() -> None:
