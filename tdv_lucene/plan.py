@@ -97,10 +97,15 @@ class FieldPlan:
     @cached_property
     def sha256(self) -> str:
         """Digest of all that the plan has."""
+        return self.digest(self._rest())
+
+    def digest(self, rest: Mapping[str, Any]) -> str:
+        """Return the digest of the arrays and of ``rest``, the JSON that a file has: an older one
+        has fewer facts."""
         digest = hashlib.sha256(self.vocabulary.sha256.encode())
         for array in self._arrays().values():
             digest.update(np.ascontiguousarray(array).tobytes())
-        digest.update(json.dumps(self._rest(), sort_keys=True).encode())
+        digest.update(json.dumps(rest, sort_keys=True).encode())
         return digest.hexdigest()
 
     def with_unseen(self, places: np.ndarray, terms: ByteStrings) -> FieldPlan:
@@ -163,7 +168,7 @@ class FieldPlan:
             found = {name: arrays[name] for name in arrays.files}
         cut, norms = saved["cut"], saved["norms"]
         if cut is not None:
-            length_norm = LengthNorm(cut["fixed"], cut["per_token"])
+            length_norm = LengthNorm.read(cut)
             cut = PostingCut(found["least_saturation"], length_norm, read_boost(cut["boost"]))
         return cls(
             vocabulary=Vocabulary(saved["field"], ByteStrings(found["terms"], indptr)),
@@ -223,7 +228,7 @@ class Plan:
                 FieldPlan.load(folder / f"{number}.npz", field)
                 for number, field in enumerate(saved["fields"])
             ]
-            found = {plan.field: plan.sha256 for plan in read}
+            found = {plan.field: plan.digest(rest) for plan, rest in zip(read, saved["fields"])}
         except FileNotFoundError as error:
             raise TdvError(
                 f"{index} lacks its plan ({FOLDER}/{Path(error.filename).name}): {_REMEDY}"

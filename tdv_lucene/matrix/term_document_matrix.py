@@ -30,6 +30,7 @@ _MADE_BY = "tdv-lucene extract --index INDEX --output FOLDER"
 _DIGESTED = 1 << 26  # bytes: what takes no time
 _ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
 _POSITIONS = "first_positions"
+_LARGEST_INT = 2**31 - 1  # of Java
 _BLOCK = 1 << 22
 """Postings worked on at a time: bounds the working memory to tens of megabytes."""
 
@@ -378,10 +379,11 @@ class TermDocumentMatrix:
         first = None if self.first_positions is None else self.first_positions[postings]
         return self.position_boost.weigh(self.data[postings], first)
 
-    def stored_lengths(self) -> np.ndarray:
+    def stored_lengths(self, by_postings: bool = True) -> np.ndarray:
         """Return int64[D] lengths as the norms hold them; exact where the field has none.
 
-        If frequencies are weights, a document's largest takes its length's place.
+        If frequencies are weights, a document's largest takes its length's place, times the root of
+        the number of its postings if ``by_postings``.
         """
         if self.norm_kind is not NormKind.ONES:
             if self.norm_kind in (NormKind.EXACT, NormKind.NONE):
@@ -393,6 +395,9 @@ class TermDocumentMatrix:
         for start in range(0, len(self.data), _BLOCK):
             here = slice(start, start + _BLOCK)
             np.maximum.at(largest, self.indices[here], self.data[here])
+        if by_postings:
+            postings = np.bincount(self.indices, minlength=len(largest))
+            largest = np.minimum(largest * np.sqrt(postings), _LARGEST_INT).astype(np.int64)
         return largest
 
 

@@ -57,7 +57,7 @@ def test_the_nearest_point_gives_the_scale_and_the_recommendation_is_the_default
 
 
 RULE = {"factors_at": [0.0, 0.5], "whole_terms": 0.0, "fixed": 0.5, "per_token": 0.1,
-        "reductions": [0.0, 0.99], "thresholds": [0.0, 0.5]}  # fmt: skip
+        "by_postings": True, "reductions": [0.0, 0.99], "thresholds": [0.0, 0.5]}  # fmt: skip
 
 
 def with_rule(rule=RULE, **changes) -> TermValues:
