@@ -86,11 +86,8 @@ public final class DocumentIds {
   }
 
   private static String beginning(String text, int length) {
-    if (text.length() <= length) {
-      return text;
-    }
-    boolean isSplit = Character.isHighSurrogate(text.charAt(length - 1));
-    return text.substring(0, isSplit ? length - 1 : length);
+    int points = Math.min(length, text.codePointCount(0, text.length()));
+    return text.substring(0, text.offsetByCodePoints(0, points));
   }
 
   /**
