@@ -23,7 +23,6 @@ from ..values.posting_rule import CORRECTED_AT, OperatingPoint
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .planning import Reduction, plan_field
-from .reports import PruneReport
 from .shards import check_shards, prune_shards
 from .sizes import foreseen_bytes
 from .targets import SearchTarget, target_of
@@ -40,7 +39,7 @@ def prune_index(
     others: Sequence[str | os.PathLike[str] | TermValues] = (),
     progress: Progress = silent,
     **options: Any,
-) -> PruneReport:
+) -> dict[str, Any]:
     """Prune a field of ``index`` and write the result as the new index ``output``.
 
     A posting's new frequency is max(1, rint(scale * tf * tdv)). Norms, statistics and term vectors
@@ -67,8 +66,8 @@ def prune_index(
 
     Returns
     -------
-    PruneReport
-        A dict of counts and bytes before and after; the ``reduction`` reached; the ``scale``; the
+    dict
+        Counts and bytes before and after; the ``reduction`` reached; the ``scale``; the
         ``lucene_version`` of the new index's format; ``chosen``, how ``max_loss`` or ``max_bytes``
         was met; ``search``, the parameters to search it with;
         ``baked``, the k1 and b that its norms hold, and ``norms``, of how many documents no norm
@@ -109,7 +108,7 @@ def write_pruned(
     others: Sequence[str | os.PathLike[str] | TermValues] = (),
     made_by: str = "prune",
     progress: Progress = silent,
-) -> PruneReport:
+) -> dict[str, Any]:
     """Do the work of :func:`prune_index`, for the command ``made_by``."""
     given = [v for v in (values, *others) if v is not None]
     source, task = Source.of(index), Task(os.path.abspath(output), config, made_by)
@@ -290,7 +289,7 @@ def _values_without_judgements(
     if config.queries is None or config.tiers:
         is_one = config.max_bytes is None and not config.tiers
         return prior_values_of_index(
-            index, field=config.field, lead=lead, expect=config.expect, weighted=lead,
+            index, field=config.field, lead=lead, expect=config.expect,
             reductions=(config.reduction,) if is_one else CORRECTED_AT, progress=progress,
         )  # fmt: skip
     from ..learning.from_index import values_from_index  # with all that learns

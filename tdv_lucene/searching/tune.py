@@ -28,7 +28,6 @@ from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
-from ..pruning.reports import PruneReport
 from ..pruning.shards import check_shards
 from ..pruning.targets import RECORDED, target_of
 from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
@@ -54,7 +53,7 @@ def tune_index(
     *,
     progress: Progress = silent,
     **options: Any,
-) -> PruneReport:
+) -> dict[str, Any]:
     """Write ``index`` again with tuned k1 and b in its norms, as the new index ``output``.
 
     Frequencies, positions, term vectors and all else stay. A searcher with the parameters of
