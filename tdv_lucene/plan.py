@@ -127,7 +127,7 @@ class FieldPlan:
         )
 
     def record(self) -> dict[str, Any]:
-        """What the commit's user data say of the field."""
+        """Return what the commit's user data say of the field."""
         baked = None if self.norms is None else self.norms.describe()
         return {
             **self.facts, "scale": self.scale or 1.0, "baked": baked, "plan_sha256": self.sha256
@@ -138,7 +138,7 @@ class FieldPlan:
         return arrays if self.cut is None else {**arrays, "least_saturation": self.cut.least}
 
     def _rest(self) -> dict[str, Any]:
-        """All but the arrays, as JSON."""
+        """Return all but the arrays, as JSON."""
         cut, norms = self.cut, self.norms
         return {
             "field": self.source_field,
@@ -194,7 +194,7 @@ class Plan:
     fields: Sequence[FieldPlan]
 
     def of(self, field: str) -> FieldPlan | None:
-        """The plan of ``field``; None if it was not pruned."""
+        """Return the plan of ``field``; None if it was not pruned."""
         return next((plan for plan in self.fields if plan.field == field), None)
 
     def save(self, index: StrPath) -> None:

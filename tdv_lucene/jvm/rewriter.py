@@ -120,7 +120,7 @@ def run_on_fields(
 
 @contextmanager
 def open_table(plan: FieldPlan) -> Iterator[Any]:
-    """The ``TermTable`` of a plan, mapped from a temporary folder."""
+    """Return the ``TermTable`` of a plan, mapped from a temporary folder."""
     terms, boost, cut = plan.vocabulary.terms, plan.boost, plan.cut
     with TemporaryArrays() as arrays:
         arrays.write("terms", terms.data, "u1")

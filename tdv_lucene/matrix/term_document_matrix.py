@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import TdvError
 from ..ranking import model_for
 from ..ranking.postings import Boost
-from ..store import check_content, check_files, load_array, read_manifest
+from ..store import check_files, load_array, read_manifest
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 
 _log = logging.getLogger(__name__)
@@ -130,24 +130,6 @@ class NormFacts(NamedTuple):
 # A matrix of some documents
 
 
-class ListSample(NamedTuple):
-    """``n`` posting lists of the whole collection, or stretches of long ones."""
-
-    # int32[t]: the terms from whose lists they were drawn, and whose postings they represent
-    among: np.ndarray
-    terms: np.ndarray  # int64[n]
-    indptr: np.ndarray  # int64[n + 1]
-    # int32[m]: document numbers of the collection, counted from the posting before a stretch
-    docs: np.ndarray
-    data: np.ndarray  # int32[m]
-    first_positions: np.ndarray | None  # uint16[m] or None
-    doc_len: np.ndarray  # int64[m]: length of each posting's document, as its norm holds it
-
-    def tf(self, boost: Boost | None) -> np.ndarray:
-        """Return int32[m] or float32[m]: the frequencies, with the boost if any."""
-        return self.data if boost is None else boost.weigh(self.data, self.first_positions)
-
-
 @dataclass(frozen=True, eq=False)
 class Pool:
     """A sample of documents that represents a whole collection.
@@ -169,11 +151,10 @@ class Pool:
     stored_tokens: int  # Sum of the collection's lengths, as norms hold them
     # float64[V]: mean log length of the collection's documents with the term
     mean_log_len: np.ndarray
-    lists: tuple[ListSample, ...]  # Sample from which the bytes of posting lists are estimated
 
 
 class Rows(NamedTuple):
-    """Postings, row by row: of terms, or stretches of their lists."""
+    """Postings, term by term."""
 
     sizes: np.ndarray  # int64[n]: postings of each row
     # tuple of arrays [nnz]: Document numbers first, and what else each posting has; None for what
@@ -194,10 +175,6 @@ class Shards(Protocol):
     def add_up(self, parts: Iterable[Sequence[np.ndarray]]) -> list[np.ndarray]: ...
 
     def join(self, rows: Sequence[Rows], documents: Sequence[int]) -> Rows: ...
-
-    def read_lists(
-        self, matrix: TermDocumentMatrix, terms: np.ndarray, starts: np.ndarray, ends: np.ndarray
-    ) -> Rows: ...
 
 
 def term_kinds(doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
@@ -499,8 +476,6 @@ def load_matrix(path: StrPath) -> TermDocumentMatrix:
     """
     manifest = read_manifest(path, KIND, _MADE_BY)
     check_files(path, manifest, _MADE_BY, digests_up_to=_DIGESTED)
-    spec = {"field": str, "source": {"commit": str}, "norms?": str}
-    check_content(path, manifest, _MADE_BY, spec)
     return open_arrays(Path(path), manifest)
 
 

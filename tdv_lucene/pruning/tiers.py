@@ -55,7 +55,7 @@ search stops: measured on 165,000 articles."""
 
 
 def hot_field(field: str) -> str:
-    """The name of the field that finds what ``field`` ranks."""
+    """Return the name of the field that finds what ``field`` ranks."""
     return f"{field}_hot"
 
 
@@ -171,7 +171,7 @@ class Found:
 
     @classmethod
     def of(cls, hits: Hits) -> list[Self]:
-        """One for each query."""
+        """Return one for each query."""
         ids, ends = [*map(bytes, hits.ids)], np.cumsum(hits.counts).tolist()
         return [
             cls([ids[d] for d in hits.documents[from_:to].tolist()], hits.scores[from_:to])
@@ -228,7 +228,7 @@ class Measured:
         )  # fmt: skip
 
     def describe(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return it as JSON."""
         told = {**asdict(self), "depth": self.tiers.depth, "margin": self.tiers.margin}
         del told["tiers"]
         return {**told, "fidelity_ci95": list(self.fidelity_ci95)}

@@ -127,7 +127,7 @@ class SearchParameters:
         return SearchParameters(self.model, **{**self.values(), **values})
 
     def taken_from(self, defaults: str) -> SearchParameters:
-        """The same, saying whose ``defaults`` they have."""
+        """Return the same, saying whose ``defaults`` they have."""
         made = copy.copy(self)
         object.__setattr__(made, "defaults", defaults)
         return made

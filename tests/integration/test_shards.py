@@ -164,7 +164,7 @@ def test_comparing_shards_is_comparing_indexes(
             "R4": (shards, tdv.find_shards(f"{tmp_path}/OUT/*")),
         }.items()
     )
-    for name in ("measures", "queries", "rank_effects", "parameters", "notes"):
+    for name in ("measures", "queries", "parameters", "notes"):
         assert several[name] == one[name], name
     for name in ("full", "pruned"):
         for count in ("postings", "terms", "tokens", "documents"):

@@ -61,8 +61,29 @@ public record Tiers(String whole, String hot, int depth, double margin) {
         : searcher.search(query, most).scoreDocs;
   }
 
+  /**
+   * The best documents by score, in tiers if they answer the query; at least as many as wanted where
+   * so many are found.
+   *
+   * @param tiers null for the field of the query alone
+   * @param finding what finds documents: of one index with {@code ranking}
+   */
+  static ScoreDoc[] search(
+      Tiers tiers, IndexSearcher finding, IndexSearcher ranking, Query query, int hits)
+      throws IOException {
+    return answer(tiers, query)
+        ? tiers.search(
+            ranking, query, hits, (hot, wanted, most) -> tiers.find(finding, hot, wanted, most))
+        : finding.search(query, hits).scoreDocs;
+  }
+
+  /** Whether there are tiers, and a query is one that they answer. */
+  static boolean answer(Tiers tiers, Query query) {
+    return tiers != null && tiers.answer(query);
+  }
+
   /** Whether a query is a bag of the whole field's words: others ask that field alone. */
-  boolean answer(Query query) {
+  private boolean answer(Query query) {
     if (query instanceof BooleanQuery words) {
       return words.clauses().stream()
           .allMatch(clause -> !Lucene.isRequired(clause) && answer(Lucene.query(clause)));
@@ -95,11 +116,6 @@ public record Tiers(String whole, String hot, int depth, double margin) {
       all[i] = new ScoreDoc(found[i].doc, Math.min(most, found[i].score - less));
     }
     return all;
-  }
-
-  /** What the hot field is asked for a query. */
-  Query hotQuery(IndexSearcher searcher, Query query) throws IOException {
-    return hotQuery(Asked.of(searcher.rewrite(query)));
   }
 
   private Query hotQuery(List<Asked> asked) {
