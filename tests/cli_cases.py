@@ -141,7 +141,7 @@ def make_home(home: Path) -> None:
     write_index(home / "impact", [impact_documents()], IMPACT)
     for name, document in (("features", features), ("bytes", bytes_that_are_no_text)):
         write_documents(home / name, [document(number) for number in range(12)])
-    extract_matrix(home / "index", home / "matrix", tokens=True)
+    extract_matrix(home / "index", home / "matrix")
     embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
     make_peer_values(home / "index", home / "values", "ridf")
     make_peer_values(home / "index", home / "postings", "carmel-delta")

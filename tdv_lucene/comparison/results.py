@@ -360,8 +360,10 @@ def _judged(
     asked = [*next(iter(best.values()))]
     if condenses(shares.values(), (g for query in asked for g in qrels[query].values())):
         condensed = {CONDENSED: parse_measure(CONDENSED)}
+        # trec_eval takes a grade below 0 for none, where it leaves out what is not judged.
+        graded = {q: {doc: max(g, 0) for doc, g in qrels[q].items()} for q in asked}
         found["nDCG@10"] = {
-            name: float(measure_run(condensed, run, qrels, asked)[CONDENSED].mean())
+            name: float(measure_run(condensed, run, graded, asked)[CONDENSED].mean())
             for name, run in runs.items()
         }
     return found

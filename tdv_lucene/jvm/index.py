@@ -99,14 +99,16 @@ def extract_arrays(
     positions: bool = False,
     sequences: bool = False,
     progress: Progress = silent,
-) -> None:
-    """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
+) -> bool:
+    """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder); return
+    whether its norms leave out tokens at the place of others.
 
     With ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
     ``tokens_indptr``, where the field has positions.
     """
     given = java_index(index), field, java_path(folder), threads, positions, sequences
-    run_job(java_class("tdvlucene.extract.ExtractJob")(*given), progress)
+    job = java_class("tdvlucene.extract.ExtractJob")(*given)
+    return bool(json.loads(run_job(job, progress)))
 
 
 def write_tokens(

@@ -130,7 +130,7 @@ def _count(matrix: TermDocumentMatrix) -> _Counts:
         np.asarray(matrix.doc_freq, np.int32),
         np.array(matrix.total_term_freq),
         matrix.doc_count,
-        NormFacts.of(matrix.norms, matrix.doc_len),
+        NormFacts.of(matrix.norms, matrix.doc_len, matrix.norm_kind is NormKind.OVERLAPS),
         matrix.first_positions is not None,
     )
 

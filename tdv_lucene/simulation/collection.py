@@ -230,7 +230,8 @@ def apply_values(
     if scale is not None:
         assert matrix.norm_kind is not None  # the matrix sees to it
         average = float(statistics.total_tokens) / float(statistics.doc_count)
-        doc_len = written_lengths(doc_len, matrix.norm_kind, average, held)
+        counted = doc_len if held is not None else matrix.counted(doc_len)
+        doc_len = written_lengths(counted, matrix.norm_kind, average, held)
     return WeightedCollection(tdv, scale, statistics, doc_len, cut, int(doc_freq.sum()))
 
 
@@ -277,6 +278,7 @@ def keep_postings(
         matrix, indptr=np.concatenate([[0], np.cumsum(sums.sizes)]), indices=indices, data=data,
         doc_freq=doc_freq, total_term_freq=np.rint(total).astype(np.int64), doc_len=doc_len,
         first_positions=np.concatenate(positions) if positions else None,
+        indexed_len=matrix.doc_len if matrix.indexed_len is None else matrix.indexed_len,
     )  # fmt: skip
     if matrix.pool is None:
         return left

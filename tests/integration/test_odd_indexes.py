@@ -5,24 +5,29 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import random
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import run_command
+from command_line import hits_of, run_command
 from impact_documents import LAYOUT, impact_documents
-from lucene_indexes import Doc, _directory, text_field, write_index
-from lucene_reading import open_reader
+from lucene_indexes import Doc, _directory, open_writer, text_field, write_index
+from lucene_reading import default_codec, open_reader, search_lucene
+from oracle import byte4_to_int
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.matrix.extract import open_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
+from tdv_lucene.searching.tune import tune_index
+from tdv_lucene.simulation.collection import apply_values, keep_postings, plain_collection
 
 pytestmark = pytest.mark.jvm
 
@@ -57,14 +62,14 @@ def _chain(filters: list[str]):
     return builder.build()
 
 
-def _write_overlaps(path: Path, chain: str, options: str = POSITIONS) -> Path:
+def _write_overlaps(path: Path, chain: str, options: str = POSITIONS, most: int = 90) -> Path:
     rng = random.Random(chain)
     config = java_class(LUCENE + "index.IndexWriterConfig")(_chain(CHAINS[chain]))
     writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
     for number in range(60):
         document = java_class(LUCENE + "document.Document")()
         weights = [1 if word.isascii() else 0.1 for word in WORDS]
-        text = " ".join(rng.choices(WORDS, weights, k=rng.randint(1, 90)))
+        text = " ".join(rng.choices(WORDS, weights, k=rng.randint(1, most)))
         document.add(text_field("body", text, options))
         stored = java_class(LUCENE + "document.StoredField")
         document.add(stored("body", text))
@@ -82,6 +87,25 @@ def _norms(index: Path) -> list[int]:
         return [norms.longValue() for doc in range(reader.maxDoc()) if norms.advanceExact(doc)]
 
 
+@pytest.mark.parametrize("words", [1, 90])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_lengths_that_learning_sees_are_those_of_norms(
+    chain: str, words: int, tmp_path: Path
+) -> None:
+    """Also where each document has one place, and norms are all 1 as those of weights are."""
+    index = _write_overlaps(tmp_path / "source", chain, most=words)
+    with open_matrix(index, field="body") as matrix:
+        assert matrix.searched_by(None) == "bm25"
+        expected = [byte4_to_int(norm) for norm in _norms(index)]
+        np.testing.assert_array_equal(plain_collection(matrix).doc_len, expected)
+        every = np.ones(matrix.shape[0])
+        every[::2] = 0
+        left = keep_postings(matrix, every, None)
+        for of in (matrix, left):
+            found = apply_values(of, every, scale=1).doc_len
+            np.testing.assert_array_equal(found, apply_values(matrix, every, scale=1).doc_len)
+
+
 @pytest.mark.parametrize("chain", CHAINS)
 def test_norms_that_do_not_count_overlaps_are_kept(chain: str, tmp_path: Path) -> None:
     source = _write_overlaps(tmp_path / "source", chain)
@@ -96,6 +120,60 @@ def test_norms_that_do_not_count_overlaps_are_kept(chain: str, tmp_path: Path) -
     assert body["norms"] == ("default" if chain == "few" else "overlaps")
     (said,) = inspect_index(source)["analyses"].values()
     assert chain == "few" or "exactly the terms" not in said["evidence"]
+
+
+@pytest.mark.parametrize("segments", [[True, False], [False, True, False]])
+def test_norms_that_some_segments_lack_are_told(segments: list[bool], tmp_path: Path) -> None:
+    """As where norms were turned off in a mapping of Elasticsearch 7. Searches rank by what is."""
+    if not default_codec().startswith("Lucene9"):
+        pytest.skip("Lucene 10 reads no index in which a field may change")
+    config = java_class(LUCENE + "index.IndexWriterConfig")()
+    config.setIndexCreatedVersionMajor(8)
+    config.setMergePolicy(java_class(LUCENE + "index.NoMergePolicy").INSTANCE)
+    writer = java_class(LUCENE + "index.IndexWriter")(_directory(tmp_path / "index"), config)
+    rng = random.Random(1)
+    for has_norms in segments:
+        for _ in range(20):
+            document = java_class(LUCENE + "document.Document")()
+            text = " ".join(rng.choices(["quick", "fox", "dog", "index"], k=rng.randint(1, 40)))
+            document.add(text_field("body", text, POSITIONS, omit_norms=not has_norms))
+            document.add(java_class(LUCENE + "document.StoredField")("url", f"{rng.random()}"))
+            writer.addDocument(document)
+        writer.flush()
+    writer.close()
+    index, asked = tmp_path / "index", {"field": "body", "no_judgements": True}
+    for refused in (
+        lambda: prune_index(index, None, tmp_path / "pruned", field="body"),
+        lambda: learn_from_index(index, None, None, tmp_path / "tdv", **asked),
+        lambda: tune_index(index, None, None, tmp_path / "tuned", field="body"),
+    ):
+        with pytest.raises(TdvError, match=r"'body'.*norms.*forceMerge"):
+            refused()
+    topics = {"q": "quick dog"}
+    search_index(index, topics, tmp_path / "run", field="body", id_field="url")
+    own = search_lucene(index, topics, field="body", name="url")["q"]
+    found = [(name, float(score)) for name, score in hits_of(tmp_path / "run")["q"]]
+    assert dict(found) == pytest.approx(dict(own), abs=1e-5) and len(own) > 20
+    writer = open_writer(index, merges=True)
+    writer.forceMerge(1)
+    writer.close()
+    prune_index(index, None, tmp_path / "pruned", field="body", reduction=0.2)
+    assert verify_pruned(index, tmp_path / "pruned")["equal"]
+
+
+def test_formats_of_other_programs_are_named(
+    make_index: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A codec that Lucene lacks, and a format of one field, as Elasticsearch's completion has."""
+    for files, known in (("*.si segments_*", default_codec()), ("*.fnm", "Lucene90")):
+        index = make_index([[Doc("a", ["x"])]], name=known)
+        unknown = "ES" + known[2:]
+        for path in (path for form in files.split() for path in index.glob(form)):
+            content = path.read_bytes()[:-8].replace(known.encode(), unknown.encode())
+            path.write_bytes(content + zlib.crc32(content).to_bytes(8, "big"))
+        for refused in (inspect_index, lambda of: prune_index(of, None, tmp_path / "pruned")):
+            with pytest.raises(TdvError, match=f"format of its own, '{unknown}'"):
+                refused(index)
 
 
 def _odd(kind: str, path: Path) -> Path:

@@ -9,7 +9,8 @@ import pytest
 
 from tdv_lucene.comparison.explain import list_changes
 from tdv_lucene.comparison.inputs import QuerySet, System, pairs_to_test
-from tdv_lucene.comparison.results import notes, notes_on_tuning
+from tdv_lucene.comparison.results import _judged, notes, notes_on_tuning
+from tdv_lucene.evaluation.runs import Run
 from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.vocabulary import ByteStrings
@@ -109,3 +110,16 @@ def test_only_the_twenty_largest_are_shown():
     found = list_changes(terms, counts, 1000, {}.get)
     assert found["dropped"] == 100
     assert [row["df_before"] for row in found["most_dropped"]] == list(range(100, 80, -1))
+
+
+@pytest.mark.parametrize("grade", [-2, -1])
+def test_a_grade_below_zero_is_a_judgement(grade: int) -> None:
+    """Spam, as TREC's Web tracks have it, is no more relevant than what is graded 0."""
+    names = [f"d{n}" for n in range(10)]
+    scores = np.arange(10.0)[::-1]
+    run = Run(["q"], names, np.array([0, 10]), np.arange(10, dtype=np.int32), scores)
+    best = {"full": run.best(["q"], 10)}
+    of_spam, of_none = ({"q": {"d1": low, "d4": 2, "d6": 1}} for low in (grade, 0))
+    found = _judged({"full": run}, best, of_spam)
+    assert found == _judged({"full": run}, best, of_none)
+    assert found["share_in_ten"]["full"] == 0.3 and found["nDCG@10"]["full"] < 1

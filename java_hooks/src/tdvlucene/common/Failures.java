@@ -44,6 +44,8 @@ public final class Failures {
 
   /** Lucene knows what made an index, and says so only in the text of a reason. */
   private static final Pattern MADE_BY = Pattern.compile("Lucene (?:version )?(\\d+)\\.x");
+  private static final Pattern OTHER_FORMAT =
+      Pattern.compile("An SPI class of type \\S+ with name '([^']*)' does not exist");
 
   private static final int SHOWN = 3;
 
@@ -231,7 +233,13 @@ public final class Failures {
     } else if (e instanceof CorruptIndexException) { // with a checksum that holds
       why = index + " is damaged: " + e.getMessage();
     } else {
-      why = index + " cannot be read by " + lucene + ": " + e.getMessage();
+      Matcher part = OTHER_FORMAT.matcher(String.valueOf(e.getMessage()));
+      why = index + " cannot be read by " + lucene + ": "
+          + (part.find()
+              ? "the program that wrote it has a format of its own, '" + part.group(1)
+                  + "' (as Elasticsearch and OpenSearch have): let that program write it with "
+                  + "Lucene's, or index the collection again"
+              : e.getMessage());
     }
     return new UserException(why, e);
   }
