@@ -188,9 +188,7 @@ def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> di
         raise TdvError(f"{folder} holds '{found}', expected '{kind}': make one with '{made_by}'")
     check_format(str(folder), manifest.get("format"), FORMAT, f"make it again with '{made_by}'")
     if manifest.pop("sha256", None) != _digest(manifest):
-        raise _damaged(
-            folder, f"{MANIFEST}: it was edited, or does not match its checksum", made_by
-        )
+        raise _damaged(folder, f"{MANIFEST} was edited, or cut short", made_by)
     return manifest
 
 
