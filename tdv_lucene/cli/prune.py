@@ -364,10 +364,16 @@ def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
     low, high = (percent(bound) for bound in tiers["fidelity_ci95"])
     saves = 1 - tiers["visits"] / max(1, tiers["visits_whole"])
     advice = "" if saves > _LEAST_SAVED else " Two tiers will hardly be faster than that here."
+    asked = ""
+    if tiers["query_terms"] < 1:
+        asked = (
+            " It is asked for the heaviest terms of a query, which hold "
+            f"{percent(tiers['query_terms'])} of its weight."
+        )
     return (
         f"\nThe hot field drops {percent(tiers['reduction'])} of the postings; of the documents "
         f"that it finds the whole one ranks {tiers['ranked']:.0f} a query (margin "
-        f"{tiers['margin']:g}, at most {tiers['depth']}).\n"
+        f"{tiers['margin']:g}, at most {tiers['depth']}).{asked}\n"
         f"Over {tiers['queries']:,} queries both return {percent(tiers['fidelity'])} of the whole "
         f"field's ten best documents ({low} to {high}, 95 % interval), and another first answer to "
         f"{percent(tiers['first_changed'])} of them.\n"

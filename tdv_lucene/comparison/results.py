@@ -149,6 +149,7 @@ def tiers(systems: Mapping[str, System], results: Results, field: str) -> dict[s
             "hot": in_tiers.hot,
             "depth": in_tiers.depth,
             "margin": in_tiers.margin,
+            "query_terms": in_tiers.query_terms,
             "fidelity": float(np.mean(shares)) if asked else None,
             "first_changed": float(np.mean(changed)) if asked else None,
             "hot_bytes": None if hot_bytes < 0 else hot_bytes,

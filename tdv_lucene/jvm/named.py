@@ -90,7 +90,7 @@ def read_named_topics(name: str, keys: Sequence[str]) -> dict[str, str]:
     return texts
 
 
-def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``path`` and the fields of each topic, as Anserini's reader of this name has them.
 
     Warn of words in ``text``, the content of ``path``, that it left out.
@@ -122,7 +122,10 @@ def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str
     if left and text.lstrip()[:1] not in ("{", "["):
         _log.warning("%sTopicReader left out words of %s: %s", reader, path, ", ".join(left[:10]))
     for qid, fields in (read or {}).items():
-        yield f"{path}", {"id": qid, **fields}
+        told: dict[str, Any] = {"id": qid, **fields}
+        if "vector" in told:  # as JSON
+            told["vector"] = json.loads(told["vector"])
+        yield f"{path}", told
 
 
 def _words(text: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import random
+import shutil
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -33,11 +34,13 @@ pytestmark = pytest.mark.jvm
 
 LUCENE = "org.apache.lucene."
 POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
+WHITESPACE = LUCENE + "analysis.core.WhitespaceAnalyzer"
 WORDS = "Running indexes ranked Documents café pruned weights naïve queries terms".split()
 CHAINS = {
     "keywordRepeat": ["lowercase", "keywordRepeat", "porterStem", "removeDuplicates"],
     "few": ["lowercase", "asciiFolding"],
     "shingles": ["lowercase", "shingle"],
+    "words": ["lowercase"],
 }
 
 
@@ -62,7 +65,9 @@ def _chain(filters: list[str]):
     return builder.build()
 
 
-def _write_overlaps(path: Path, chain: str, options: str = POSITIONS, most: int = 90) -> Path:
+def _write_overlaps(
+    path: Path, chain: str, options: str = POSITIONS, most: int = 90, omit_norms: bool = False
+) -> Path:
     rng = random.Random(chain)
     config = java_class(LUCENE + "index.IndexWriterConfig")(_chain(CHAINS[chain]))
     writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
@@ -70,7 +75,7 @@ def _write_overlaps(path: Path, chain: str, options: str = POSITIONS, most: int 
         document = java_class(LUCENE + "document.Document")()
         weights = [1 if word.isascii() else 0.1 for word in WORDS]
         text = " ".join(rng.choices(WORDS, weights, k=rng.randint(1, most)))
-        document.add(text_field("body", text, options))
+        document.add(text_field("body", text, options, omit_norms))
         stored = java_class(LUCENE + "document.StoredField")
         document.add(stored("body", text))
         document.add(stored("url", f"d{number}"))
@@ -117,9 +122,41 @@ def test_norms_that_do_not_count_overlaps_are_kept(chain: str, tmp_path: Path) -
     prune_index(source, None, pruned, field="body", reduction=0.4, search_as="recorded")
     assert verify_pruned(source, pruned)["equal"]
     (body,) = (f for f in inspect_index(source)["fields"] if f["name"] == "body")
-    assert body["norms"] == ("default" if chain == "few" else "overlaps")
+    is_plain = chain in ("few", "words")
+    assert body["norms"] == ("default" if is_plain else "overlaps")
     (said,) = inspect_index(source)["analyses"].values()
-    assert chain == "few" or "exactly the terms" not in said["evidence"]
+    assert is_plain or "exactly the terms" not in said["evidence"]
+
+
+@pytest.mark.parametrize("omit_norms", [False, True])
+@pytest.mark.parametrize("options", ["DOCS_AND_FREQS", POSITIONS])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_hits_are_those_of_lucenes_own_searcher(
+    chain: str, options: str, omit_norms: bool, tmp_path: Path
+) -> None:
+    """With all its defaults, and after a pruning that drops nothing; or what cannot be is told."""
+    source, pruned = tmp_path / "source", tmp_path / "pruned"
+    _write_overlaps(source, chain, options, omit_norms=omit_norms)
+    terms = ["documents", "café", "ranked", "weights"]
+    topics = {f"q{n}": f"{term} pruned" for n, term in enumerate(terms)}
+    asked = {"field": "body", "id_field": "url", "analyzer": WHITESPACE}
+
+    search_index(source, topics, tmp_path / "run", **asked)
+    before = search_lucene(source, topics, field="body", name="url")
+    for query, hits in hits_of(tmp_path / "run").items():
+        found = {name: float(score) for name, score in hits}
+        assert found == pytest.approx(dict(before.pop(query)), abs=1e-5)
+    assert not before
+    kept = {**asked, "reduction": 0.0, "tf": "original", "search_as": "recorded"}
+    overlaps = chain not in ("few", "words")
+    if overlaps and options == "DOCS_AND_FREQS" and not omit_norms:
+        with pytest.raises(TdvError, match="'body'.*positions"):
+            prune_index(source, None, pruned, **kept)
+        shutil.rmtree(source)
+        _write_overlaps(source, chain, POSITIONS)  # as the error says
+    prune_index(source, None, pruned, **kept)
+    own = [search_lucene(index, topics, field="body", name="url") for index in (source, pruned)]
+    assert own[0] == own[1]
 
 
 @pytest.mark.parametrize("segments", [[True, False], [False, True, False]])
