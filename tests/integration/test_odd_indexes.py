@@ -23,7 +23,7 @@ from tdv_lucene.index.index import Index
 from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.matrix.extract import open_matrix
+from tdv_lucene.matrix.extract import extract_matrix, open_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
@@ -361,6 +361,22 @@ def test_a_forked_process_is_refused_java(tiny_index: Path) -> None:
     finally:
         child.join(10)
         child.kill()
+
+
+@pytest.mark.parametrize("known", ["contents", ""])
+def test_a_field_that_is_not_there_is_told_with_the_option(
+    known: str, make_index: Callable[..., Path], tmp_path: Path
+) -> None:
+    kind = {"options": "DOCS_AND_FREQS" if known else "DOCS"}
+    index = make_index([[Doc("a", ["x"], title=["t"])]], title="DOCS", **kind)
+    remedy = f"--field.*: {known}$" if known else "none of its fields"
+    for refused in (
+        lambda: prune_index(index, None, tmp_path / "out", field="boddy"),
+        lambda: search_index(index, {"q": "x"}, tmp_path / "out", field="boddy"),
+        lambda: extract_matrix(index, tmp_path / "out", field="boddy"),
+    ):
+        with pytest.raises(TdvError, match=f"'boddy'.*{remedy}"):
+            refused()
 
 
 def test_what_is_no_index_is_named(make_index: Callable[..., Path], tmp_path: Path) -> None:
