@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis import Analysis
@@ -151,10 +150,10 @@ class Searched(NamedTuple):
         """Return the run that was written, if the search kept it."""
         return join(self.kept)
 
-    def notes(self, what: str, removed: bool, qrels: Qrels = MappingProxyType({})) -> list[str]:
+    def notes(self, what: str, removed: bool, qrels: Qrels | None = None) -> list[str]:
         """Return warnings of ids that came twice in ``what``, and of queries that find themselves
         where that is not judged relevant; ``removed`` tells whether those were left out."""
-        own = [qid for qid in self.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
+        own = [qid for qid in self.own_first if (qrels or {}).get(qid, {}).get(qid, 0) <= 0]
         told = (
             note_on_duplicates(self.duplicates, what),
             note_on_own_documents(len(own), self.summary["queries"], removed),
