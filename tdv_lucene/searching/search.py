@@ -15,7 +15,7 @@ from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.runs import Run, join
-from ..evaluation.topics import Qrels, checked_topics, note_on_own_documents, read_topics
+from ..evaluation.topics import checked_topics, note_on_own_documents, read_topics
 from ..index.analysis import FieldAnalysis, analysis_of
 from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
@@ -150,7 +150,12 @@ class Searched(NamedTuple):
         """Return the run that was written, if the search kept it."""
         return join(self.kept)
 
-    def notes(self, what: str, removed: bool, qrels: Qrels | None = None) -> list[str]:
+    def notes(
+        self,
+        what: str,
+        removed: bool,
+        qrels: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    ) -> list[str]:
         """Return warnings of ids that came twice in ``what``, and of queries that find themselves
         where that is not judged relevant; ``removed`` tells whether those were left out."""
         own = [qid for qid in self.own_first if (qrels or {}).get(qid, {}).get(qid, 0) <= 0]
