@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis import Analysis
@@ -158,7 +159,7 @@ class Searched(NamedTuple):
     ) -> list[str]:
         """Return warnings of ids that came twice in ``what``, and of queries that find themselves
         where that is not judged relevant; ``removed`` tells whether those were left out."""
-        own = [qid for qid in self.own_first if (qrels or {}).get(qid, {}).get(qid, 0) <= 0]
+        own = [qid for qid in self.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
         told = (
             note_on_duplicates(self.duplicates, what),
             note_on_own_documents(len(own), self.summary["queries"], removed),
