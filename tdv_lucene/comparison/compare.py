@@ -132,7 +132,7 @@ def _compare(
                 n: told for n, s in compared.systems.items() if (told := s.parameters.defaults)
             },
             "rules": content.RULES,
-            "notes": content.all_notes(compared, results, field, config.listing),
+            "notes": content.all_notes(compared, results, field, config.max_passage),
             **content.versions_and_machine(),
         }
         rankings = rankings_to_show(

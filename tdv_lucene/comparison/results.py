@@ -25,7 +25,7 @@ from ..evaluation.measures import (
 )
 from ..evaluation.runs import Run, overlap
 from ..evaluation.significance import compare_paired
-from ..evaluation.topics import Qrels, Topics, note_on_missing, note_on_own_documents
+from ..evaluation.topics import Qrels, Topics, note_on_missing
 from ..index.index import Index
 from ..index.parameters import note_on_norms
 from ..index.queries import note_on_nothing_found, notes_on_query_terms
@@ -33,7 +33,6 @@ from ..jvm.searcher import describe_java, field_bytes, known_documents, stored_t
 from ..output import Output
 from ..report.page import Rankings
 from ..report.wording import one_line, shortened
-from ..searching.listing import Listing, note_on_duplicates
 from ..searching.search import RUN, Searched, search_with
 from ..store import versions
 from .inputs import Compared, QuerySet, System, notes_on_strangers, pairs_to_test
@@ -171,14 +170,14 @@ def versions_and_machine() -> dict[str, dict[str, Any]]:
 
 
 def all_notes(
-    compared: Compared, results: Sequence[Results], field: str, listing: Listing
+    compared: Compared, results: Sequence[Results], field: str, passages: bool
 ) -> list[str]:
     """Return what a reader should know before trusting the numbers."""
     tuned_on = compared.training.topics if compared.training else {}
     return [
         *notes(compared.systems, field),
-        *_notes_on_documents(compared, results, listing.max_passage),
-        *_notes_on_listing(results, listing),
+        *_notes_on_documents(compared, results, passages),
+        *(note for result in results for note in result.notes),
         *_notes_on_chance(compared, results),
         *notes_on_tuning(compared.query_sets, tuned_on),
         *_notes_on_terms(compared, results, field),
@@ -211,7 +210,7 @@ def notes(systems: Mapping[str, System], field: str = "contents") -> Iterator[st
 
 def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> Iterator[str]:
     """Yield notes on measured queries that the baseline was also tuned on (the same text but for
-    blanks and case, or only the same id), and on shortened ones."""
+    blanks and case), and on shortened ones."""
 
     def plain(text: str) -> str:
         return " ".join(text.casefold().split())
@@ -219,17 +218,10 @@ def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> Iterato
     texts = {plain(text) for text in tuned_on.values()}
     for one in query_sets:
         of_text = {qid for qid, text in one.topics.items() if plain(text) in texts}
-        of_id = (one.topics.keys() & tuned_on.keys()) - of_text
-        of_all = f"of the {len(one.topics):,} queries of '{one.label}'"
         if of_text:
             yield (
-                f"{len(of_text):,} {of_all} are among those the baseline was tuned on: on them its "
-                "tuned figures are too high"
-            )
-        if of_id:
-            yield (
-                f"{len(of_id):,} {of_all} have the id of a tuning query with another text: are "
-                "they variants of one question?"
+                f"{len(of_text):,} of the {len(one.topics):,} queries of '{one.label}' are among "
+                "those the baseline was tuned on: on them its tuned figures are too high"
             )
     for one in query_sets:
         if (made := one.shortened) is not None:
@@ -239,17 +231,6 @@ def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> Iterato
                 f"{made['terms_per_query']:.1f} of {made['terms_per_query_before']:.1f} terms on "
                 "average"
             )
-
-
-def _notes_on_listing(results: Sequence[Results], listing: Listing) -> Iterator[str]:
-    for one in results:
-        found = [note_on_duplicates(number, f"'{n}'") for n, number in one.duplicates.items()]
-        qrels = one.queries.qrels
-        own = [qid for qid in one.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
-        asked = len(one.queries.topics)
-        yield from filter(
-            None, [*found, note_on_own_documents(len(own), asked, listing.remove_query)]
-        )
 
 
 def _notes_on_documents(
@@ -308,8 +289,7 @@ class Results:
     queries: QuerySet
     evaluations: dict[str, Evaluation]
     without_hits: dict[str, list[str]]  # topics without an answer
-    duplicates: dict[str, int]  # hits left out because a better one has their id
-    own_first: list[str]  # queries whose own documents the first system finds first
+    notes: list[str]  # on ids that came twice, and queries that find themselves
     best: dict[str, dict[str, list[str]]]  # judged query -> ids of its SHOWN best documents
     judged: dict[str, dict[str, float]]  # the share of these, and nDCG@10 of the judged alone
     retrieved: list[str]  # ids of documents that the first system retrieves, a sample of many
@@ -329,7 +309,11 @@ def search_all(
             **search,
         )  # fmt: skip
     found = {name: each.run() for name, each in made.items()}
-    first = next(iter(systems))
+    first, *others = systems
+    removed = search["listing"].remove_query
+    notes = made[first].notes(f"'{first}'", removed, queries.qrels)
+    for name in others:  # which find themselves where the first does
+        notes += made[name].notes(f"'{name}'", True)
     evaluations = {
         name: evaluate_run(run, queries.topics, queries.qrels, measures=measures)
         for name, run in found.items()
@@ -340,8 +324,7 @@ def search_all(
     return Results(
         queries, evaluations,
         without_hits={n: each.summary["queries_without_hits"] for n, each in made.items()},
-        duplicates={name: each.duplicates for name, each in made.items()},
-        own_first=made[first].own_first,
+        notes=notes,
         best=best,
         judged=_judged(found, best, queries.qrels),
         retrieved=[found[first].names[number] for number in looked_up],

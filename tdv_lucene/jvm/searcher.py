@@ -263,6 +263,7 @@ def time_queries(
     rounds: int,
     budget_seconds: float,
     seed: int,
+    exhaustive: bool,
     output: Path,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -273,8 +274,9 @@ def time_queries(
     ``gc_collections`` and ``gc_ms``.
     """
     job = java_class("tdvlucene.search.LatencyJob")(
-        make_queries(topics, field, analysis), rounds, budget_seconds, seed, java_path(output)
-    )
+        make_queries(topics, field, analysis), rounds, budget_seconds, seed, exhaustive,
+        java_path(output),
+    )  # fmt: skip
     for index, similarity, tiers in indexes:
         job.addIndex(java_index(index), similarity, make_tiers(tiers))
     return json.loads(run_job(job, progress))

@@ -262,7 +262,7 @@ def _for_weights(settings: Settings, matrix: TermDocumentMatrix) -> Settings:
     """Return the settings for an impact index, whose weights are stored more coarsely.
 
     A model has not seen how rare a term is here. The more weights are its own, the more TDVs fall
-    with ln df, and the more is dropped (``runs/2026-11-27-sparse`` of the bench).
+    with ln df, and the more is dropped (``runs/2026-11-28-sparse`` of the bench).
     """
     own, least = 1 - power_of_order(matrix), settings.reduction or 0.0
     mean = np.sum(matrix.total_term_freq) / max(1, int(np.sum(matrix.doc_freq)))

@@ -162,12 +162,9 @@ def describe_boost(boost: Boost | None) -> dict[str, float] | None:
 
 def read_boost(described: Mapping[str, float] | None) -> Boost | None:
     """Return the boost that :func:`describe_boost` described."""
-    return None if described is None else kind_of_boost(described)(**described)
-
-
-def kind_of_boost(described: Mapping[str, float]) -> type[Boost]:
-    """Return the class of a boost that :func:`describe_boost` described."""
-    return WeightPower if "power" in described else FirstPositionBoost
+    if described is None:
+        return None
+    return WeightPower(**described) if "power" in described else FirstPositionBoost(**described)
 
 
 def _as_factors(numbers: np.ndarray) -> np.ndarray:

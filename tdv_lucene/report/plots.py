@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # takes long to import
 _MEASURES = ("nDCG@5", "R@1000")
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
-_PLATE = {"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"}
 _WIDTH_INCHES = 5.2
 _STEPS = 200  # of a line: one step for each of thousands of queries would make megabytes
 _STYLE: dict[Any, Any] = {

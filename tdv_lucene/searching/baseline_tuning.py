@@ -14,7 +14,7 @@ import numpy as np
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..evaluation.measures import evaluate_run
-from ..evaluation.topics import Qrels, note_on_own_documents
+from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..index.analysis import analysis_of
 from ..index.index import Index
@@ -23,7 +23,7 @@ from ..index.sharded import FarShards, ShardedIndex, look_at_far_shards
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
-from .listing import Listing, note_on_duplicates
+from .listing import Listing
 from .search import RUN, Searched, search_with
 
 _log = logging.getLogger(__name__)
@@ -96,11 +96,6 @@ def tune_parameters(
             return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
 
         tuning = tune(own.model, own.values(), measure, progress)
-        unjudged = [qid for qid in found[0].own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
-        for note in (
-            note_on_duplicates(max(each.duplicates for each in found), f"{index}"),
-            note_on_own_documents(len(unjudged), len(topics), listing.remove_query),
-        ):
-            if note:
-                _log.warning("%s", note)
+        for note in found[0].notes(f"{index}", listing.remove_query, qrels):
+            _log.warning("%s", note)
         return SearchParameters(own.model, **tuning.best()), tuning.table()

@@ -14,10 +14,12 @@ pytestmark = pytest.mark.jvm
 TOPICS = {"q1": "quick fox", "q2": "pruned index term", "q3": "nothing zyzzy"}
 
 
-def test_every_measurement_is_kept(tiny_index, tmp_path):
+@pytest.mark.parametrize("exhaustive", [False, True])
+def test_every_measurement_is_kept(tiny_index, tmp_path, exhaustive):
     timed_index = tiny_index, recorded_parameters(tiny_index)
+    plan = LatencyPlan(5, 1.0, exhaustive=exhaustive)
     latency = measure_latency(
-        {"a": timed_index, "b": timed_index}, TOPICS, LatencyPlan(5, 1.0), raw=tmp_path / "raw.npy"
+        {"a": timed_index, "b": timed_index}, TOPICS, plan, raw=tmp_path / "raw.npy"
     )
     assert latency.rounds_ms.shape == (5, 2, 2, 3)
     assert set(latency.queries) == set(TOPICS)

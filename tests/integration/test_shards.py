@@ -32,7 +32,7 @@ from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.source import Part
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 TOPICS = {"q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs that sleep"}
 
@@ -85,7 +85,7 @@ def test_the_matrix_is_that_of_one_index_byte_by_byte(
     assert [path.name for path in tmp_path.iterdir()] == ["matrix"], "nothing is left beside it"
 
 
-@pytest.mark.parametrize("tf", ["scaled", pytest.param("original", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tf", ["scaled", "original"])
 def test_the_pruned_shards_answer_as_the_pruned_index(
     tf: str, base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
@@ -105,7 +105,6 @@ def test_the_pruned_shards_answer_as_the_pruned_index(
     assert found == {"equal": True, "documents": 8, "postings": one["postings"]}
 
 
-@pytest.mark.slow
 def test_impact_shards_are_pruned_proved_and_searched_as_one_index(
     cluster: distributed.LocalCluster, tmp_path: Path
 ) -> None:
@@ -148,7 +147,6 @@ def test_statistics_of_the_whole_are_recorded_and_a_shard_alone_is_warned_of(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.slow
 def test_comparing_shards_is_comparing_indexes(
     base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
@@ -196,7 +194,6 @@ def test_what_is_finished_is_kept_and_what_was_made_otherwise_is_not_replaced(
     assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
 
 
-@pytest.mark.slow
 def test_a_changed_posting_is_found_in_its_shard(
     shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
@@ -260,7 +257,6 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
     assert not out.exists()
 
 
-@pytest.mark.slow
 def test_the_command_starts_processes_of_its_own(base: Path, values: Path, tmp_path: Path) -> None:
     """Without a scheduler; and lists what was done to each shard."""
     command = [sys.executable, "-m", "tdv_lucene", "prune", "--index", f"{base}/S/*"]
@@ -326,7 +322,6 @@ def far(zipf: Path, cluster: distributed.LocalCluster) -> Callable[[str], tdv.So
         ("T", "qld", 1000),
     ],
 )
-@pytest.mark.slow
 def test_the_run_of_workers_is_that_of_one_reader(
     which: str, model: str, hits: int, zipf: Path, far: Callable[[str], tdv.Source],
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
@@ -351,7 +346,6 @@ def test_the_run_of_workers_is_that_of_one_reader(
         assert (tmp_path / "one").read_bytes() == (tmp_path / "there").read_bytes()
 
 
-@pytest.mark.slow
 def test_without_doc_values_ties_are_in_the_shards_order(
     far: Callable[[str], tdv.Source], tmp_path: Path
 ) -> None:
@@ -369,7 +363,6 @@ def test_without_doc_values_ties_are_in_the_shards_order(
         assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
 
 
-@pytest.mark.slow
 def test_that_workers_find_nothing_is_told(
     zipf: Path, far: Callable[[str], tdv.Source], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -378,7 +371,6 @@ def test_that_workers_find_nothing_is_told(
     assert "in the field 'contents' of 7 shards" in told
 
 
-@pytest.mark.slow
 def test_an_id_in_two_shards_is_listed_once(
     zipf: Path, far: Callable[[str], tdv.Source], tmp_path: Path
 ) -> None:
@@ -390,7 +382,6 @@ def test_an_id_in_two_shards_is_listed_once(
     assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
 
 
-@pytest.mark.slow
 def test_what_workers_cannot_search_is_refused_and_nothing_written(
     zipf: Path, far: Callable[[str], tdv.Source], tmp_path: Path
 ) -> None:
@@ -414,7 +405,6 @@ def test_what_workers_cannot_search_is_refused_and_nothing_written(
         assert not [path.name for path in tmp_path.iterdir() if "run" in path.name], message
 
 
-@pytest.mark.slow
 def test_a_shard_that_changes_meanwhile_ends_the_search(
     far: Callable[[str], tdv.Source], tmp_path: Path
 ) -> None:
@@ -432,7 +422,6 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
         opened.find(SearchParameters("tfidf"), {"q": "fox"}, hits=5, threads=1)
 
 
-@pytest.mark.slow
 def test_a_pool_is_found_whatever_ids_are_like(tmp_path: Path) -> None:
     """Nothing of it is written as a run, whose columns white space would break."""
     docs = [Doc("a document", ["fox"]), Doc("line\nbreak", ["fox", "fox"]), Doc("c", ["dog"])]
@@ -444,7 +433,6 @@ def test_a_pool_is_found_whatever_ids_are_like(tmp_path: Path) -> None:
     assert found == {"my query": ["line\nbreak", "a document"], "q\t2": [], "": ["c"]}
 
 
-@pytest.mark.slow
 def test_a_shard_to_which_another_wrote_is_named(
     shards: tdv.Source, values: Path, tmp_path: Path, cluster: distributed.LocalCluster
 ) -> None:

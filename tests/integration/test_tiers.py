@@ -131,6 +131,7 @@ def test_scores_are_those_of_lucenes_own_rescorer(home: Path, tmp_path: Path) ->
             assert ranked == pytest.approx({d: expected[d] for d in ranked}, abs=2e-4)
 
 
+@pytest.mark.pyserini
 def test_pyserinis_searcher_finds_in_both(home: Path, tmp_path: Path) -> None:
     for tier in ("both", "hot", "whole"):
         run = _search(home / "made", tmp_path / "run", hits=20, tier=tier)

@@ -12,7 +12,10 @@ import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.BooleanClause;
+import org.apache.lucene.search.CollectorManager;
 import org.apache.lucene.search.Query;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopScoreDocCollector;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IOContext;
 
@@ -62,6 +65,11 @@ public final class Lucene {
   public static CompoundDirectory openCompound(Directory folder, SegmentInfo segment)
       throws IOException {
     return segment.getCodec().compoundFormat().getCompoundReader(folder, segment, IOContext.DEFAULT);
+  }
+
+  /** Collects the best documents and counts all hits: such a search cannot skip any. */
+  public static CollectorManager<TopScoreDocCollector, TopDocs> countingAll(int hits) {
+    return TopScoreDocCollector.createSharedManager(hits, null, Integer.MAX_VALUE);
   }
 
   /** Whether documents must match a clause, or must not. */

@@ -19,6 +19,7 @@ import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
+import tdvlucene.common.Lucene;
 import tdvlucene.common.NpyWriter;
 
 /**
@@ -55,6 +56,7 @@ public final class LatencyJob extends Job {
   private final int rounds;
   private final double budgetSeconds;
   private final Random random;
+  private final boolean exhaustive;
   private final Path output;
   private final List<TimedIndex> indexes = new ArrayList<>();
   private final List<IndexSearcher> searchers = new ArrayList<>();
@@ -64,12 +66,15 @@ public final class LatencyJob extends Job {
   private List<Queries.Topic> sample;
   private long hitsSeen;
 
+  /** @param exhaustive whether every posting is scored, in one field; block maxima skip none */
   public LatencyJob(
-      Queries queries, int rounds, double budgetSeconds, long seed, String output) {
+      Queries queries, int rounds, double budgetSeconds, long seed, boolean exhaustive,
+      String output) {
     this.queries = queries;
     this.rounds = rounds;
     this.budgetSeconds = budgetSeconds;
     this.random = new Random(seed);
+    this.exhaustive = exhaustive;
     this.output = Paths.get(output);
   }
 
@@ -193,6 +198,9 @@ public final class LatencyJob extends Job {
 
   private int search(int index, Queries.Topic topic, int hits) throws IOException {
     IndexSearcher searcher = searchers.get(index);
+    if (exhaustive) {
+      return searcher.search(topic.query(), Lucene.countingAll(hits)).scoreDocs.length;
+    }
     return Tiers.search(indexes.get(index).tiers, searcher, searcher, topic.query(), hits).length;
   }
 
