@@ -213,7 +213,7 @@ def test_every_index_has_its_terms(several):
     text = (several.output / "report.html").read_text()
     folds = re.findall(r"<summary>(.*?)</summary>", text)
     assert folds == [
-        "Intervals, outcomes and effect sizes",
+        "Intervals and outcomes",
         "pruned minus full, topics", "again minus full, topics",
         "pruned minus full, topics-2", "again minus full, topics-2", "pruned", "again",
     ]  # fmt: skip
