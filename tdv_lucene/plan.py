@@ -97,10 +97,15 @@ class FieldPlan:
     @cached_property
     def sha256(self) -> str:
         """Digest of all that the plan has."""
+        return self.digest(self._rest())
+
+    def digest(self, rest: Mapping[str, Any]) -> str:
+        """Return the digest of the arrays and of ``rest``, the JSON that a file has: an older one
+        has fewer facts."""
         digest = hashlib.sha256(self.vocabulary.sha256.encode())
         for array in self._arrays().values():
             digest.update(np.ascontiguousarray(array).tobytes())
-        digest.update(json.dumps(self._rest(), sort_keys=True).encode())
+        digest.update(json.dumps(rest, sort_keys=True).encode())
         return digest.hexdigest()
 
     def with_unseen(self, places: np.ndarray, terms: ByteStrings) -> FieldPlan:
@@ -122,7 +127,7 @@ class FieldPlan:
         )
 
     def record(self) -> dict[str, Any]:
-        """What the commit's user data say of the field."""
+        """Return what the commit's user data say of the field."""
         baked = None if self.norms is None else self.norms.describe()
         return {
             **self.facts, "scale": self.scale or 1.0, "baked": baked, "plan_sha256": self.sha256
@@ -133,7 +138,7 @@ class FieldPlan:
         return arrays if self.cut is None else {**arrays, "least_saturation": self.cut.least}
 
     def _rest(self) -> dict[str, Any]:
-        """All but the arrays, as JSON."""
+        """Return all but the arrays, as JSON."""
         cut, norms = self.cut, self.norms
         return {
             "field": self.source_field,
@@ -163,7 +168,7 @@ class FieldPlan:
             found = {name: arrays[name] for name in arrays.files}
         cut, norms = saved["cut"], saved["norms"]
         if cut is not None:
-            length_norm = LengthNorm(cut["fixed"], cut["per_token"])
+            length_norm = LengthNorm.read(cut)
             cut = PostingCut(found["least_saturation"], length_norm, read_boost(cut["boost"]))
         return cls(
             vocabulary=Vocabulary(saved["field"], ByteStrings(found["terms"], indptr)),
@@ -189,7 +194,7 @@ class Plan:
     fields: Sequence[FieldPlan]
 
     def of(self, field: str) -> FieldPlan | None:
-        """The plan of ``field``; None if it was not pruned."""
+        """Return the plan of ``field``; None if it was not pruned."""
         return next((plan for plan in self.fields if plan.field == field), None)
 
     def save(self, index: StrPath) -> None:
@@ -223,7 +228,7 @@ class Plan:
                 FieldPlan.load(folder / f"{number}.npz", field)
                 for number, field in enumerate(saved["fields"])
             ]
-            found = {plan.field: plan.sha256 for plan in read}
+            found = {plan.field: plan.digest(rest) for plan, rest in zip(read, saved["fields"])}
         except FileNotFoundError as error:
             raise TdvError(
                 f"{index} lacks its plan ({FOLDER}/{Path(error.filename).name}): {_REMEDY}"

@@ -25,8 +25,6 @@ import numpy as np
 from .errors import TdvError
 
 MANIFEST = "manifest.json"
-NUMBER = (int, float)
-"""The types of a number in a manifest."""
 FORMAT = 2
 """The format of all folders with a manifest, from 1.0 on (``FORMATS.md``)."""
 _LOCK = "write.lock"
@@ -156,6 +154,7 @@ def write_manifest(
         **content,
         "files": files,
     }
+    manifest["sha256"] = _digest(manifest)
     text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     new.write_text(text, encoding="utf-8")
     os.replace(new, own)
@@ -171,7 +170,8 @@ def describe_file(path: Path) -> dict[str, Any]:
 def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> dict[str, Any]:
     """Return the manifest of a result of ``kind``; ``made_by`` is the command to suggest.
 
-    Raises :class:`TdvError` when the folder holds none, or one of another kind or format.
+    Raises :class:`TdvError` when the folder holds none, one of another kind or format, or one that
+    was edited.
     """
     path = Path(folder) / MANIFEST
     if not Path(folder).is_dir():
@@ -187,7 +187,15 @@ def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> di
         found = manifest.get("kind") if isinstance(manifest, dict) else type(manifest).__name__
         raise TdvError(f"{folder} holds '{found}', expected '{kind}': make one with '{made_by}'")
     check_format(str(folder), manifest.get("format"), FORMAT, f"make it again with '{made_by}'")
+    if manifest.pop("sha256", None) != _digest(manifest):
+        raise _damaged(folder, f"{MANIFEST} was edited, or cut short", made_by)
     return manifest
+
+
+def _digest(manifest: Mapping[str, Any]) -> str:
+    """Return the checksum of a manifest without its own."""
+    content = {name: value for name, value in manifest.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def check_files(
@@ -204,13 +212,9 @@ def check_files(
     Raises :class:`TdvError` when a file is missing, has another size or other bytes, or an array is
     not listed.
     """
-    listed = manifest.get("files")
-    if not isinstance(listed, Mapping):
-        raise _damaged(folder, f"{MANIFEST}: 'files' is no table", made_by)
+    listed = manifest["files"]
     for name, described in listed.items():
         path, size = Path(folder) / name, _size(described)
-        if size < 0:
-            raise _damaged(folder, f"{MANIFEST}: 'files' cannot have {described!r}", made_by)
         if not path.is_file():
             raise _damaged(folder, f"{name}: it is missing", made_by)
         found = path.stat().st_size
@@ -250,42 +254,6 @@ def _size(described: Any) -> int:
     """Return the bytes of a file in a manifest; -1 if it has none."""
     size = described.get("bytes") if isinstance(described, Mapping) else -1
     return size if isinstance(size, int) else -1
-
-
-def check_content(
-    folder: str | os.PathLike[str], content: Any, made_by: str, spec: Any, name: str = "manifest"
-) -> None:
-    """Compare a manifest, or a part of it, with what it must be.
-
-    Raises :class:`TdvError` naming an entry that is missing or of another type.
-
-    Parameters
-    ----------
-    spec
-        A type or several; ``[spec]`` for a list of such; for a table a dict of its entries, where
-        ``NAME?`` is optional, and ``*`` stands for all that are not named.
-    """
-    kind: Any = type(spec) if isinstance(spec, (dict, list)) else spec
-    if not isinstance(content, kind) or isinstance(content, bool):
-        raise cannot_be(folder, name, content, made_by)
-    if isinstance(spec, list):
-        for one in content:
-            check_content(folder, one, made_by, spec[0], name)
-    elif isinstance(spec, dict):
-        for entry in spec:
-            if entry != "*" and not entry.endswith("?") and entry not in content:
-                raise _damaged(folder, f"{MANIFEST}: '{entry}' is missing", made_by)
-        known = {entry.removesuffix("?"): of for entry, of in spec.items()}
-        for entry, value in content.items():
-            of = known.get(entry, known.get("*"))
-            if of is not None:
-                check_content(folder, value, made_by, of, entry)
-
-
-def cannot_be(folder: str | os.PathLike[str], name: str, content: Any, made_by: str) -> TdvError:
-    """Return the error of an entry that is not what it must be."""
-    shown = json.dumps(content)[:80]
-    return _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
 
 
 def _damaged(folder: str | os.PathLike[str], what: str, made_by: str) -> TdvError:

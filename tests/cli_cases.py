@@ -50,7 +50,7 @@ ENDLESS = {"update"}
 FILES = {
     "index": "index", "indexes": "index", "pruned": "pruned", "topics": "topics.tsv",
     "qrels": "qrels.txt", "tune_topics": "topics.tsv", "tune_qrels": "qrels.txt",
-    "matrix": "matrix", "plot": None, "output": None,
+    "matrix": "matrix", "output": None,
     "queries": "log.tsv", "train_topics": "topics.tsv", "train_qrels": "qrels.txt",
 }  # fmt: skip
 """What options are files: those of ``make_home``; None for what is written."""
@@ -141,7 +141,7 @@ def make_home(home: Path) -> None:
     write_index(home / "impact", [impact_documents()], IMPACT)
     for name, document in (("features", features), ("bytes", bytes_that_are_no_text)):
         write_documents(home / name, [document(number) for number in range(12)])
-    extract_matrix(home / "index", home / "matrix", tokens=True)
+    extract_matrix(home / "index", home / "matrix")
     embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
     make_peer_values(home / "index", home / "values", "ridf")
     make_peer_values(home / "index", home / "postings", "carmel-delta")
@@ -211,8 +211,6 @@ class _Maker:
                 wanted = rng.random() < 1 - wrongness / 5
             else:
                 wanted = option.name in chosen if chosen is not None else rng.random() < 0.2
-            if option.name == "plot" and rng.random() < 0.7:
-                continue
             if not wanted and option.name != "output":
                 continue
             if option.is_flag:
@@ -243,8 +241,8 @@ class _Maker:
     def _value(self, option: click.Option, wrongness: float) -> str:
         rng = self._rng
         wrong = rng.random() < wrongness
-        if option.name in ("output", "plot"):
-            return self._new_place(option.name, wrong)
+        if option.name == "output":
+            return self._new_place(wrong)
         if option.name in FILES:
             return self._file(FILES[option.name], wrong)
         if isinstance(option.type, click.Choice) and not wrong:
@@ -288,10 +286,9 @@ class _Maker:
             file.write_bytes(damage(file.read_bytes(), self._rng))
         return str(copy)
 
-    def _new_place(self, name: str, wrong: bool) -> str:
+    def _new_place(self, wrong: bool) -> str:
         rng = self._rng
-        suffix = rng.choice([".svg", ".png"]) if name == "plot" else ""
-        place = self._place / f"out{len(self._outputs)}{suffix}"
+        place = self._place / f"out{len(self._outputs)}"
         if wrong:
             if rng.random() < 0.2:
                 return rng.choice(["", ".", "/", "..", "/dev/null", "x" * 300])

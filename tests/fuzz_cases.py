@@ -265,7 +265,9 @@ def _plan(rng: random.Random, written: Case, field: str) -> FieldPlan:
     least = None
     if rng.random() < 0.3:
         least = np.array([rng.choice([0, 0.2, 0.4, 0.5, 0.7, 0.99]) for _ in terms], np.float32)
-    length_norm = LengthNorm(*rng.choice([(0.54, 0.012), (1.0, 0.0), (0.0, 0.1), (3.6, 0.5)]))
+    length_norm = LengthNorm(
+        *rng.choice([(0.54, 0.012), (1.0, 0.0), (0.0, 0.1), (3.6, 0.5)]), rng.random() < 0.5
+    )
     lead = rng.choice([None, None, (2.0, 4.0), (8.0, 1.0), (0.3, 200.0)])
     kind = written.index["layout"]["fields"][field]
     if "POSITIONS" not in kind["options"]:

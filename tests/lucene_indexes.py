@@ -167,10 +167,11 @@ def bytes_that_are_no_text(number: int):
     return document
 
 
-def text_field(name: str, text: str, options: str):
+def text_field(name: str, text: str, options: str, omit_norms: bool = False):
     """A field of what the writer's analyzer makes of a text, with these index options."""
     kind = java_class(_LUCENE + "document.FieldType")()
     kind.setIndexOptions(getattr(java_class(_LUCENE + "index.IndexOptions"), options))
+    kind.setOmitNorms(omit_norms)
     # pyjnius takes the first constructor whose arguments are objects, whatever their class.
     return java_class(_LUCENE + "document.Field")(
         name, text, kind,
@@ -187,10 +188,11 @@ def say(writer, user_data: Mapping[str, str]) -> None:
     writer.setLiveCommitData(entries.entrySet())
 
 
-def open_writer(path: Path):
+def open_writer(path: Path, merges: bool = False):
     """A Lucene ``IndexWriter`` on ``path``: it holds the write lock until closed."""
     config = java_class(_LUCENE + "index.IndexWriterConfig")()
-    config.setMergePolicy(java_class(_LUCENE + "index.NoMergePolicy").INSTANCE)
+    if not merges:
+        config.setMergePolicy(java_class(_LUCENE + "index.NoMergePolicy").INSTANCE)
     return java_class(_LUCENE + "index.IndexWriter")(_directory(path), config)
 
 

@@ -97,12 +97,15 @@ class Postings:
     def _below(self, cut: PostingCut, norms: str) -> np.ndarray:
         """bool[postings]: saturation below the term's least, by the length the norm tells."""
         lengths = self.tokens
-        if norms == "impact":  # the largest weight
+        fixed, per_token, by_postings = cut.length_norm
+        if norms == "impact":  # the largest weight, and how many there are
             lengths = np.zeros(self.documents, np.int64)
             np.maximum.at(lengths, self.docs, self.before)
+            if by_postings:
+                postings = np.bincount(self.docs, minlength=self.documents)
+                lengths = np.floor(lengths * np.sqrt(postings)).astype(np.int64)
         if norms in ("default", "overlaps"):
             lengths = read_norms(list(map(int_to_byte4, self.places.tolist())))
-        fixed, per_token = cut.length_norm
         length_norm = fixed + per_token * lengths[self.docs].astype(np.float64)
         counted = self._counted(cut.position_boost)
         return counted < cut.least[self.rows].astype(np.float64) * (counted + length_norm)

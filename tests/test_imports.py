@@ -34,6 +34,7 @@ KNOWN_BELOW = {f"{PACKAGE}.plan": {"ranking"}}
 """What decides on postings is told of a ranking function, which is told of nothing."""
 # What is imported under another name than it is installed by.
 DISTRIBUTIONS = {
+    "dask": "distributed",  # comes with it
     "ir_measures": "ir-measures",
     "jnius": "pyjnius",
     "jnius_config": "pyjnius",

@@ -68,7 +68,7 @@ PEERS: dict[str, Callable[[Postings], np.ndarray]] = {
     "document-centric": lambda postings: _centric(postings, postings.docs),
     "term-centric": lambda postings: _centric(postings, postings.terms),
     "max_ratio": lambda postings: (
-        postings.weights / postings.matrix.stored_lengths()[postings.docs]
+        postings.weights / postings.matrix.stored_lengths(False)[postings.docs]
     ),
     "alpha_mass": lambda postings: 1 - postings.ranked(postings.docs)[2],
     "top_k": lambda postings: -postings.ranked(postings.docs)[0],

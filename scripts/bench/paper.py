@@ -25,10 +25,11 @@ from tdv_lucene.report.table import Table, change, p_value, ratio, to_markdown
 
 QUERIES = {
     "cranfield": "queries", "vaswani": "queries", "cisi": "queries", "nfcorpus": "queries.train",
-    "wiki165k": "queries.dbpedia",
+    "wiki165k": "queries.dbpedia", "wiki165k-tydi": "queries.tydi-train",
 }  # fmt: skip
+"""Behind a dash stands which queries of a collection."""
 DISKS = ("la", "ap88-89", "ft91-94")
-OPTIONAL = ("wiki165k", *DISKS)
+OPTIONAL = ("wiki165k", "wiki165k-tydi", *DISKS)
 """These are run by name only."""
 TITLES = {"tuned": "tuned", "paper": "literal", "default": "default recipe"}
 """Recipes in the order in which they are run."""
@@ -88,7 +89,8 @@ def _disk(name: str, given: Any) -> tuple[str, Path, Path, Path]:
 
 
 def _collection(name: str, given: Any) -> tuple[str, Path, Path, Path]:
-    source = next(p for p in (given.collections / name, given.collections / "domains" / name)
+    folder = name.partition("-")[0]
+    source = next(p for p in (given.collections / folder, given.collections / "domains" / folder)
                   if p.is_dir())  # fmt: skip
     documents, topics = given.work / f"{name}.corpus", source / f"{QUERIES[name]}.tsv"
     documents.mkdir(exist_ok=True)  # of its own: the source may have other files

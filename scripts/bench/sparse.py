@@ -85,7 +85,7 @@ class Collection:
 
     def __init__(self, documents: Path, made: Path, queries: int) -> None:
         self.name, self._made, self._documents = documents.name, made, documents
-        self.has_training = (documents / f"queries.{_TRAIN}.tsv").exists()
+        self.has_training = (made / f"queries.{_TRAIN}.jsonl").exists()
         self.index = self._step("index", self._build)
         self.whole = load_matrix(
             self._step("matrix", lambda to: extract_matrix(self.index, to, positions=False))

@@ -12,6 +12,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,17 @@ def of_set(
             candidates.measure(search, topics, MARGINS, DEPTH) for topics in (log, asked)
         )
         answers = {
-            hot: [Found.of(search.in_tiers(Tiers(candidates.field, hot, depth))(asked, DEPTH))
-                  for depth in (0, DEPTH)]
-            for hot in candidates.hot.values()
-        }  # fmt: skip
+            (hot, share): [
+                Found.of(
+                    search.in_tiers(Tiers(candidates.field, hot, depth, 0, share))(asked, DEPTH)
+                )
+                for depth in (0, DEPTH)
+            ]
+            for hot, share in product(candidates.hot.values(), candidates.query_terms)
+        }
         for one, there in zip(by_log, by_asked):
-            found = [within(one.tiers, *pair) for pair in zip(*answers[one.tiers.hot])]
+            by = answers[one.tiers.hot, one.tiers.query_terms]
+            found = [within(one.tiers, *pair) for pair in zip(*by)]
             cells.append(
                 {**one.describe(), "fidelity_there": there.fidelity,
                  "values": values(found, asked, judged)}

@@ -11,7 +11,6 @@ import click
 
 from ..errors import TdvError
 from ..pruning.config import PruneConfig, UpdateConfig, VerifyConfig
-from ..pruning.reports import FieldReport, PruneReport
 from ..ranking import DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, RankingFunction, ranking_function
 from ..searching.config import TuneConfig
 from ..values.posting_rule import constants_of
@@ -96,7 +95,7 @@ def _folder_of_field(given: str | None) -> str | None:
     return folder
 
 
-def _shown(report: PruneReport) -> dict[str, Any]:
+def _shown(report: dict[str, Any]) -> dict[str, Any]:
     """Return the facts of the index and of its first field."""
     deleted = report["deleted_left_out"]
     return {
@@ -110,7 +109,7 @@ def _shown(report: PruneReport) -> dict[str, Any]:
     }
 
 
-def _of_field(field: FieldReport) -> dict[str, Any]:
+def _of_field(field: dict[str, Any]) -> dict[str, Any]:
     facts = dict(field)
     names = [*_FACTS]
     if field["terms"] is None:
@@ -118,7 +117,7 @@ def _of_field(field: FieldReport) -> dict[str, Any]:
     return {**{name: facts[name] for name in names}, "reduction": _reduction(field)}
 
 
-def _reduction(field: FieldReport) -> str:
+def _reduction(field: dict[str, Any]) -> str:
     """Return what was dropped, and the share asked for where that differs: the index has changed
     since learning, has few postings, or was pruned with --min-doc-freq."""
     dropped, asked = field["reduction"], field["requested_reduction"]
@@ -148,7 +147,7 @@ def _validated(chosen: Mapping[str, Any]) -> str:
 
 def _fidelity(model: str, measured: dict[str, float]) -> str:
     """Return how rankings with rounded frequencies agree with unrounded ones, and the size."""
-    agreement = f"top-10 overlap {measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}"
+    agreement = f"top-10 overlap {measured['overlap_at_10']:.3f}"
     lists = f"Posting lists: about {options.megabytes(measured['posting_bytes'])} MB"
     if model in MODELS and constants_of(model).scale_ranks:
         return (
@@ -292,7 +291,7 @@ def _drift(drift: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def how_to_search(report: PruneReport) -> str:
+def how_to_search(report: dict[str, Any]) -> str:
     """Return how other programs must search it: with the model that was validated."""
     model, search = report["model"], report["search"]
     if report["norm_kind"] == "accurate":
@@ -365,10 +364,16 @@ def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
     low, high = (percent(bound) for bound in tiers["fidelity_ci95"])
     saves = 1 - tiers["visits"] / max(1, tiers["visits_whole"])
     advice = "" if saves > _LEAST_SAVED else " Two tiers will hardly be faster than that here."
+    asked = ""
+    if tiers["query_terms"] < 1:
+        asked = (
+            " It is asked for the heaviest terms of a query, which hold "
+            f"{percent(tiers['query_terms'])} of its weight."
+        )
     return (
         f"\nThe hot field drops {percent(tiers['reduction'])} of the postings; of the documents "
         f"that it finds the whole one ranks {tiers['ranked']:.0f} a query (margin "
-        f"{tiers['margin']:g}, at most {tiers['depth']}).\n"
+        f"{tiers['margin']:g}, at most {tiers['depth']}).{asked}\n"
         f"Over {tiers['queries']:,} queries both return {percent(tiers['fidelity'])} of the whole "
         f"field's ten best documents ({low} to {high}, 95 % interval), and another first answer to "
         f"{percent(tiers['first_changed'])} of them.\n"
@@ -398,7 +403,7 @@ def _by_exact_lengths(model: str, search: Mapping[str, float]) -> str:
     return f"{told},\nor with Anserini's -bm25.accurate -bm25.k1 {k1:g} -bm25.b {b:g}."
 
 
-def _beyond(report: PruneReport) -> str:
+def _beyond(report: dict[str, Any]) -> str:
     """Return a warning if documents are too short or too long for exact norms."""
     norms = report["norms"]
     if norms is None or not norms["beyond"]:

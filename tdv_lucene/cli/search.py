@@ -189,22 +189,17 @@ def explain(as_json: bool, **arguments: Any) -> None:
 
 
 def _show_terms(explained: dict[str, Any]) -> None:
-    from ..report.tables import VALUE_COLUMN
-
     rows: list[tuple[str, ...]] = [
         (term["term"], str(term["in_query"]), "" if term["tdv"] is None else f"{term['tdv']:.3f}",
          f"{term['df_before']:,}", f"{term['df_after']:,}", _what_happened(term))
         for term in explained["terms"]
     ]  # fmt: skip
-    head = VALUE_COLUMN[explained["tdv_kind"]]
-    columns = ("term", "in query", head, "df before", "df after", "dropped")
+    columns = ("term", "in query", "TDV", "df before", "df after", "dropped")
     held, still = (explained["matching"][when] for when in ("before", "after"))
     note = (
         f"{counted(held, 'document')} held a term of the query, {still:,} still do. Analysed as "
         f"{explained['analysis']}."
     )
-    if explained["tdv_kind"] == "ratio":
-        note += " tf ratio: total frequency after pruning over before."
     options.show_table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
 
 

@@ -16,9 +16,9 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import Measured, Rankings, render_page
 from ..report.reading import FILE, FORMAT
-from ..searching.baseline_tuning import tune_listed
+from ..searching.baseline_tuning import tune_parameters
 from ..timing import latency as timing
-from ..timing.latency import Latency, QueryTerms, TimedIndex
+from ..timing.latency import Latency, QueryTerms
 from . import results as content
 from .config import CompareConfig
 from .explain import describe_terms, trade_off
@@ -43,9 +43,9 @@ def compare_indexes(
 
     Each index is searched with the parameters it records (see :func:`recorded_parameters`), and
     timed as :class:`LatencyPlan` describes. The folder holds ``report.json`` (what is returned),
-    ``report.html``, ``per_query.tsv``, the runs, ``latency.tsv`` (medians and postings visited, a
-    line per query), and every single latency in ``latency_ns.npy``, its queries in the order of
-    ``latency.tsv``. With several query sets, file names include the set's label, as in
+    ``report.html``, ``per_query.tsv``, the runs, ``latency.tsv`` (medians, a line per query), and
+    every single latency in ``latency_ns.npy``, its queries in the order of ``latency.tsv``. Of
+    several query sets, file names include the label, as in
     ``per_query.LABEL.tsv`` and ``runs/LABEL.NAME.run``.
 
     Parameters
@@ -60,12 +60,12 @@ def compare_indexes(
         - ``measures.MEASURE``: ``means.NAME`` (also directly under NAME) and ``tests``, a dict for
           each comparison with its ``baseline`` and ``treatment``. The entries of the first test, of
           ``pruned`` against ``index``, are also directly under the measure: p_value, difference,
-          ci95, ci95_corrected, effect_size, ...
-        - ``queries`` (judged, emptied, ...), ``rank_effects.NAME``, and ``judged``: the mean share
+          ci95, ci95_corrected, ...
+        - ``queries`` (judged, emptied, ...), and ``judged``: the mean share
           of judged documents among the ten best, and nDCG@10 of these alone where most are not.
-        - ``query_sets.LABEL``: the last four for every query set.
-        - ``latency_ms.NAME``, ``latency_exhaustive_ms.NAME``: top10 and top1000, each with mean,
-          p50, p95, p99; and the entries of :func:`tdv_lucene.timing.latency.summarise_speed`.
+        - ``query_sets.LABEL``: the last three for every query set.
+        - ``latency_ms.NAME``: top10 and top1000, each with mean, p50, p95, p99;
+          ``latency_ratio.NAME``: how much faster than the first, with intervals.
         - ``tiers.NAME`` of an index in two tiers: ``hot``, ``depth``, ``fidelity``, the mean share
           of the whole's ten best documents that both return, ``first_changed``, the share of the
           queries with another first answer, and ``hot_bytes``. NAME-whole and NAME-hot are the
@@ -109,10 +109,7 @@ def _compare(
     with place as folder:
         search |= {"analysed": compared.analysed, "measures": config.measures}
         results = _search_sets(systems, sets, folder / "runs", search)
-        timed = {
-            n: TimedIndex(system.index, system.parameters, results[0].runs[n])
-            for n, system in systems.items()
-        }
+        timed = {n: (system.index, system.parameters) for n, system in systems.items()}
         latency = timing.measure_latency(
             timed, sets[0].topics, config.latency_plan, **asked,
             raw=folder / f"latency_ns{_ending(sets, sets[0])}.npy", progress=progress,
@@ -122,13 +119,10 @@ def _compare(
         report = {
             "format": FORMAT,
             "indexes": {n: content.sizes(found, field) for n, found in compared.found.items()},
-            **content.effectiveness(results, pairs_to_test(systems), config.seed),
+            **content.effectiveness(results, pairs_to_test(systems)),
             "latency_ms": {name: latency.summary(name) for name in latency.names},
-            "latency_exhaustive_ms": {
-                name: latency.summary(name, exhaustive=True) for name in latency.names
-            },
+            "latency_ratio": latency.ratios(config.seed),
             "latency_setup": latency.setup,
-            **timing.summarise_speed(latency, words[0], config.seed),
             **terms,
             "tiers": content.tiers(systems, results[0], field),
             "tuning": tuning,
@@ -138,7 +132,7 @@ def _compare(
                 n: told for n, s in compared.systems.items() if (told := s.parameters.defaults)
             },
             "rules": content.RULES,
-            "notes": content.all_notes(compared, results, field, config.listing),
+            "notes": content.all_notes(compared, results, field, config.max_passage),
             **content.versions_and_machine(),
         }
         rankings = rankings_to_show(
@@ -169,7 +163,7 @@ def _with_tuned(
     name, system = f"{first}-tuned", systems[first]
     if name in systems:
         raise TdvError(f"an index is named '{name}', like the tuned baseline: choose another name")
-    chosen, tried = tune_listed(
+    chosen, tried = tune_parameters(
         index=system.index, topics=training.topics, qrels=training.qrels,
         model=system.parameters.model, analysis=compared.analysed.analysis, **search,
     )  # fmt: skip
@@ -232,11 +226,6 @@ def _write_latency(path: Path, latency: Latency) -> None:
         f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
         for mode in timing.MODES
         for name in latency.names
-    }
-    columns |= {
-        f"{mode} postings {name}": [str(count) for count in counts[i]]
-        for mode, counts in latency.postings_visited.items()
-        for i, name in enumerate(latency.names)
     }
     _write_table(path, latency.queries, columns)
 

@@ -6,8 +6,6 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,6 @@ from ..index.analysis import analysis_of, refuse_different
 from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
 from ..index.queries import check_query_terms
-from ..index.record import FieldRecord
 from ..jvm.analysis import analyze
 from ..jvm.searcher import (
     Hit,
@@ -49,14 +46,12 @@ def explain_query(
     ----------
     config, options
         A :class:`ExplainConfig`, or its options by name, as ``hits=20``. Without ``model``,
-        the one that ``pruned`` records is used; any other causes a warning in the log. Terms of an
-        index that has no plan are shown with the ratio of their frequencies in the two indexes.
+        the one that ``pruned`` records is used; any other causes a warning in the log.
 
     Returns
     -------
     dict
         - ``query``, ``analysis``, and the ``parameters`` of both searches.
-        - ``tdv_kind``: ``"learned"`` or ``"ratio"``, which ``tdv`` is.
         - ``terms``, for each distinct term of the analysed query: ``term``, ``in_query`` (times),
           ``tdv`` (0 if dropped, None if unknown), ``df_before``, ``df_after``,
           ``postings_removed``.
@@ -102,17 +97,16 @@ def explain_query(
         shown = list(dict.fromkeys(hit.document for hits in best.values() for hit in hits))
         held = {when: query_postings(one, field, [*terms], shown) for when, one in indexes.items()}
         counts = [count_terms(one, field, [*terms]) for one in indexes.values()]
-        measure = measure_terms(indexes["after"], field)
+        tdv_of, _ = learned_tdvs(indexes["after"], field)
         frequencies = [documents for _, documents in held.values()]
         return {
             "query": query,
             "analysis": analysed.describe(),
-            "tdv_kind": measure.kind,
             "terms": [
                 {
                     "term": term,
                     "in_query": times,
-                    "tdv": measure.value(term, was, is_) if was[0] else None,
+                    "tdv": (tdv_of(term.encode()) if is_[0] else 0.0) if was[0] else None,
                     "df_before": was[0],
                     "df_after": is_[0],
                     "postings_removed": was[0] - is_[0],
@@ -155,55 +149,28 @@ _MOST = 20
 _COMMON = 1000  # raised and lowered terms are shown from one document in so many
 _FEWEST_DOCUMENTS = 5
 
-Counts = tuple[int, int]  # document and total term frequency of a term; zeros if absent
-# Of a term and its counts before and after: 0 if dropped, None if nothing is known.
-Value = Callable[[str | bytes, Counts, Counts], float | None]
+Tdv = Callable[[bytes], float | None]
+"""The TDV of a term; None if it has none."""
 
 
-@dataclass(frozen=True, eq=False)
-class TermMeasure:
-    """The number to show for each term, its kind - ``"learned"`` (TDVs) or ``"ratio"`` (of total
-    frequencies) - and its source in words."""
-
-    value: Value
-    kind: str
-    source: str
-
-
-def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Counts) -> float | None:
-    """Return the ratio of a term's total frequencies after and before, at the recorded scale.
-
-    It only approximates the TDV: rounding, the first-position boost and dropped postings change it
-    too. 0 if the term was dropped, None if frequencies were kept.
-    """
-    if not after[0]:
-        return 0.0
-    if record.tf != "scaled" or not before[1]:
-        return None
-    return after[1] / (record.scale * before[1])
-
-
-def measure_terms(pruned: Index, field: str) -> TermMeasure:
-    """Return the TDVs of an index's plan, or the ratio of frequencies for a field without one.
+def learned_tdvs(pruned: Index, field: str) -> tuple[Tdv, str]:
+    """Return the TDVs of an index's plan, and what they were learned from; none without a plan.
 
     Raises :class:`TdvError` when the plan cannot be read.
     """
     plan = None if pruned.plan is None else pruned.plan.of(field)
     if plan is None:
-        ratio = partial(frequency_ratio, pruned.record(field))
-        return TermMeasure(ratio, "ratio", "the ratio of total frequencies after and before")
+        return lambda term: None, "nothing: the index has no plan"
 
-    def value(term: str | bytes, before: Counts, after: Counts) -> float | None:
-        if not after[0]:
-            return 0.0
+    def tdv(term: bytes) -> float | None:
         position = int(plan.vocabulary.find([term])[0])
         return None if position < 0 else float(plan.tdv[position])
 
-    return TermMeasure(value, "learned", f"learned from {plan.facts['learned_from']}")
+    return tdv, str(plan.facts["learned_from"])
 
 
 def list_changes(
-    terms: ByteStrings, counts: np.ndarray, documents: int, value: Value
+    terms: ByteStrings, counts: np.ndarray, documents: int, tdv_of: Tdv
 ) -> dict[str, Any]:
     """Return the terms most worth showing, 20 a list.
 
@@ -214,8 +181,7 @@ def list_changes(
     dict
         ``dropped`` (number of terms), ``most_dropped`` (by postings saved), ``raised`` and
         ``lowered`` (by TDV, of terms in at least one document of a thousand): lists of dicts of
-        ``term``, ``tdv`` (what a :class:`TermMeasure` shows, 0 if dropped), ``df_before`` and
-        ``df_after``.
+        ``term``, ``tdv`` (0 if dropped), ``df_before`` and ``df_after``.
     """
 
     def change(term: bytes, tdv: float, before: int, after: int) -> dict[str, Any]:
@@ -230,10 +196,8 @@ def list_changes(
     kept = []
     common = doc_freq >= max(_FEWEST_DOCUMENTS, documents // _COMMON)
     for i in np.flatnonzero(common & ~dropped).tolist():
-        before_df, before_total, after_df, after_total = counts[i].tolist()
-        tdv = value(terms[i], (before_df, before_total), (after_df, after_total))
-        if tdv is not None:
-            kept.append(change(terms[i], tdv, before_df, after_df))
+        if (tdv := tdv_of(terms[i])) is not None:
+            kept.append(change(terms[i], tdv, int(doc_freq[i]), int(counts[i, 2])))
     kept.sort(key=lambda change: (change["tdv"], change["term"]))
     return {
         "dropped": int(np.count_nonzero(dropped)),
@@ -244,14 +208,14 @@ def list_changes(
 
 
 def describe_terms(index: Index, pruned: Index, field: str) -> dict[str, Any]:
-    """Return :func:`list_changes` of two indexes, with ``tdv_kind`` and ``source`` of their TDVs.
+    """Return :func:`list_changes` of two indexes, with the ``source`` of their TDVs.
 
-    Raises :class:`TdvError` as :func:`measure_terms`.
+    Raises :class:`TdvError` as :func:`learned_tdvs`.
     """
-    shown = measure_terms(pruned, field)
+    tdv_of, source = learned_tdvs(pruned, field)
     with every_pair(index, pruned, field) as (terms, counts):
-        changes = list_changes(terms, counts, index.documents, shown.value)
-    return {"source": shown.source, "tdv_kind": shown.kind, **changes}
+        changes = list_changes(terms, counts, index.documents, tdv_of)
+    return {"source": source, **changes}
 
 
 def trade_off(pruned: Index, field: str) -> dict[str, Any] | None:

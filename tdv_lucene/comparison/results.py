@@ -23,9 +23,9 @@ from ..evaluation.measures import (
     note_on_chance,
     parse_measure,
 )
-from ..evaluation.runs import Run, compare_rankings, overlap, share_names
-from ..evaluation.significance import compare_all_paired
-from ..evaluation.topics import Qrels, Topics, note_on_missing, note_on_own_documents
+from ..evaluation.runs import Run, overlap
+from ..evaluation.significance import compare_paired
+from ..evaluation.topics import Qrels, Topics, note_on_missing
 from ..index.index import Index
 from ..index.parameters import note_on_norms
 from ..index.queries import note_on_nothing_found, notes_on_query_terms
@@ -33,30 +33,24 @@ from ..jvm.searcher import describe_java, field_bytes, known_documents, stored_t
 from ..output import Output
 from ..report.page import Rankings
 from ..report.wording import one_line, shortened
-from ..searching.listing import Listing, note_on_duplicates
 from ..searching.search import RUN, Searched, search_with
 from ..store import versions
-from ..timing.latency import DEPTH
 from .inputs import Compared, QuerySet, System, notes_on_strangers, pairs_to_test
 
 RULES = {
     "average": "over all topics with a relevant document; no answer counts 0",
     "measures": "ir-measures, as trec_eval: gain = grade, discount = log2(rank + 1), equal scores "
     "by id, the higher first; beyond the first four, no answer counts the measure's default",
-    "p_value": "two-tailed paired t-test, Bonferroni over the comparisons made; p_randomisation: "
-    "randomisation test of the mean, corrected alike",
-    "effect_size": "Cohen's d_z, large-sample 95 % interval",
+    "p_value": "two-tailed paired t-test, Bonferroni over the comparisons made",
     "intervals": "ci95 is of one comparison by itself; ci95_corrected, which tables and plots "
     "show, has level 1 - .05 / comparisons, as p_value is corrected; of latency they are not",
-    "rank_effects": "against the first index, all topics it answers: overlap of the top 10, "
-    "rank-biased overlap (p = 0.9), Kendall's tau of documents in both top-100",
     "latency": "one thread, no query cache; without analysis and stored fields; every index was "
     "searched by all queries and warm-up rounds before; median over rounds, then mean and "
     "percentiles over queries; first query set",
-    "postings": "at which a search stops, counted in a pass of its own; those skipped inside a "
-    "block that was decoded do not count",
 }
 """Rules by which the numbers were made, for the page."""
+DEPTH = 1000
+"""Hits of each run."""
 
 
 def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
@@ -70,17 +64,14 @@ def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
     }
 
 
-def effectiveness(
-    results: Sequence[Results], pairs: Sequence[tuple[str, str]], seed: int
-) -> dict[str, Any]:
-    """Return measures, counts and rank effects of all query sets; the first one's also on top."""
+def effectiveness(results: Sequence[Results], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return measures and counts of all query sets; the first one's also on top."""
     number = _comparisons(results, pairs)
     query_sets = {
         result.queries.label: {
-            "measures": _measures(result.evaluations, pairs, number, seed),
+            "measures": _measures(result.evaluations, pairs, number),
             "queries": _count_queries(result),
             "judged": result.judged,
-            "rank_effects": result.rank_effects,
         }
         for result in results
     }
@@ -94,20 +85,16 @@ def _comparisons(results: Sequence[Results], pairs: Sequence[tuple[str, str]]) -
 
 
 def _measures(
-    evaluations: Mapping[str, Evaluation], pairs: Sequence[tuple[str, str]], number: int, seed: int
+    evaluations: Mapping[str, Evaluation], pairs: Sequence[tuple[str, str]], number: int
 ) -> dict[str, Any]:
     means = {name: evaluation.means() for name, evaluation in evaluations.items()}
-    keys = [(m, *pair) for m in next(iter(evaluations.values())).values for pair in pairs]
-    values = [(evaluations[b].values[m], evaluations[t].values[m]) for m, b, t in keys]
-    tests: dict[str, list[dict[str, Any]]] = {}
-    for (measure, *pair), found in zip(keys, compare_all_paired(values, number, seed=seed)):
-        named = dict(zip(("baseline", "treatment"), pair))
-        tests.setdefault(measure, []).append({**named, **found.to_dict()})
     measures = {}
-    for measure, made in tests.items():
+    for measure in next(iter(means.values())):
+        of = {name: evaluation.values[measure] for name, evaluation in evaluations.items()}
+        tests = [compare_paired(of[b], of[t], number).to_dict() for b, t in pairs]
         of_measure = {name: mean[measure] for name, mean in means.items()}
-        flat = {k: v for k, v in made[0].items() if k not in ("baseline", "treatment")}
-        measures[measure] = {**of_measure, **flat, "means": of_measure, "tests": made}
+        named = [{"baseline": b, "treatment": t, **found} for (b, t), found in zip(pairs, tests)]
+        measures[measure] = {**of_measure, **tests[0], "means": of_measure, "tests": named}
     return measures
 
 
@@ -162,6 +149,7 @@ def tiers(systems: Mapping[str, System], results: Results, field: str) -> dict[s
             "hot": in_tiers.hot,
             "depth": in_tiers.depth,
             "margin": in_tiers.margin,
+            "query_terms": in_tiers.query_terms,
             "fidelity": float(np.mean(shares)) if asked else None,
             "first_changed": float(np.mean(changed)) if asked else None,
             "hot_bytes": None if hot_bytes < 0 else hot_bytes,
@@ -182,14 +170,14 @@ def versions_and_machine() -> dict[str, dict[str, Any]]:
 
 
 def all_notes(
-    compared: Compared, results: Sequence[Results], field: str, listing: Listing
+    compared: Compared, results: Sequence[Results], field: str, passages: bool
 ) -> list[str]:
     """Return what a reader should know before trusting the numbers."""
     tuned_on = compared.training.topics if compared.training else {}
     return [
         *notes(compared.systems, field),
-        *_notes_on_documents(compared, results, listing.max_passage),
-        *_notes_on_listing(results, listing),
+        *_notes_on_documents(compared, results, passages),
+        *(note for result in results for note in result.notes),
         *_notes_on_chance(compared, results),
         *notes_on_tuning(compared.query_sets, tuned_on),
         *_notes_on_terms(compared, results, field),
@@ -222,7 +210,7 @@ def notes(systems: Mapping[str, System], field: str = "contents") -> Iterator[st
 
 def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> Iterator[str]:
     """Yield notes on measured queries that the baseline was also tuned on (the same text but for
-    blanks and case, or only the same id), and on shortened ones."""
+    blanks and case), and on shortened ones."""
 
     def plain(text: str) -> str:
         return " ".join(text.casefold().split())
@@ -230,17 +218,10 @@ def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> Iterato
     texts = {plain(text) for text in tuned_on.values()}
     for one in query_sets:
         of_text = {qid for qid, text in one.topics.items() if plain(text) in texts}
-        of_id = (one.topics.keys() & tuned_on.keys()) - of_text
-        of_all = f"of the {len(one.topics):,} queries of '{one.label}'"
         if of_text:
             yield (
-                f"{len(of_text):,} {of_all} are among those the baseline was tuned on: on them its "
-                "tuned figures are too high"
-            )
-        if of_id:
-            yield (
-                f"{len(of_id):,} {of_all} have the id of a tuning query with another text: are "
-                "they variants of one question?"
+                f"{len(of_text):,} of the {len(one.topics):,} queries of '{one.label}' are among "
+                "those the baseline was tuned on: on them its tuned figures are too high"
             )
     for one in query_sets:
         if (made := one.shortened) is not None:
@@ -250,17 +231,6 @@ def notes_on_tuning(query_sets: Sequence[QuerySet], tuned_on: Topics) -> Iterato
                 f"{made['terms_per_query']:.1f} of {made['terms_per_query_before']:.1f} terms on "
                 "average"
             )
-
-
-def _notes_on_listing(results: Sequence[Results], listing: Listing) -> Iterator[str]:
-    for one in results:
-        found = [note_on_duplicates(number, f"'{n}'") for n, number in one.duplicates.items()]
-        qrels = one.queries.qrels
-        own = [qid for qid in one.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
-        asked = len(one.queries.topics)
-        yield from filter(
-            None, [*found, note_on_own_documents(len(own), asked, listing.remove_query)]
-        )
 
 
 def _notes_on_documents(
@@ -317,12 +287,9 @@ class Results:
     """Results of the systems on one query set, by the systems' names."""
 
     queries: QuerySet
-    runs: dict[str, Path]  # TREC runs, DEPTH hits deep
     evaluations: dict[str, Evaluation]
     without_hits: dict[str, list[str]]  # topics without an answer
-    duplicates: dict[str, int]  # hits left out because a better one has their id
-    own_first: list[str]  # queries whose own documents the first system finds first
-    rank_effects: dict[str, dict[str, Any]]  # agreement of each further system with the first
+    notes: list[str]  # on ids that came twice, and queries that find themselves
     best: dict[str, dict[str, list[str]]]  # judged query -> ids of its SHOWN best documents
     judged: dict[str, dict[str, float]]  # the share of these, and nDCG@10 of the judged alone
     retrieved: list[str]  # ids of documents that the first system retrieves, a sample of many
@@ -333,16 +300,20 @@ def search_all(
     measures: str | Sequence[str] = (), **search: Any,
 ) -> Results:  # fmt: skip
     """Write ``folder/<prefix><name>.run`` of every system, and evaluate them."""
-    runs = {name: folder / f"{prefix}{name}.run" for name in systems}
     made: dict[str, Searched] = {}
     for name, system in systems.items():
-        place = Output(runs[name], RUN, is_folder=False, inputs=[system.index], made_by="compare")
+        run = folder / f"{prefix}{name}.run"
+        place = Output(run, RUN, is_folder=False, inputs=[system.index], made_by="compare")
         made[name] = search_with(
             system.index, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
             **search,
         )  # fmt: skip
-    found = dict(zip(systems, share_names([each.run() for each in made.values()])))
+    found = {name: each.run() for name, each in made.items()}
     first, *others = systems
+    removed = search["listing"].remove_query
+    notes = made[first].notes(f"'{first}'", removed, queries.qrels)
+    for name in others:  # which find themselves where the first does
+        notes += made[name].notes(f"'{name}'", True)
     evaluations = {
         name: evaluate_run(run, queries.topics, queries.qrels, measures=measures)
         for name, run in found.items()
@@ -351,11 +322,9 @@ def search_all(
     best = {name: run.best(judged, SHOWN) for name, run in found.items()}
     looked_up = retrieved[:: 1 + len(retrieved) // _LOOKED_UP]
     return Results(
-        queries, runs, evaluations,
+        queries, evaluations,
         without_hits={n: each.summary["queries_without_hits"] for n, each in made.items()},
-        duplicates={name: each.duplicates for name, each in made.items()},
-        own_first=made[first].own_first,
-        rank_effects={name: compare_rankings(found[first], found[name]) for name in others},
+        notes=notes,
         best=best,
         judged=_judged(found, best, queries.qrels),
         retrieved=[found[first].names[number] for number in looked_up],
@@ -375,8 +344,10 @@ def _judged(
     asked = [*next(iter(best.values()))]
     if condenses(shares.values(), (g for query in asked for g in qrels[query].values())):
         condensed = {CONDENSED: parse_measure(CONDENSED)}
+        # trec_eval takes a grade below 0 for none, where it leaves out what is not judged.
+        graded = {q: {doc: max(g, 0) for doc, g in qrels[q].items()} for q in asked}
         found["nDCG@10"] = {
-            name: float(measure_run(condensed, run, qrels, asked)[CONDENSED].mean())
+            name: float(measure_run(condensed, run, graded, asked)[CONDENSED].mean())
             for name, run in runs.items()
         }
     return found

@@ -22,8 +22,6 @@ if TYPE_CHECKING:  # pandas takes half a second to import
     from ..jvm.searcher import Hits
 
 TOP = 10
-RBO_PERSISTENCE = 0.9
-TAU_DEPTH = 100
 _COLUMNS = ["query", "q0", "docid", "rank", "score", "system"]
 
 Document = Hashable  # an id, or a number in its place
@@ -163,68 +161,3 @@ def overlap(first: Sequence[Document], second: Sequence[Document], depth: int = 
     """
     best = set(first[:depth])
     return len(best & set(second[:depth])) / len(best)
-
-
-def rank_biased_overlap(first: Sequence[Document], second: Sequence[Document]) -> float:
-    """Return rank-biased overlap with p = ``RBO_PERSISTENCE``, extrapolated, within [0, 1].
-
-    Webber, Moffat and Zobel, "A similarity measure for indefinite rankings" (2010), eq. 32, which
-    also serves rankings of different lengths. With an empty ranking the overlap is 0.
-
-    >>> rank_biased_overlap(["a", "b"], ["a", "b"])
-    1.0
-    """
-    p = RBO_PERSISTENCE
-    short, long = sorted((first, second), key=len)
-    if not short:
-        return 0.0
-    places, s = _places(long, short), len(short)
-    depth = np.arange(1, len(long) + 1)
-    shared_from = np.maximum(depth - 1, places)[places >= 0]
-    shared = np.cumsum(np.bincount(shared_from, minlength=len(long))).astype(np.float64)  # X_d
-    agreement = shared + shared[s - 1] * np.maximum(depth - s, 0) / s
-    weights = p**depth
-    seen = (1 - p) / p * float(np.sum(agreement / depth * weights))
-    tail = (shared[-1] - shared[s - 1]) / len(long) + shared[s - 1] / s
-    return min(1.0, seen + float(tail * weights[-1]))
-
-
-def _places(documents: Sequence[Document], ranking: Sequence[Document]) -> np.ndarray:
-    """Return int64[n]: the positions of the documents in a ranking, from 0; -1 for none."""
-    place = {document: rank for rank, document in enumerate(ranking)}
-    return np.fromiter((place.get(d, -1) for d in documents), np.int64, len(documents))
-
-
-def compare_rankings(baseline: Run, other: Run) -> dict[str, float | int | None]:
-    """Return the mean agreement of two runs with the same ``names``, over queries.
-
-    Queries count when the baseline answers them; where the other run has no answer, overlap and
-    RBO are 0. Tau is the mean over the queries that have one.
-
-    Returns
-    -------
-    dict
-        ``queries``, ``overlap_at_10``, ``rbo`` (p = 0.9), ``kendall_tau`` (of the documents in
-        both top-100); None where no query has a value.
-    """
-    from scipy.stats import kendalltau
-
-    aligned = other.of_queries(baseline.queries)
-    overlaps, rbos, taus = [], [], []
-    answered = np.flatnonzero(np.diff(baseline.starts))
-    # Best scores first: so sums are to the last digit those of earlier reports.
-    by_score = np.argsort(-baseline.scores[baseline.starts[answered]], kind="stable")
-    for query in answered[by_score].tolist():
-        first, second = (
-            run.documents[run.starts[query] : run.starts[query + 1]].tolist()
-            for run in (baseline, aligned)
-        )
-        overlaps.append(overlap(first, second))
-        rbos.append(rank_biased_overlap(first, second))
-        ranks = _places(first[:TAU_DEPTH], second[:TAU_DEPTH])
-        ranks = ranks[ranks >= 0]
-        if len(ranks) > 1:
-            taus.append(float(kendalltau(np.arange(len(ranks)), ranks).statistic))
-    means = {"overlap_at_10": overlaps, "rbo": rbos, "kendall_tau": taus}
-    found = {name: float(np.mean(values)) if values else None for name, values in means.items()}
-    return {"queries": len(overlaps), **found}

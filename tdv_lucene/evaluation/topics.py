@@ -366,7 +366,8 @@ def _read_text(path: Path, what: str) -> str:
             content = path.read_bytes()
         if content.startswith(_GZIPPED):  # whatever its name
             content = gzip.decompress(content)
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
+        return text if "\n" in text else text.replace("\r", "\n")  # as Excel writes on a Mac
     except UnicodeDecodeError as error:
         remedy = "unpack" if content.startswith(_PACKED) else "convert"
         raise TdvError(f"the {named} are not UTF-8 (byte {error.start}): {remedy} them") from error

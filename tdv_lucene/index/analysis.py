@@ -90,7 +90,7 @@ class FieldAnalysis:
         return f"{'' if self.is_certain else 'probably, '}detected from {self.source}"
 
     def as_dict(self) -> dict[str, object]:
-        """For programs."""
+        """Return it as JSON."""
         return {
             "described": self.describe(),
             "analysis": self.analysis.describe(),

@@ -121,10 +121,10 @@ class Index(Described):
         return sum(self.bytes_by_kind.values())
 
     def holds_weights(self, field: str) -> bool | None:
-        """Return whether the frequencies of a field are weights; None without norms, which tell it.
+        """Return whether a field's frequencies are a model's weights; None if no norms show it.
 
-        Warns once of frequencies that look like weights in an index that takes them for counts.
-        Raises :class:`TdvError` for features, which are neither.
+        Warns once where frequencies look like weights, and norms say that they count words. Raises
+        :class:`TdvError` for a field of Lucene's features, which are neither.
         """
         if field not in self._frequencies:
             self._frequencies[field] = self._opened.frequencies(field)

@@ -189,7 +189,7 @@ class FieldRecord:
         if hot is None:
             return None
         depth, margin = int(self.content["tiers.depth"]), float(self.content["tiers.margin"])
-        return Tiers(self.field, hot, depth, margin)
+        return Tiers(self.field, hot, depth, margin, float(self.content["tiers.query_terms"]))
 
     @property
     def baked(self) -> tuple[float, float] | None:

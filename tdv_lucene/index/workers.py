@@ -157,7 +157,7 @@ class Workers:
         self.sent = self.received = 0
 
     def each(self, *given: Any, **more: Any) -> list[Any]:
-        """Return what :meth:`results` yields."""
+        """Return the results of all parts, as :meth:`results` yields them."""
         return list(self.results(*given, **more))
 
     def results(

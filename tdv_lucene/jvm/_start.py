@@ -109,7 +109,7 @@ def _major_version(home: Path) -> int | None:
 
 
 def _release(home: Path) -> dict[str, str]:
-    """The ``release`` file every runtime since Java 9 carries; starts no process."""
+    """Return the ``release`` file every runtime since Java 9 carries; starts no process."""
     try:
         lines = (home / "release").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -120,7 +120,7 @@ def _release(home: Path) -> dict[str, str]:
 
 @cache
 def lucene_version(jar: Path) -> tuple[int, int, int]:
-    """The version of the Lucene inside ``jar``, read without a JVM.
+    """Return the version of the Lucene inside ``jar``, read without a JVM.
 
     Lucene's class ``Version`` has a constant for each release up to its own.
 
@@ -134,7 +134,7 @@ def lucene_version(jar: Path) -> tuple[int, int, int]:
 
 
 def _read(jar: Path, name: bytes) -> bytes:
-    """One file of a jar, found by its name from the end, where the list of files is.
+    """Return one file of a jar, found by its name from the end, where the list of files is.
 
     zipfile reads the whole list first. Anserini's has 27,000 entries: a quarter of a second in
     every command.
@@ -153,7 +153,8 @@ def _read(jar: Path, name: bytes) -> bytes:
 
 
 def hooks_jar(version: tuple[int, int, int]) -> Path:
-    """Our jar for a Lucene version; for a line newer than all we know, the newest, with a warning.
+    """Return our jar for a Lucene version; for a line newer than all we know, the newest, with a
+    warning.
 
     Raises :class:`TdvError` when the line is older than those the hooks are built for.
     """
@@ -235,7 +236,7 @@ def refuse_fork() -> None:
 
 
 def pyserini_jar() -> Path:
-    """The Anserini jar inside the installed Pyserini, found without importing Pyserini.
+    """Return the Anserini jar inside the installed Pyserini, found without importing Pyserini.
 
     ``ANSERINI_CLASSPATH`` (a folder) takes precedence, as in Pyserini itself; :mod:`._plain` has it
     name our own folder, which says nothing.
@@ -256,7 +257,8 @@ def pyserini_jar() -> Path:
 
 
 def heap_size() -> str:
-    """The largest heap of a JVM we start: ``set_heap``'s, the environment's, or the default."""
+    """Return the largest heap of a JVM we start: ``set_heap``'s, the environment's, or the
+    default."""
     heap = _heap or os.environ.get(HEAP_VARIABLE) or _DEFAULT_HEAP
     _refuse_form(f"{HEAP_VARIABLE}={heap}", heap)
     return heap

@@ -35,7 +35,7 @@ _ENGLISH = "io.anserini.analysis.DefaultEnglishAnalyzer"
 
 
 def class_of(analysis: Analysis) -> str:
-    """The name of the analyzer's Java class."""
+    """Return the name of the analyzer's Java class."""
     if analysis.analyzer is not None:
         return analysis.analyzer
     if analysis.pretokenized or analysis.language in SPLIT_AT_BLANKS:
@@ -72,7 +72,7 @@ def from_record(record: Mapping[str, Any]) -> Analysis:
 
 @functools.cache
 def make_analyzer(analysis: Analysis) -> Any:
-    """The Lucene ``Analyzer``, as Anserini makes it; threads may share it.
+    """Return the Lucene ``Analyzer``, as Anserini makes it; threads may share it.
 
     Raises :class:`TdvError` when there is no such class, or this Java has no word boundaries of the
     language.
@@ -94,7 +94,8 @@ def make_analyzer(analysis: Analysis) -> Any:
 
 
 def _stop_set(words: Sequence[str] | None) -> list[Any]:
-    """The argument of a constructor, as Anserini makes it of a file; none for the default."""
+    """Return the argument of a constructor, as Anserini makes it of a file; none for the
+    default."""
     if words is None:
         return []
     found = java_class("org.apache.lucene.analysis.CharArraySet")(len(words), False)
@@ -134,7 +135,7 @@ def anserini_analyses() -> Iterator[Analysis]:
 def analyze(
     texts: Sequence[str], field: str = "contents", analysis: Analysis = DEFAULT
 ) -> list[list[str]]:
-    """Tokens of each text, in one call; by default those of Anserini's default analyzer."""
+    """Return tokens of each text, in one call; by default those of Anserini's default analyzer."""
     return _analysed("tokens", texts, field, analysis) if texts else []
 
 
@@ -202,12 +203,12 @@ class Dictionary:
         self._index, self._field = java_index(index), field
 
     def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
-        """The terms of ``texts`` by an analysis."""
+        """Return the terms of ``texts`` by an analysis."""
         given = self._index, self._field, make_analyzer(analysis), json.dumps(list(texts))
         return Known(analysis, **ask(self._java.known, *given))
 
     def compare(self, texts: Sequence[str], analyses: Iterable[Analysis]) -> list[Known]:
-        """The terms by each analysis; the best known first, of equals the first."""
+        """Return the terms by each analysis; the best known first, of equals the first."""
         found = [self.look_up(texts, one) for one in analyses]
         return sorted(found, key=lambda known: -known.share)
 
@@ -254,7 +255,7 @@ class StoredSample:
         self._sampled = java_index(index), field, most
 
     def texts(self) -> list[str]:
-        """The texts; none where the index stores none."""
+        """Return the texts; none where the index stores none."""
         return ask(self._java.texts, *self._sampled)
 
     def compare(self, analyses: Iterable[Analysis]) -> Mapping[Analysis, Agreement]:

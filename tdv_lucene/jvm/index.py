@@ -42,8 +42,8 @@ class OpenedIndex(JavaObject):
         self.found: dict[str, Any] = ask(java_class(_IDENTITY).open, self.java)
 
     def frequencies(self, field: str) -> str:
-        """The kind of a field's frequencies: ``counts``, ``weights``, or ``likely weights``. Looks
-        at all its norms.
+        """Return the kind of a field's frequencies: ``counts``, ``weights``, or ``likely weights``.
+        Looks at all its norms.
 
         Raises :class:`TdvError` for features, which are neither.
         """
@@ -56,7 +56,7 @@ class OpenedIndex(JavaObject):
 
 
 def written_lucene_version() -> str:
-    """The version of the Lucene in use, which is that of every index it writes."""
+    """Return the version of the Lucene in use, which is that of every index it writes."""
     return java_class("org.apache.lucene.util.Version").LATEST.toString()
 
 
@@ -82,7 +82,8 @@ def inspect(
 def hash_ids(
     index: str | os.PathLike[str], hashes_of: Sequence[int] = ()
 ) -> tuple[list[str], np.ndarray]:
-    """The ids that have one of ``hashes_of``, and int64[D], a hash of each live document's id."""
+    """Return the ids that have one of ``hashes_of``, and int64[D], a hash of each live document's
+    id."""
     with TemporaryArrays() as arrays:
         wanted = json.dumps(list(map(str, hashes_of)))
         job = java_class("tdvlucene.inspect.ShardJob")(java_index(index), arrays.folder, wanted)
@@ -98,14 +99,16 @@ def extract_arrays(
     positions: bool = False,
     sequences: bool = False,
     progress: Progress = silent,
-) -> None:
-    """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
+) -> bool:
+    """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder); return
+    whether its norms leave out tokens at the place of others.
 
     With ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
     ``tokens_indptr``, where the field has positions.
     """
     given = java_index(index), field, java_path(folder), threads, positions, sequences
-    run_job(java_class("tdvlucene.extract.ExtractJob")(*given), progress)
+    job = java_class("tdvlucene.extract.ExtractJob")(*given)
+    return bool(json.loads(run_job(job, progress)))
 
 
 def write_tokens(

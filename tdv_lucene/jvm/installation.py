@@ -178,7 +178,7 @@ def _disks() -> Iterator[Finding]:
 
 
 def _memory_bytes() -> tuple[int, int]:
-    """Bytes in all and free, of the machine or of the container around us."""
+    """Return bytes in all and free, of the machine or of the container around us."""
     page = os.sysconf("SC_PAGE_SIZE")
     total, free = (page * os.sysconf(name) for name in ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES"))
     told = _read("/proc/meminfo")
@@ -238,7 +238,7 @@ def plain_pyserini() -> dict[str, str]:
 
 
 def _first(name: str, *places: Path) -> str:
-    """A list of paths that is in the environment, with these before all others."""
+    """Return a list of paths that is in the environment, with these before all others."""
     new = [str(place) for place in places]
     before = [place for place in os.environ.get(name, "").split(os.pathsep) if place]
     return os.pathsep.join([*new, *(place for place in before if place not in new)])

@@ -90,7 +90,7 @@ def read_named_topics(name: str, keys: Sequence[str]) -> dict[str, str]:
     return texts
 
 
-def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``path`` and the fields of each topic, as Anserini's reader of this name has them.
 
     Warn of words in ``text``, the content of ``path``, that it left out.
@@ -122,11 +122,14 @@ def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str
     if left and text.lstrip()[:1] not in ("{", "["):
         _log.warning("%sTopicReader left out words of %s: %s", reader, path, ", ".join(left[:10]))
     for qid, fields in (read or {}).items():
-        yield f"{path}", {"id": qid, **fields}
+        told: dict[str, Any] = {"id": qid, **fields}
+        if "vector" in told:  # as JSON
+            told["vector"] = json.loads(told["vector"])
+        yield f"{path}", told
 
 
 def _words(text: str) -> list[str]:
-    """Words and numbers of a text, without its tags and their labels, in their order."""
+    """Return words and numbers of a text, without its tags and their labels, in their order."""
     plain = re.sub(
         r"<[^<>]*>|(Number|Topic|Description|Narrative)\s*:", " ", html.unescape(unquote_plus(text))
     )
@@ -134,7 +137,7 @@ def _words(text: str) -> list[str]:
 
 
 def find_named_qrels(name: str) -> Path:
-    """The file of the qrels Pyserini calls ``name``, downloaded where it is not stored.
+    """Return the file of the qrels that Pyserini calls ``name``; download it if need be.
 
     Raises :class:`TdvError` when nothing has this name, or the qrels cannot be downloaded.
     """
@@ -197,7 +200,7 @@ def _not_fetched(name: str, reason: str, what: str = "topics") -> TdvError:
 
 
 def find_index(index: str) -> str:
-    """The folder of an index: ``index`` itself, or that of the prebuilt one of this name.
+    """Return the folder of an index: ``index`` itself, or that of the prebuilt one of this name.
 
     A path that exists wins over a name. A prebuilt index that is not in Pyserini's cache yet
     (``~/.cache/pyserini/indexes``, or below ``PYSERINI_CACHE``) is downloaded by Pyserini, which

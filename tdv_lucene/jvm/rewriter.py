@@ -120,7 +120,7 @@ def run_on_fields(
 
 @contextmanager
 def open_table(plan: FieldPlan) -> Iterator[Any]:
-    """The ``TermTable`` of a plan, mapped from a temporary folder."""
+    """Return the ``TermTable`` of a plan, mapped from a temporary folder."""
     terms, boost, cut = plan.vocabulary.terms, plan.boost, plan.cut
     with TemporaryArrays() as arrays:
         arrays.write("terms", terms.data, "u1")
@@ -138,9 +138,9 @@ def open_table(plan: FieldPlan) -> Iterator[Any]:
 
 
 def _rule(table: Any, plan: FieldPlan) -> Any:
-    length_norm = (0, 0) if plan.cut is None else plan.cut.length_norm
-    scale = 0 if plan.scale is None else plan.scale
-    return java_class("tdvlucene.rules.TermRule")(table, *map(float, (scale, *length_norm)))
+    fixed, per_token, by_postings = (0, 0, False) if plan.cut is None else plan.cut.length_norm
+    numbers = map(float, (plan.scale or 0, fixed, per_token))
+    return java_class("tdvlucene.rules.TermRule")(table, *numbers, by_postings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ from .named import importing_pyserini
 
 
 def make_similarity(parameters: SearchParameters, model: str | None = None) -> Any:
-    """The Lucene ``Similarity`` of a model, as Anserini makes it; ``tfidf`` is ours.
+    """Return the Lucene ``Similarity`` of a model, as Anserini makes it; ``tfidf`` is ours.
 
     ``model`` is for parameters that name none.
     """
@@ -44,12 +44,12 @@ def make_similarity(parameters: SearchParameters, model: str | None = None) -> A
 
 
 def make_tiers(tiers: Tiers | None) -> Any:
-    """The tiers to search in as our Java classes take them; None for one field."""
+    """Return the tiers to search in as our Java classes take them; None for one field."""
     return None if tiers is None else java_class("tdvlucene.search.Tiers")(*tiers)
 
 
 def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> Any:
-    """Topics as our Java classes take them: with their field, and what analyses them."""
+    """Return topics as our Java classes take them: with their field, and what analyses them."""
     rows = json.dumps([[qid, " ".join(text.split())] for qid, text in topics.items()])
     return java_class("tdvlucene.search.Queries")(field, make_analyzer(analysis), rows)
 
@@ -118,7 +118,7 @@ class Statistics:
 def shard_statistics(
     index: str | os.PathLike[str], field: str, topics: Mapping[str, str], analysis: Analysis
 ) -> tuple[Statistics, dict[str, str]]:
-    """Statistics of a field and of the topics' terms; and name -> how a field was indexed.
+    """Return statistics of a field and of the topics' terms; and name -> how a field was indexed.
 
     Raises :class:`TdvError` when the index cannot be read or is damaged, or the field has no
     frequencies.
@@ -217,7 +217,7 @@ def open_searched(
 def query_postings(
     index: str | os.PathLike[str], field: str, terms: Sequence[str], doc_ids: Sequence[str]
 ) -> tuple[int, dict[str, dict[str, int]]]:
-    """(documents with any of the terms, document id -> term -> its frequency there, or 0).
+    """Return (documents with any of the terms, document id -> term -> its frequency there, or 0).
 
     Documents that the index lacks are left out.
     """
@@ -231,7 +231,8 @@ def query_postings(
 def open_pyserini(
     index: str | os.PathLike[str], similarity: Any, analysis: Analysis, tiers: Tiers | None = None
 ) -> Any:
-    """A Pyserini ``LuceneSearcher`` that analyses as ``analysis`` and ranks with ``similarity``.
+    """Return a Pyserini ``LuceneSearcher`` that analyses as ``analysis`` and ranks with
+    ``similarity``.
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
 
@@ -254,7 +255,7 @@ def open_pyserini(
 
 
 def time_queries(
-    indexes: Sequence[tuple[str | os.PathLike[str], Any, Tiers | None, Path]],
+    indexes: Sequence[tuple[str | os.PathLike[str], Any, Tiers | None]],
     topics: Mapping[str, str],
     *,
     field: str,
@@ -262,20 +263,22 @@ def time_queries(
     rounds: int,
     budget_seconds: float,
     seed: int,
+    exhaustive: bool,
     output: Path,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Time the topics on each (index, similarity, tiers, run); see ``tdvlucene.search.LatencyJob``.
+    """Time the topics on each (index, similarity, tiers); see ``tdvlucene.search.LatencyJob``.
 
     Writes int64 nanoseconds [round, mode, index, query], flat, as the ``.npy`` file ``output``.
-    Returns ``queries`` (ids, in that order), ``postings_visited`` ([top-10, top-1000, exhaustive]
-    [index][query]), ``warmup_rounds``, ``warmup_stable``, ``gc_collections`` and ``gc_ms``.
+    Returns ``queries`` (ids, in that order), ``warmup_rounds``, ``warmup_stable``,
+    ``gc_collections`` and ``gc_ms``.
     """
     job = java_class("tdvlucene.search.LatencyJob")(
-        make_queries(topics, field, analysis), rounds, budget_seconds, seed, java_path(output)
-    )
-    for index, similarity, tiers, run in indexes:
-        job.addIndex(java_index(index), similarity, make_tiers(tiers), java_path(run))
+        make_queries(topics, field, analysis), rounds, budget_seconds, seed, exhaustive,
+        java_path(output),
+    )  # fmt: skip
+    for index, similarity, tiers in indexes:
+        job.addIndex(java_index(index), similarity, make_tiers(tiers))
     return json.loads(run_job(job, progress))
 
 
@@ -307,7 +310,7 @@ def every_pair(
 
 
 def describe_java() -> dict[str, str]:
-    """Versions of Java and Lucene in use, the heap and the garbage collectors."""
+    """Return versions of Java and Lucene in use, the heap and the garbage collectors."""
     system = java_class("java.lang.System")
     runtime = java_class("java.lang.Runtime").getRuntime()
     beans = java_class("java.lang.management.ManagementFactory").getGarbageCollectorMXBeans()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analysis import Analysed
-from ..arguments import parse_bytes
 from ..errors import TdvError
 from ..matrix.config import OfMatrix
 from ..options import (
@@ -105,18 +104,6 @@ class _Training(ForModel, OwnDocuments, Seed):
         metavar="DOCUMENTS", least=0, remedy="0 learns from all documents; try 100000",
         group=RESOURCES,
     )  # fmt: skip
-    memory: int | str | None = option(
-        None,
-        "Limit memory to SIZE, such as 4GB, including the JVM but not mapped files. Learns from "
-        "fewer documents if needed. If that is not enough, stops and writes nothing.  [default: no "
-        "limit]",
-        metavar="SIZE", check=parse_bytes,
-    )  # fmt: skip
-
-    @property
-    def memory_bytes(self) -> int | None:
-        """The limit of memory; None for none."""
-        return None if self.memory is None else parse_bytes(self.memory, "memory")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,21 +173,16 @@ class LearnConfig(
         "boost and pruning. The result suits queries unlike the training queries better.",
         flag="values", group=TRAINING,
     )  # fmt: skip
-    plot: str | os.PathLike[str] | None = option(
-        None, "Plot the measures against the reduction, as FILE.svg or FILE.png.",
-        metavar="FILE",
-    )  # fmt: skip
 
     EFFECTS = (
         Effect(
             ("topics", "qrels", "topic_field", "topic_reader", "remove_query", "id_field",
              *Analysed.OPTIONS,
-             "vectors", "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
-             "memory", "plot"),
+             "vectors", "prior", "term_values", "seed", *PARAMETERS, "measure", "pool"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,)
         ),
         Effect(
-            ("vectors", "prior", "term_values", *PARAMETERS, "measure", "plot"),
+            ("vectors", "prior", "term_values", *PARAMETERS, "measure"),
             "qrels", "from queries without judgements nothing is learned", unless=(None,)
         ),
         *(

@@ -19,14 +19,13 @@ from ..matrix.extract import open_matrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import model_for
-from ..report.plots import check_plot, plot_points
 from ..simulation.bytes import with_index_bytes
 from ..values.posting_rule import CORRECTED_AT
 from ..values.term_values import KIND, TermValues
 from .config import LearnConfig, Recipe
 from .learn import learn_term_values
 from .log import values_by_log
-from .pool import Extent, fitting_pool, search_lucene, search_shards, within
+from .pool import search_lucene, search_shards
 from .prior import prior_values, prior_values_of_index, with_network
 
 _log = logging.getLogger(__name__)
@@ -63,9 +62,6 @@ def learn_from_index(
     config = LearnConfig.of(config, options, topics=topics, qrels=qrels)
     read = [index, topics, qrels, config.vectors, config.matrix]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite, made_by="learn")
-    picture = None
-    if config.plot is not None:
-        picture = check_plot(config.plot, overwrite=config.overwrite, inputs=[*read, place])
     if topics is None and not config.no_judgements:
         raise TdvError(
             "pass the queries to learn from (topics) and their judgements "
@@ -83,9 +79,6 @@ def learn_from_index(
         else:
             values = values_from_index(opened, topics, qrels, config, progress)
         values.save(place)
-    if picture is not None:
-        recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
-        plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
 
 
@@ -101,7 +94,6 @@ def values_from_index(
     from ..index.inspection import inspect_index
     from ..index.queries import check_query_terms
     from ..jvm.analysis import TermsInMemory, as_record
-    from ..jvm.index import inspect
 
     weights = index.holds_weights(config.field)
     model = model_for(weights, config.model, f"the field '{config.field}' of {index}")
@@ -112,15 +104,8 @@ def values_from_index(
         analysed = analysis_of(index, config.field, config.analysis)
     texts, judged, terms = _read_questions(topics, qrels, config, analysed.analysis)
     index.require_prunable(config.field, recipe.lead)
-    if config.memory_bytes is not None and isinstance(index, Index):  # before it is extracted
-        fields = inspect(index, False)["fields"]
-        held = next(each for each in fields if each["name"] == config.field)
-        extent = Extent(held["terms"], held["documents"], held["postings"])
-        extent = extent.with_topics(terms, terms if judged is None else judged)
-        fitting_pool(extent, config.pool, config.memory_bytes)
     if isinstance(index, Index):
         check_query_terms(index, config.field, analysed, texts.values())
-    progress = within(config.memory_bytes, progress)
     with open_matrix(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=progress
     ) as counts:
@@ -133,8 +118,8 @@ def values_from_index(
         else:
             search = search_lucene(index, *how)
         given: dict[str, Any] = {
-            "seed": config.seed, "pool": config.pool, "memory": config.memory_bytes,
-            "search": search, "remove_query": config.remove_query, "progress": progress,
+            "seed": config.seed, "pool": config.pool, "search": search,
+            "remove_query": config.remove_query, "progress": progress,
         }  # fmt: skip
         if judged is None:  # the log chooses of these reductions
             prior = prior_values(counts, model=model, lead=recipe.lead, reductions=CORRECTED_AT)

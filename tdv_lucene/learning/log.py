@@ -26,7 +26,7 @@ from ..simulation.problem import JudgedMatrix, Problem, PrunedByFold, TermScores
 from ..simulation.retrieval import unjudged_queries
 from ..values.posting_rule import REDUCTIONS
 from ..values.term_values import TermValues
-from .pool import Extent, Search, fitting_pool, pool_of, within
+from .pool import Search, pool_of, pool_size
 from .scale import ChosenScale, given_scale
 from .selection import within_loss
 from .validate import FullIndex, mean_visited, validate_points
@@ -46,7 +46,6 @@ def values_by_log(
     *,
     seed: int = 0,
     pool: int | None = None,
-    memory: int | None = None,
     search: Search | None = None,
     remove_query: bool = False,
     progress: Progress = silent,
@@ -62,9 +61,7 @@ def values_by_log(
             f"too few queries of the log have a term of the index ({len(queries)}): at least "
             f"{_FEWEST_QUERIES} can choose a reduction; pass a longer log, or leave it out"
         )
-    extent = Extent.of(matrix).with_topics(topics, topics)
-    size = fitting_pool(extent, pool, memory)
-    progress = within(memory, progress)
+    size = pool_size(matrix.documents, pool)
     matrix, queries = pool_of(matrix, queries, model, search, size, seed, progress)
     with deferred():
         problem = Problem(

@@ -1,24 +1,19 @@
-"""A sample of documents that represents a collection too large to process whole, and its memory.
+"""A sample of documents that represents a collection too large to process whole.
 
 In it are all judged documents, the best of what searches find for the training's queries, rank by
 rank, and documents drawn at random from the rest, which represent it (see
 :class:`..matrix.term_document_matrix.Pool`). Scores, idf and lengths are those of the whole
 collection; a document's rank is an estimate: each drawn document above it counts for as many as it
 represents.
-
-Memory is the process's own, with Java's. Mapped files, the index and the matrix, come on top where
-there is room: the system takes them out again when memory is short.
 """
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -30,7 +25,6 @@ from ..matrix.shards import select_documents
 from ..matrix.term_document_matrix import Pool, TermDocumentMatrix, row_sums, term_kinds
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
-from ..simulation.bytes import draw_lists
 from ..simulation.collection import plain_collection
 from ..simulation.retrieval import Queries, QueryPostings, numbers_of
 from ..values.posting_rule import constants_of, stored_tokens
@@ -45,8 +39,6 @@ POOL = 100_000
 """Documents of a pool by default."""
 POOLED_FROM = 300_000
 """Collections of more documents are learned from by a pool, by default."""
-LEAST_POOL = 10_000
-"""The smallest pool chosen when memory is short."""
 _DRAWN = 0.4
 """The least share of a pool that is drawn at random."""
 _FEWEST_HITS, _MOST_HITS = 10, 1000
@@ -201,7 +193,6 @@ def _with_pool(
         kinds=term_kinds(matrix.doc_freq, matrix.total_term_freq),
         stored_tokens=stored_tokens(matrix),
         mean_log_len=mean_log_len,
-        lists=draw_lists(matrix),
     )
     return replace(selected, pool=pool)
 
@@ -210,124 +201,10 @@ def _weight(represented: int, drawn: int) -> float:
     return represented / drawn if drawn else 1.0
 
 
-_PROCESS, _SEARCHES = 600e6, 250e6
-_PER_POSTING, _PER_TERM, _PER_DOCUMENT = 65.0, 500.0, 80.0
-"""Bytes. Measured, with a little on top: see scripts/bench/runs/2026-11-22-size."""
-_PER_QUERY, _PER_QUERY_TERM, _MOST = 10e3, 4e3, 1.1e9
-"""A query's thousand candidates: fewer where they would take more than a gigabyte."""
-_LONGER = 1.25
-"""Documents of a pool have more postings than others: searches find long ones."""
+def pool_size(documents: int, asked: int | None) -> int:
+    """Return how many of the ``documents`` to learn from, 0 for all.
 
-
-class Extent(NamedTuple):
-    """The size of a field of an index, of the judged topics, and the terms of the longest."""
-
-    terms: int
-    documents: int
-    postings: int
-    queries: int = 0
-    longest: int = 0
-
-    @classmethod
-    def of(cls, matrix: TermDocumentMatrix) -> Extent:
-        """Return the extent of a collection, without topics."""
-        return cls(matrix.shape[0], matrix.documents, matrix.collection_postings)
-
-    def with_topics(
-        self, topics: Mapping[str, Sequence[str]], qrels: Mapping[str, object]
-    ) -> Extent:
-        """Return the same with the judged ones of the topics (query id -> index terms)."""
-        judged = [len(set(terms)) for query_id, terms in topics.items() if query_id in qrels]
-        return self._replace(queries=len(judged), longest=max(judged, default=0))
-
-
-def learning_bytes(extent: Extent, pool: int) -> int:
-    """Return the most bytes that learning takes; ``pool`` 0 is from all documents."""
-    held = extent.postings
-    if pool:
-        held = min(held, round(_LONGER * pool * extent.postings / max(1, extent.documents)))
-    candidates = extent.queries * (_PER_QUERY + _PER_QUERY_TERM * extent.longest)
-    return round(
-        _PROCESS
-        + (_SEARCHES if pool else 0)
-        + min(candidates, _MOST)
-        + _PER_POSTING * held
-        + _PER_TERM * extent.terms
-        + _PER_DOCUMENT * extent.documents
-    )
-
-
-def fitting_pool(extent: Extent, asked: int | None, memory: int | None) -> int:
-    """Return the size of the pool to learn from, 0 for all documents, within ``memory`` bytes.
-
-    ``asked`` 0 is all; None takes a pool of collections of more than ``POOLED_FROM`` documents, or
-    if all would take too much memory, and a smaller one than ``POOL`` if that would. ``memory``
-    None is no limit.
-
-    Raises :class:`TdvError` when the pool asked for, or the smallest, takes more.
+    ``asked`` 0 is all; None takes ``POOL`` of more than ``POOLED_FROM``.
     """
-    size = (POOL if extent.documents > POOLED_FROM else 0) if asked is None else asked
-    size = 0 if size >= extent.documents else size
-    if memory is None or learning_bytes(extent, size) <= memory:
-        return size
-    largest = _largest_pool(extent, memory)
-    if asked is None and largest:
-        return min(largest, POOL)
-    needed = learning_bytes(extent, size)
-    smallest = min(needed, learning_bytes(extent, LEAST_POOL))
-    of = f"a pool of {size:,}" if size else f"all {extent.documents:,}"
-    remedy = (
-        f"pool {largest} fits"
-        if largest
-        else f"pass at least {_size(smallest)}"
-        + (f", for the smallest pool ({LEAST_POOL:,} documents)" if smallest < needed else "")
-    )
-    raise TdvError(
-        f"learning from {of} documents takes about {_size(needed)}, more than "
-        f"memory {_size(memory)}: {remedy}"
-    )
-
-
-def within(memory: int | None, progress: Progress) -> Progress:
-    """Return ``progress`` that also ends learning when the process takes more than ``memory``.
-
-    Estimates can be exceeded, as by large vectors from a file. An error between two steps names the
-    remedy, the system's kill nothing.
-    """
-    if memory is None:
-        return progress
-
-    def checked(label: str, done: int, total: int) -> None:
-        taken = _taken()
-        if taken > memory:
-            raise TdvError(
-                f"learning took {_size(taken)} at '{label}', more than "
-                f"memory {_size(memory)}, and was ended; nothing was written: "
-                "pass a smaller pool, or more memory"
-            )
-        progress(label, done, total)
-
-    return checked
-
-
-def _taken() -> int:
-    """Return the bytes of the process's own memory; 0 if the system does not report them."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return 0
-    lines = (line.split() for line in status.splitlines() if line.startswith("RssAnon:"))
-    return next((int(kilobytes) * 1024 for _, kilobytes, _ in lines), 0)
-
-
-def _largest_pool(extent: Extent, memory: int) -> int:
-    """Return a round number of documents, 0 where not even the smallest pool fits."""
-    room = memory - learning_bytes(extent._replace(postings=0), 1)
-    each = _LONGER * _PER_POSTING * extent.postings / max(1, extent.documents)
-    found = int(room / max(each, 1e-9)) // 1000 * 1000
-    return found if found >= LEAST_POOL else 0
-
-
-def _size(size: float) -> str:
-    """Return a size for --memory, rounded up so that it is enough."""
-    return f"{math.ceil(size / 1e6)}MB" if size < 1e9 else f"{math.ceil(size / 1e8) / 10:.1f}GB"
+    size = (POOL if documents > POOLED_FROM else 0) if asked is None else asked
+    return 0 if size >= documents else size

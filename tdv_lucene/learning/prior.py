@@ -33,7 +33,7 @@ from ..matrix.term_statistics import (
     sums_of_lengths,
 )
 from ..progress import Progress, silent
-from ..ranking import DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
+from ..ranking import MODELS, SearchParameters, ranking_function
 from ..ranking.postings import FirstPositionBoost, describe_boost
 from ..simulation.collection import rule_of_order
 from ..values.posting_rule import CORRECTED_AT, power_of_order
@@ -262,7 +262,7 @@ def _for_weights(settings: Settings, matrix: TermDocumentMatrix) -> Settings:
     """Return the settings for an impact index, whose weights are stored more coarsely.
 
     A model has not seen how rare a term is here. The more weights are its own, the more TDVs fall
-    with ln df, and the more is dropped (``runs/2026-11-27-sparse`` of the bench).
+    with ln df, and the more is dropped (``runs/2026-11-28-sparse`` of the bench).
     """
     own, least = 1 - power_of_order(matrix), settings.reduction or 0.0
     mean = np.sum(matrix.total_term_freq) / max(1, int(np.sum(matrix.doc_freq)))
@@ -271,7 +271,6 @@ def _for_weights(settings: Settings, matrix: TermDocumentMatrix) -> Settings:
 
 
 _log = logging.getLogger(__name__)
-_WITH_POSITIONS = "Index with -storePositions, which lets it drop more for BM25. "
 
 
 def prior_values(
@@ -282,7 +281,6 @@ def prior_values(
     expect: str = ASKED,
     prior: Prior | None = None,
     reductions: Sequence[float | None] | None = None,
-    weighted: bool = True,
     quiet: bool = False,
 ) -> TermValues:
     """Return the prior's TDVs of every term of ``matrix``; no judgements are needed.
@@ -303,10 +301,7 @@ def prior_values(
         None for the one that comes with the package.
     reductions
         The operating points; TDVs are corrected for what dropped postings add to idf at each.
-        An entry of None is the prior's recommendation; without one, no warning speaks of it. None
-        for ``CORRECTED_AT``.
-    weighted
-        Whether frequencies will be weighted, as warnings say.
+        An entry of None is the prior's recommendation. None for ``CORRECTED_AT``.
     quiet
         Log no warning about the prior.
 
@@ -322,15 +317,8 @@ def prior_values(
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
     if ranking_function(model).of_weights:
         settings = _for_weights(settings, matrix)
-    recommends = reductions is None or None in reductions
     if not quiet:
-        may_place = (
-            lead
-            and model == DEFAULT_MODEL
-            and matrix.first_positions is None
-            and settings.reduction is not None
-        )
-        _warn(settings, differences, model, positions, recommends, may_place, weighted)
+        _warn(settings, differences, model, positions)
     recommended = settings.reduction or 0.0
     if settings.reduction is None:
         settings = AS_IT_IS
@@ -348,44 +336,22 @@ def prior_values(
     )  # fmt: skip
 
 
-def _warn(
-    settings: Settings,
-    differences: Sequence[str],
-    model: str,
-    positions: bool,
-    recommends: bool,
-    may_place: bool,
-    weighted: bool,
-) -> None:
-    """Log whatever speaks against the prior, since nothing was measured on this collection.
-
-    ``may_place``: an index with positions would get a first-position boost.
-    """
+def _warn(settings: Settings, differences: Sequence[str], model: str, positions: bool) -> None:
+    """Log whatever speaks against the prior, since nothing was measured on this collection."""
     if differences:
         _log.warning(
             "this collection differs from all that the prior was made from, in %s. It may be of "
-            "another kind of text. %smeasure with 'tdv-lucene compare' before you serve it",
+            "another kind of text: measure with 'tdv-lucene compare' before you serve it",
             ", ".join(differences),
-            "No more is dropped than queries written from a passage tolerate: "
-            if recommends
-            else "So ",
         )
     if not settings.reduction:
         _log.warning(
-            "for %s %s the prior %s nothing here: indexes of this kind, or of documents as short "
-            "as these, lost too much by it. Frequencies %s. %s",
+            "for %s %s the prior recommends to drop nothing here%s: indexes of this kind, or of "
+            "documents as short as these, lost too much by it. Say how much to drop, pass a query "
+            "log, or learn from judged queries",
             ranking_function(model).title,
             "with positions" if positions else "without positions",
-            "drops" if recommends else "would drop",
-            "and parameters stay as they are, too"
-            if settings.reduction is None
-            else "are still weighted"
-            if weighted
-            else "stay as they are",
-            f"{_WITH_POSITIONS if may_place else ''}Say how much to drop, pass a query log, or "
-            "learn from judged queries"
-            if recommends
-            else "Measure with 'tdv-lucene compare' before you serve it",
+            ", and to weight nothing" if settings.reduction is None else "",
         )
 
 

@@ -43,11 +43,6 @@ class ExtractConfig(OfField, Threads, Named, Overwrite):
     positions: bool = option(
         True, "Also write each term's first position in each document, if the index has positions."
     )
-    tokens: bool = option(
-        False,
-        "Also write the tokens of each document in order, for neural re-rankers. Uses positions, "
-        "or stored text if there are none.",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from .config import ExtractConfig
 from .shards import matrix_of_shards
 from .term_document_matrix import (
     KIND,
+    NormKind,
     TermDocumentMatrix,
     describe_matrix,
     load_matrix,
@@ -53,14 +54,13 @@ def extract_matrix(
         A folder, or a :class:`..source.Source` of shards, which are read as one index.
     config, options
         An :class:`ExtractConfig`, or its options by name. ``positions`` about double the time;
-        learning weights postings by them. ``tokens`` are for neural re-rankers.
+        learning weights postings by them.
 
     Raises
     ------
     TdvError
         When ``index`` is not a readable index, or has no such field or no frequencies in it; when
-        ``output`` exists or overlaps it; when a writer holds the index; when ``tokens`` are asked
-        for and cannot be had.
+        ``output`` exists or overlaps it; when a writer holds the index.
     """
     config = ExtractConfig.of(config, options)
     place = Output(output, KIND, inputs=[index], overwrite=config.overwrite)
@@ -71,7 +71,7 @@ def extract_matrix(
 
 
 def _extract(
-    index: Index, folder: Path, config: ExtractConfig, progress: Progress
+    index: Index, folder: Path, config: ExtractConfig, progress: Progress, tokens: bool = False
 ) -> TermDocumentMatrix:
     """Write the arrays into ``folder`` and map them."""
     from ..jvm.index import extract_arrays
@@ -79,15 +79,17 @@ def _extract(
     if index.source.is_sharded:
         with open_workers(index.source) as workers:
             survey_shards(workers, index.source, config.field, progress)
-    extract_arrays(
+    overlaps = extract_arrays(
         index, config.field, folder,
-        threads=cores(config.threads), positions=config.positions, sequences=config.tokens,
+        threads=cores(config.threads), positions=config.positions, sequences=tokens,
         progress=progress,
     )  # fmt: skip
     manifest: dict[str, Any] = {"field": config.field, "source": index.identity}
-    if config.tokens and (folder / "tokens.npy").exists():
+    if overlaps:
+        manifest["norms"] = NormKind.OVERLAPS.name
+    if tokens and (folder / "tokens.npy").exists():
         manifest["sequences"] = "positions"
-    elif config.tokens:
+    elif tokens:
         counted = open_arrays(folder, manifest)
         sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
         manifest["sequences"] = "text"
@@ -112,21 +114,22 @@ def open_matrix(
 ) -> Iterator[TermDocumentMatrix]:
     """Yield the matrix in the folder ``matrix`` after checking that it is of this index.
 
-    Without such a folder, yield a temporary one, with ``positions`` (of the first occurrences) and
-    ``tokens`` if asked for. Of shards that were opened where they lie, the postings stay there: see
+    Without such a folder, yield a temporary one, with ``positions`` (of the first occurrences) if
+    asked for, and ``tokens`` in order, for neural re-rankers: from positions, or else from stored
+    text. Of shards that were opened where they lie, the postings stay there: see
     :mod:`.shards`.
 
     Raises :class:`TdvError` when ``matrix`` is of another field or another state of the index, or
-    lacks ``tokens``.
+    ``tokens`` cannot be had.
     """
     if matrix is None and isinstance(index, ShardedIndex):
         with matrix_of_shards(index, positions, progress) as in_shards:
             yield in_shards
         return
     if matrix is None:
-        config = ExtractConfig(field=field, positions=positions, tokens=tokens)
+        config = ExtractConfig(field=field, positions=positions)
         with TemporaryDirectory(prefix="tdv-lucene-") as folder, Index.open(index) as opened:
-            yield _extract(opened, Path(folder), config, progress)
+            yield _extract(opened, Path(folder), config, progress, tokens)
         return
     found = load_matrix(matrix)
     with open_index(index, field) as opened:
@@ -140,10 +143,6 @@ def open_matrix(
         raise TdvError(
             f"the matrix {matrix} was extracted from another state of the index (commit "
             f"{found.source['commit']}, now {commit}): extract it again"
-        )
-    if tokens and found.sequences is None:
-        raise TdvError(
-            f"the matrix {matrix} does not know the order of tokens: extract it again with tokens"
         )
     yield found
 

@@ -2,7 +2,7 @@
 
 A worker extracts its shard's matrix into a temporary folder on its own machine when it is first
 asked for something, and keeps it until the last question. What it is asked for adds up: counts of
-terms, histograms, what a cut leaves; or it is small: documents of a pool, stretches of lists. A
+terms, histograms, what a cut leaves; or it is small: documents of a pool. A
 worker that comes in place of one that died extracts anew, so it gives the same answer.
 """
 
@@ -76,12 +76,11 @@ class _Counts(NamedTuple):
 
 
 class _Share(NamedTuple):
-    """A shard as it is kept here: the numbers of its terms in the whole, and their postings."""
+    """A shard as it is kept here: the numbers of its terms in the whole."""
 
     asked: _Asked
     documents: int
     numbers: np.ndarray
-    doc_freq: np.ndarray
 
 
 def _count_shards(
@@ -96,7 +95,7 @@ def _count_shards(
     found: list[_Counts] = index.workers.each(_answer, tasks, "count terms", progress)
     terms, numbers = merge_terms([one.terms for one in found])
     shares = {
-        part: _Share(asked[part], index.documents_of[part], number, one.doc_freq)
+        part: _Share(asked[part], index.documents_of[part], number)
         for (part, one), number in zip(zip(asked, found), numbers)
     }
     shards = PostingsInShards(index, shares, len(terms), progress)
@@ -131,7 +130,7 @@ def _count(matrix: TermDocumentMatrix) -> _Counts:
         np.asarray(matrix.doc_freq, np.int32),
         np.array(matrix.total_term_freq),
         matrix.doc_count,
-        NormFacts.of(matrix.norms, matrix.doc_len),
+        NormFacts.of(matrix.norms, matrix.doc_len, matrix.norm_kind is NormKind.OVERLAPS),
         matrix.first_positions is not None,
     )
 
@@ -180,14 +179,6 @@ class PostingsInShards:
                 span = slice(*np.searchsorted(documents, [first, first + share.documents]).tolist())
                 here = {"documents": documents[span] - first}
             arguments.append(([array[share.numbers] for array in by_term], {**further, **here}))
-        return self._ask(matrix, function, arguments)
-
-    def _ask(
-        self,
-        matrix: TermDocumentMatrix,
-        function: Callable[..., Any],
-        arguments: Sequence[tuple[Sequence[Any], Mapping[str, Any]]],
-    ) -> Iterator[Any]:
         tasks = {
             part: (share.asked, matrix.norm_kind, matrix.position_boost, function, *given)
             for (part, share), given in zip(self._shares.items(), arguments)
@@ -212,25 +203,6 @@ class PostingsInShards:
         """
         numbers = [share.numbers for share in self._shares.values()]
         return interleave(rows, numbers, documents, self._terms)
-
-    def read_lists(
-        self, matrix: TermDocumentMatrix, terms: np.ndarray, starts: np.ndarray, ends: np.ndarray
-    ) -> Rows:
-        """Read stretches of lists of the whole; see :func:`.shards.read_lists`."""
-        before = np.zeros(len(terms), np.int64)
-        arguments: list[tuple[Sequence[Any], Mapping[str, Any]]] = []
-        for share in self._shares.values():
-            place = np.searchsorted(share.numbers, terms)
-            own = np.minimum(place, max(0, len(share.numbers) - 1))
-            sizes = np.zeros(len(terms), np.int64)
-            if len(share.numbers):
-                sizes = np.where(share.numbers[own] == terms, share.doc_freq[own], 0)
-            span = [np.clip(edge - before, 0, sizes) for edge in (starts, ends)]
-            arguments.append(([own, *span], {}))
-            before += sizes
-        rows = list(self._ask(matrix, read_lists, arguments))
-        every = [np.arange(len(terms))] * len(rows)
-        return interleave(rows, every, self.first_documents, len(terms))
 
 
 def interleave(
@@ -338,25 +310,6 @@ def _select(
         np.array(matrix.norms[documents]),
         log_lens,
     )
-
-
-def read_lists(
-    matrix: TermDocumentMatrix, terms: np.ndarray, starts: np.ndarray, ends: np.ndarray
-) -> Rows:
-    """Return stretches of posting lists, int64[n] each, counted from a list's beginning: document
-    numbers, frequencies, first positions and the documents' stored lengths."""
-    if matrix.shards is not None:
-        return matrix.shards.read_lists(matrix, terms, starts, ends)
-    at = np.asarray(matrix.indptr)[terms]
-    spans = [slice(start, end) for start, end in zip((at + starts).tolist(), (at + ends).tolist())]
-
-    def take(array: np.ndarray) -> np.ndarray:
-        return np.concatenate([array[:0], *(array[span] for span in spans)])
-
-    docs, first = take(matrix.indices), matrix.first_positions
-    lengths = matrix.stored_lengths()[docs]
-    placed = None if first is None else take(first)
-    return Rows(ends - starts, (docs, take(matrix.data), placed, lengths))
 
 
 # In a worker

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from types import NoneType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from ..errors import TdvError
 from ..ranking import model_for
 from ..ranking.postings import Boost
-from ..store import check_content, check_files, load_array, read_manifest
+from ..store import check_files, load_array, read_manifest
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 
 _log = logging.getLogger(__name__)
@@ -31,6 +30,7 @@ _MADE_BY = "tdv-lucene extract --index INDEX --output FOLDER"
 _DIGESTED = 1 << 26  # bytes: what takes no time
 _ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
 _POSITIONS = "first_positions"
+_LARGEST_INT = 2**31 - 1  # of Java
 _BLOCK = 1 << 22
 """Postings worked on at a time: bounds the working memory to tens of megabytes."""
 
@@ -44,6 +44,7 @@ class NormKind(Enum):
     BYTES = "Lucene's one byte a document"
     EXACT = "the exact length: Anserini's -bm25.accurate"
     ONES = "1 for all: Anserini's -impact, where frequencies are weights"
+    OVERLAPS = "Lucene's one byte a document, of a length without tokens at the place of others"
 
 
 _SAME = 40  # lengths up to this have themselves as their byte
@@ -91,20 +92,23 @@ class NormFacts(NamedTuple):
     tokens: int
     longest: int
     are_lengths: bool
+    overlaps: bool
 
     @classmethod
-    def of(cls, norms: np.ndarray, doc_len: np.ndarray) -> NormFacts:
-        """Look at ``norms`` int64[D] of documents with lengths ``doc_len`` int64[D]."""
+    def of(cls, norms: np.ndarray, doc_len: np.ndarray, overlaps: bool = False) -> NormFacts:
+        """Look at ``norms`` int64[D] of documents with lengths ``doc_len`` int64[D]; positions tell
+        whether there are ``overlaps``."""
         return cls(
             int(np.count_nonzero(norms)), int(np.max(norms, initial=0)), int(np.sum(doc_len)),
-            int(np.max(doc_len, initial=0)), bool(np.array_equal(norms, doc_len)),
+            int(np.max(doc_len, initial=0)), bool(np.array_equal(norms, doc_len)), overlaps,
         )  # fmt: skip
 
     @classmethod
     def sum(cls, parts: Iterable[NormFacts]) -> NormFacts:
         """Put together those of parts, of which there are some."""
-        there, largest, tokens, longest, are_lengths = zip(*parts)
-        return cls(sum(there), max(largest), sum(tokens), max(longest), all(are_lengths))
+        there, largest, tokens, longest, are_lengths, overlaps = zip(*parts)
+        sums = sum(there), max(largest), sum(tokens), max(longest)
+        return cls(*sums, all(are_lengths), any(overlaps))
 
     @property
     def kind(self) -> NormKind:
@@ -115,6 +119,8 @@ class NormFacts(NamedTuple):
         """
         if not self.there and self.tokens:
             return NormKind.NONE
+        if self.overlaps:
+            return NormKind.OVERLAPS
         if self.largest == 1 and self.tokens > self.there:
             return NormKind.ONES
         exact = self.longest > _SAME and self.are_lengths
@@ -122,24 +128,6 @@ class NormFacts(NamedTuple):
 
 
 # A matrix of some documents
-
-
-class ListSample(NamedTuple):
-    """``n`` posting lists of the whole collection, or stretches of long ones."""
-
-    # int32[t]: the terms from whose lists they were drawn, and whose postings they represent
-    among: np.ndarray
-    terms: np.ndarray  # int64[n]
-    indptr: np.ndarray  # int64[n + 1]
-    # int32[m]: document numbers of the collection, counted from the posting before a stretch
-    docs: np.ndarray
-    data: np.ndarray  # int32[m]
-    first_positions: np.ndarray | None  # uint16[m] or None
-    doc_len: np.ndarray  # int64[m]: length of each posting's document, as its norm holds it
-
-    def tf(self, boost: Boost | None) -> np.ndarray:
-        """Return int32[m] or float32[m]: the frequencies, with the boost if any."""
-        return self.data if boost is None else boost.weigh(self.data, self.first_positions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,11 +151,10 @@ class Pool:
     stored_tokens: int  # Sum of the collection's lengths, as norms hold them
     # float64[V]: mean log length of the collection's documents with the term
     mean_log_len: np.ndarray
-    lists: tuple[ListSample, ...]  # Sample from which the bytes of posting lists are estimated
 
 
 class Rows(NamedTuple):
-    """Postings, row by row: of terms, or stretches of their lists."""
+    """Postings, term by term."""
 
     sizes: np.ndarray  # int64[n]: postings of each row
     # tuple of arrays [nnz]: Document numbers first, and what else each posting has; None for what
@@ -188,10 +175,6 @@ class Shards(Protocol):
     def add_up(self, parts: Iterable[Sequence[np.ndarray]]) -> list[np.ndarray]: ...
 
     def join(self, rows: Sequence[Rows], documents: Sequence[int]) -> Rows: ...
-
-    def read_lists(
-        self, matrix: TermDocumentMatrix, terms: np.ndarray, starts: np.ndarray, ends: np.ndarray
-    ) -> Rows: ...
 
 
 def term_kinds(doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
@@ -272,6 +255,9 @@ class TermDocumentMatrix:
     norm_kind : NormKind
         Derived from norms and lengths unless given. A matrix of fewer documents or postings keeps
         that of the one it was made of.
+    indexed_len : int64[D] or None
+        ``doc_len`` before postings were dropped from the matrix, which ``norms`` are of. None if
+        none were.
     shards : Shards or None
         Where the documents and postings are, if there are none here; statistics are the whole's.
     """
@@ -292,6 +278,7 @@ class TermDocumentMatrix:
     pool: Pool | None = None
     sequences: TokenSequences | None = None
     norm_kind: NormKind | None = None
+    indexed_len: np.ndarray | None = None
     shards: Shards | None = None
 
     def __post_init__(self) -> None:
@@ -303,6 +290,8 @@ class TermDocumentMatrix:
         actual = {name: len(getattr(self, name)) for name in sizes}
         if self.first_positions is not None:
             sizes[_POSITIONS], actual[_POSITIONS] = postings, len(self.first_positions)
+        if self.indexed_len is not None:
+            sizes["indexed_len"], actual["indexed_len"] = documents, len(self.indexed_len)
         if self.sequences is not None:
             sizes["tokens_indptr"], actual["tokens_indptr"] = (
                 documents + 1, len(self.sequences.indptr),
@@ -402,22 +391,37 @@ class TermDocumentMatrix:
         first = None if self.first_positions is None else self.first_positions[postings]
         return self.position_boost.weigh(self.data[postings], first)
 
-    def stored_lengths(self) -> np.ndarray:
+    def stored_lengths(self, by_postings: bool = True) -> np.ndarray:
         """Return int64[D] lengths as the norms hold them; exact where the field has none.
 
-        If frequencies are weights, a document's largest takes its length's place.
+        If frequencies are weights, a document's largest takes its length's place, times the root of
+        the number of its postings if ``by_postings``.
         """
         if self.norm_kind is not NormKind.ONES:
             if self.norm_kind in (NormKind.EXACT, NormKind.NONE):
                 return np.asarray(self.doc_len)
-            # Of tokens at one position norms may count only the first.
             lengths: np.ndarray = _LENGTHS[np.asarray(self.norms, np.int64) & 255]
             return lengths
         largest = np.zeros(len(self.doc_len), np.int64)
         for start in range(0, len(self.data), _BLOCK):
             here = slice(start, start + _BLOCK)
             np.maximum.at(largest, self.indices[here], self.data[here])
+        if by_postings:
+            postings = np.bincount(self.indices, minlength=len(largest))
+            largest = np.minimum(largest * np.sqrt(postings), _LARGEST_INT).astype(np.int64)
         return largest
+
+    def counted(self, lengths: np.ndarray) -> np.ndarray:
+        """Return float64[D]: how much of the new ``lengths`` of documents norms will count; they
+        follow the old ones as in ``tdvlucene.common.NormKind``."""
+        if self.norm_kind not in (NormKind.BYTES, NormKind.OVERLAPS):
+            return lengths
+        before = self.doc_len if self.indexed_len is None else self.indexed_len
+        stored = self.stored_lengths()
+        is_whole = (stored == lucene_length(before)) | (lengths == 0)
+        followed = np.maximum(np.rint(stored / np.maximum(before, 1) * lengths), 1)
+        found: np.ndarray = np.where(is_whole, lengths, followed)
+        return found
 
 
 # Passes over all postings, with the memory of one block
@@ -472,8 +476,6 @@ def load_matrix(path: StrPath) -> TermDocumentMatrix:
     """
     manifest = read_manifest(path, KIND, _MADE_BY)
     check_files(path, manifest, _MADE_BY, digests_up_to=_DIGESTED)
-    spec = {"field": str, "source": {"commit": str}, "sequences?": (str, NoneType)}
-    check_content(path, manifest, _MADE_BY, spec)
     return open_arrays(Path(path), manifest)
 
 
@@ -492,6 +494,8 @@ def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
         arrays[_POSITIONS] = array(_POSITIONS)
     if (origin := manifest.get("sequences")) is not None:
         arrays["sequences"] = TokenSequences(array("tokens"), array("tokens_indptr"), origin)
+    if manifest.get("norms") == NormKind.OVERLAPS.name:  # others can be told
+        arrays["norm_kind"] = NormKind.OVERLAPS
     vocabulary = Vocabulary(manifest["field"], strings("terms"))
     return TermDocumentMatrix(vocabulary, strings("doc_ids"), source=manifest["source"], **arrays)
 
@@ -509,5 +513,5 @@ def describe_matrix(matrix: TermDocumentMatrix) -> dict[str, Any]:
         "postings": matrix.postings,
         "tokens": int(matrix.doc_len.sum()),
         "positions": matrix.first_positions is not None,
-        "sequences": None if matrix.sequences is None else matrix.sequences.origin,
+        "norms": matrix.norm_kind.name if matrix.norm_kind else None,
     }

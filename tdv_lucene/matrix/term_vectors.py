@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
-from ..store import check_content, check_files, load_array, read_manifest, save_array
+from ..store import check_files, load_array, read_manifest, save_array
 from .config import MIN_DOC_FREQ
 from .shards import select_documents
 from .term_document_matrix import TermDocumentMatrix
@@ -61,7 +61,6 @@ class TermVectors:
         """Read a folder written by :meth:`save`, comparing it with its manifest's digests."""
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
-        check_content(path, manifest, _MADE_BY, {"vocabulary_sha256": str, "origin": dict})
         terms, vectors = (load_array(path, name, _MADE_BY) for name in ("terms", "vectors"))
         if len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")

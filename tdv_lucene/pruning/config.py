@@ -27,7 +27,7 @@ def _target(search_as: str | None, name: str = "search_as") -> SearchTarget:
 
 
 def search_as_option(told: str) -> Any:
-    """The searcher that an index is written for."""
+    """Return the searcher that an index is written for."""
     return option(None, told, metavar="NAME|NUMBERS", check=_target)
 
 

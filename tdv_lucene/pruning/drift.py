@@ -107,7 +107,7 @@ class Drift:
         return self.moved > _DUE or not then / _GROWN < max(now, 1) < then * _GROWN
 
     def describe(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the drift as JSON."""
         return {**asdict(self), "is_due": self.is_due}
 
     def refuse_another_index(self, index: str | os.PathLike[str], field: str) -> None:

@@ -188,7 +188,7 @@ def analyses_of(
 
 
 def _learned(values: TermValues) -> dict[str, Any]:
-    """What learning measured, and on what."""
+    """Return what learning measured, and on what."""
     points = values.points
     source = values.manifest.get("source", {})
     return {
@@ -206,7 +206,7 @@ def _learned(values: TermValues) -> dict[str, Any]:
 
 
 def _learned_from(values: TermValues) -> str:
-    """What the TDVs were learned from, in words."""
+    """Return what the TDVs were learned from, in words."""
     manifest = values.manifest
     prior, queries = manifest.get("prior"), manifest.get("queries")
     if manifest.get("recipe", {}).get("name") == TUNE_RECIPE:

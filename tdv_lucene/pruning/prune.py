@@ -23,7 +23,6 @@ from ..values.posting_rule import CORRECTED_AT, OperatingPoint
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .planning import Reduction, plan_field
-from .reports import PruneReport
 from .shards import check_shards, prune_shards
 from .sizes import foreseen_bytes
 from .targets import SearchTarget, target_of
@@ -40,7 +39,7 @@ def prune_index(
     others: Sequence[str | os.PathLike[str] | TermValues] = (),
     progress: Progress = silent,
     **options: Any,
-) -> PruneReport:
+) -> dict[str, Any]:
     """Prune a field of ``index`` and write the result as the new index ``output``.
 
     A posting's new frequency is max(1, rint(scale * tf * tdv)). Norms, statistics and term vectors
@@ -67,14 +66,14 @@ def prune_index(
 
     Returns
     -------
-    PruneReport
-        A dict of counts and bytes before and after; the ``reduction`` reached; the ``scale``; the
+    dict
+        Counts and bytes before and after; the ``reduction`` reached; the ``scale``; the
         ``lucene_version`` of the new index's format; ``chosen``, how ``max_loss`` or ``max_bytes``
         was met; ``search``, the parameters to search it with;
         ``baked``, the k1 and b that its norms hold, and ``norms``, of how many documents no norm
         can hold them; ``validated``, what was measured at the nearest learned point, with the table
         of scales; ``fidelity``, how well this pruning's ranking agreed with real-valued scoring
-        (overlap@10, RBO) and the estimated bytes of its posting lists, None if it was not tried at
+        (overlap@10) and the estimated bytes of its posting lists, None if it was not tried at
         this reduction and scale; with ``others``, theirs under ``fields`` by name. What does not
         apply is None. The same is in ``tdv-manifest.json``.
 
@@ -109,7 +108,7 @@ def write_pruned(
     others: Sequence[str | os.PathLike[str] | TermValues] = (),
     made_by: str = "prune",
     progress: Progress = silent,
-) -> PruneReport:
+) -> dict[str, Any]:
     """Do the work of :func:`prune_index`, for the command ``made_by``."""
     given = [v for v in (values, *others) if v is not None]
     source, task = Source.of(index), Task(os.path.abspath(output), config, made_by)
@@ -242,7 +241,7 @@ def _fidelity(nearest: Mapping[str, Any], plan: FieldPlan) -> dict[str, float] |
     asked = plan.facts["requested_reduction"], plan.facts["unit"]
     if asked != (nearest["reduction"], nearest.get("unit", "term")):
         return None
-    names = ("overlap_at_10", "rbo_at_10", "posting_bytes")
+    names = ("overlap_at_10", "posting_bytes")
     for entry in nearest["scales"]:
         if entry["scale"] == plan.scale and set(names) <= set(entry):
             return {name: entry[name] for name in names}
@@ -290,7 +289,7 @@ def _values_without_judgements(
     if config.queries is None or config.tiers:
         is_one = config.max_bytes is None and not config.tiers
         return prior_values_of_index(
-            index, field=config.field, lead=lead, expect=config.expect, weighted=lead,
+            index, field=config.field, lead=lead, expect=config.expect,
             reductions=(config.reduction,) if is_one else CORRECTED_AT, progress=progress,
         )  # fmt: skip
     from ..learning.from_index import values_from_index  # with all that learns

@@ -26,7 +26,6 @@ from ..progress import Progress
 from ..source import Part, Source
 from .config import PruneConfig
 from .planning import with_average_lengths
-from .reports import FieldReport, IndexReport, Norms, PruneReport
 from .writing import Task, count_tokens, finished_part, refuse_emptied, write_index
 
 
@@ -74,7 +73,7 @@ def prune_shards(
     decide: Callable[[ShardedIndex], tuple[Plan, Task]],
     whole: Task,
     progress: Progress,
-) -> PruneReport:
+) -> dict[str, Any]:
     """Do with every shard what :func:`.writing.write_index` does; the report has ``shards``, a row
     of each.
 
@@ -142,7 +141,7 @@ def prune_shards(
     }
 
 
-def _prune_shard(folder: str, plan: str | Plan, task: Task) -> IndexReport:
+def _prune_shard(folder: str, plan: str | Plan, task: Task) -> dict[str, Any]:
     """In a worker: write a shard. One that a worker finished before it died is not written
     again."""
     planned = loaded(plan)
@@ -158,7 +157,9 @@ def _prune_shard(folder: str, plan: str | Plan, task: Task) -> IndexReport:
         return report
 
 
-def _look_at_place(folder: str, plan: str | Plan, task: Task, source: Source) -> IndexReport | None:
+def _look_at_place(
+    folder: str, plan: str | Plan, task: Task, source: Source
+) -> dict[str, Any] | None:
     """In a worker: return the report of what an earlier pruning has finished from the same; else
     None, where the shard may be written."""
     out = Path(task.output).parent
@@ -216,11 +217,11 @@ def _tidy(out: Path, source: Source) -> None:
             out.rmdir()
 
 
-def _report(reports: Sequence[IndexReport]) -> IndexReport:
-    """Of the whole: what every shard says, and the sums."""
+def _report(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the report of the whole: what every shard says, and the sums."""
     first = reports[0]
     fields = {name: _sum([one["fields"][name] for one in reports]) for name in first["fields"]}
-    report: IndexReport = {
+    report: dict[str, Any] = {
         **first,
         **_sum(reports),
         "fields": fields,
@@ -233,8 +234,8 @@ def _report(reports: Sequence[IndexReport]) -> IndexReport:
     return report
 
 
-def _sum(rows: Sequence[FieldReport]) -> FieldReport:
-    """One field in all shards."""
+def _sum(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the report of one field in all shards."""
     before, left = (sum(row[name] for row in rows) for name in ("postings_before", "postings"))
     return {
         **rows[0],
@@ -250,7 +251,7 @@ def _sum(rows: Sequence[FieldReport]) -> FieldReport:
     }
 
 
-def _norms(rows: Sequence[Norms]) -> Norms | None:
+def _norms(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     if not rows:
         return None
     beyond = sum(one["beyond"] for one in rows)

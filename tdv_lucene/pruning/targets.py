@@ -88,7 +88,8 @@ class SearchTarget:
         return cls(text, True, numbers)
 
     def parameters(self, model: str) -> dict[str, float] | None:
-        """The searcher's of a ranking function; None where it has to be told the recorded ones.
+        """Return the searcher's of a ranking function; None where it has to be told the recorded
+        ones.
 
         TDVs that were made without one suit any, so lengths stay lengths by default.
 
@@ -130,12 +131,13 @@ def target_of(searcher: Searcher, asked: SearchTarget) -> SearchTarget:
 
 
 def _function(values: TermValues) -> RankingFunction:
-    """The ranking function that an index is written for; TDVs of no model get the default's."""
+    """Return the ranking function that an index is written for; TDVs of no model get the
+    default's."""
     return ranking_function(values.model if values.model in MODELS else DEFAULT_MODEL)
 
 
 def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction: float) -> float:
-    """The scale that suits the target, where none was asked for.
+    """Return the scale that suits the target, where none was asked for.
 
     Parameters
     ----------
@@ -178,7 +180,7 @@ def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float
 
 
 def baking_of(values: TermValues, scale: float | None, target: SearchTarget) -> Baking | None:
-    """What the norms of a field are to hold; None where they are lengths."""
+    """Return what the norms of a field are to hold; None where they are lengths."""
     searched = target.parameters(values.model)
     learned = SearchParameters().with_values(values.parameters)
     held = _function(values).held(learned, 1.0 if scale is None else scale)
@@ -197,7 +199,7 @@ def baking_of(values: TermValues, scale: float | None, target: SearchTarget) -> 
 def search_parameters(
     values: TermValues, scale: float | None, target: SearchTarget, baking: Baking | None
 ) -> dict[str, float]:
-    """k1, b and mu to search a field with that is written for ``target``."""
+    """Return k1, b and mu to search a field with that is written for ``target``."""
     learned = values.parameters
     found = at_scale(learned, 1.0 if scale is None else float(scale))
     searched = target.parameters(values.model) or {}
@@ -210,7 +212,7 @@ def search_parameters(
 
 
 def _share_of_bytes(values: TermValues, reduction: float, scale: float, other: float) -> float:
-    """Predicted bytes at the ``other`` scale, as a share of those at ``scale``; infinite if
+    """Return predicted bytes at the ``other`` scale, as a share of those at ``scale``; infinite if
     learning did not measure any.
     """
     points = [point for point in values.points if point.get("scales")]

@@ -1,9 +1,10 @@
 """Two tiers in one index: a hot field finds documents, the whole one ranks the first of them.
 
-Which share of the postings the hot field drops, and how far behind its best documents the whole
-one still ranks (the *margin*), is chosen by *fidelity*: the mean share of the whole's ten best
-documents that the tiers return. No judgement is needed for it. The hot fields of all reductions are
-written once, into an index beside the output, and searched there.
+Which share of the postings the hot field drops, how far behind its best documents the whole one
+still ranks (the *margin*), and how many terms of a query it is asked for, where queries weigh them,
+is chosen by *fidelity*: the mean share of the whole's ten best documents that the tiers return. No
+judgement is needed for it. The hot fields of all reductions are written once, into an index beside
+the output, and searched there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,6 +32,7 @@ from ..index.queries import searchable_topics
 from ..jvm.searcher import Hits, OpenSearch, make_similarity, open_searched
 from ..plan import Plan
 from ..progress import Progress, silent
+from ..ranking import ranking_function
 from ..ranking.parameters import Tiers
 from ..values.term_values import TermValues
 from .config import PruneConfig
@@ -40,6 +42,8 @@ from .writing import Task, write_index
 
 REDUCTIONS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 MARGINS = (0.0, *(round(0.4 + 0.025 * step, 3) for step in range(22)))
+QUERY_TERMS = (1.0, 0.8, 0.6)
+"""Shares of a query's weight that the hot field may be asked for, where queries weigh terms."""
 MARGIN = 0.6
 """Where a reduction is given, and nothing measured."""
 DEPTH = 200
@@ -55,7 +59,7 @@ search stops: measured on 165,000 articles."""
 
 
 def hot_field(field: str) -> str:
-    """The name of the field that finds what ``field`` ranks."""
+    """Return the name of the field that finds what ``field`` ranks."""
     return f"{field}_hot"
 
 
@@ -131,7 +135,7 @@ def decide_tiers(
             chosen, visits = fastest(search, faithful(measured, least), counted)
             visits_whole = sum(search.visits(counted, TEN)) / len(counted)
     told["tiers"] = {**chosen.describe(), "visits": visits, "visits_whole": visits_whole}
-    return plan_at(chosen.reduction, tiers._replace(margin=chosen.tiers.margin)), told
+    return plan_at(chosen.reduction, chosen.tiers._replace(hot=tiers.hot)), told
 
 
 def plan_tiers(
@@ -158,7 +162,8 @@ def plan_tiers(
         both = [plan_field(values, share, alike, target, **how)[0] for share in (0.0, reduction)]
     whole, hot = both
     hot = replace(hot, name=tiers.hot, facts={**hot.facts, "field": tiers.hot})
-    told = {"hot": tiers.hot, "depth": tiers.depth, "margin": tiers.margin}
+    told = tiers._asdict()
+    del told["whole"]
     return Plan([replace(whole, facts={**whole.facts, "tiers": told}), hot])
 
 
@@ -171,7 +176,7 @@ class Found:
 
     @classmethod
     def of(cls, hits: Hits) -> list[Self]:
-        """One for each query."""
+        """Return one for each query."""
         ids, ends = [*map(bytes, hits.ids)], np.cumsum(hits.counts).tolist()
         return [
             cls([ids[d] for d in hits.documents[from_:to].tolist()], hits.scores[from_:to])
@@ -188,7 +193,7 @@ class Measured:
     reduction : float
         Share of the postings that the hot field drops.
     tiers : Tiers
-        The fields, the depth and the margin.
+        The fields, the depth, the margin, and the share of a query's weight.
     fidelity, fidelity_ci95
         Mean share of the whole's ten best documents that the tiers return, and its interval.
     first_changed : float
@@ -228,23 +233,24 @@ class Measured:
         )  # fmt: skip
 
     def describe(self) -> dict[str, Any]:
-        """As JSON."""
-        told = {**asdict(self), "depth": self.tiers.depth, "margin": self.tiers.margin}
-        del told["tiers"]
+        """Return it as JSON."""
+        told = {**asdict(self), **self.tiers._asdict()}
+        for name in ("tiers", "whole", "hot"):
+            del told[name]
         return {**told, "fidelity_ci95": list(self.fidelity_ci95)}
 
 
 def faithful(measured: Sequence[Measured], fidelity: float | None) -> list[Measured]:
-    """Return those that have the ``fidelity`` (None for :data:`FIDELITY`): of each reduction the
-    one of the largest margin, which ranks the fewest documents.
+    """Return those that have the ``fidelity`` (None for :data:`FIDELITY`): of each reduction and
+    share of a query the one of the largest margin, which ranks the fewest documents.
 
     Raises :class:`TdvError` when none has.
     """
     wanted = FIDELITY if fidelity is None else fidelity
-    enough: dict[float, Measured] = {}
+    enough: dict[tuple[float, float], Measured] = {}
     for one in sorted(measured, key=lambda one: one.tiers.margin):
         if one.fidelity >= wanted:
-            enough[one.reduction] = one
+            enough[one.reduction, one.tiers.query_terms] = one
     if enough:
         return [*enough.values()]
     best = max(measured, key=lambda one: one.fidelity)
@@ -274,6 +280,8 @@ class Candidates:
     """Reduction -> its hot field."""
     field: str
     analysis: Analysis
+    query_terms: Sequence[float]
+    """Shares of a query's weight that may be asked for."""
     threads: int
 
     @classmethod
@@ -300,7 +308,11 @@ class Candidates:
             with Index.open(made) as tried:
                 names = {reduction: plan.field for reduction, plan in hot.items()}
                 analysis = analysis_of(tried, whole.field, task.config.analysis).analysis
-                yield cls(tried, names, whole.field, analysis, cores(task.config.threads))
+                weighed = ranking_function(whole.facts["model"]).of_weights
+                yield cls(
+                    tried, names, whole.field, analysis, QUERY_TERMS if weighed else (1.0,),
+                    cores(task.config.threads),
+                )  # fmt: skip
 
     def searched(self, progress: Progress = silent) -> AbstractContextManager[OpenSearch]:
         """Open the search of the whole field."""
@@ -314,7 +326,8 @@ class Candidates:
         self, search: OpenSearch, topics: Mapping[str, str], margins: Sequence[float], depth: int,
         progress: Progress = silent,
     ) -> list[Measured]:  # fmt: skip
-        """Measure each reduction with each of the ``margins``, by the queries of a log.
+        """Measure each reduction and share of a query with each of the ``margins``, by the queries
+        of a log.
 
         Raises :class:`TdvError` when fewer than :data:`FEWEST_QUERIES` have an answer.
         """
@@ -327,10 +340,10 @@ class Candidates:
             )
         whole = [found for found in best if found.documents]
         measured = []
-        for reduction, hot in self.hot.items():
-            alone = search.in_tiers(Tiers(self.field, hot, 0))
+        for (reduction, hot), share in product(self.hot.items(), self.query_terms):
+            alone = search.in_tiers(Tiers(self.field, hot, 0, query_terms=share))
             found = Found.of(alone(asked, max(depth, TEN), progress))
             for margin in margins:
-                tiers = Tiers(self.field, hot, depth, margin)
+                tiers = Tiers(self.field, hot, depth, margin, share)
                 measured.append(Measured.of(reduction, tiers, whole, found))
         return measured

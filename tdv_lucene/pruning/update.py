@@ -141,7 +141,7 @@ def watch_index(
 
 
 def _last_commit(source: str) -> tuple[str, ...]:
-    """What changes in a folder with each commit; empty where it is gone."""
+    """Return what changes in a folder with each commit; empty where it is gone."""
     with suppress(OSError):
         return tuple(sorted(name for name in os.listdir(source) if name.startswith("segments_")))
     return ()
@@ -149,7 +149,7 @@ def _last_commit(source: str) -> tuple[str, ...]:
 
 @contextmanager
 def _hold(pruned: str | os.PathLike[str]) -> Iterator[list[HeldIndex]]:
-    """The folder, or those of all shards, locked."""
+    """Return the folder, or those of all shards, locked."""
     with ExitStack() as opened:
         folders = Source.of(pruned).folders_here
         yield [opened.enter_context(HeldIndex(folder)) for folder in folders]
@@ -181,7 +181,7 @@ def _read(held: HeldIndex) -> _Recorded:
 
 
 def _sources(held: Sequence[HeldIndex], index: str | os.PathLike[str] | None) -> list[str]:
-    """The source of each pruned folder."""
+    """Return the source of each pruned folder."""
     recorded = [_read(one).user_data[SOURCE_PATH] for one in held]
     if index is not None:
         folders = [os.path.abspath(folder) for folder in Source.of(index).folders_here]
@@ -354,7 +354,7 @@ def _write(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
 
 
 def _with_average(plan: FieldPlan, record: FieldRecord) -> FieldPlan:
-    """The plan with the average length that its norms were made for."""
+    """Return the plan with the average length that its norms were made for."""
     if plan.norms is None:
         return plan
     return replace(plan, norms=replace(plan.norms, average_length=record.average_length))

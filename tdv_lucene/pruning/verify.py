@@ -111,8 +111,8 @@ def _verify_shards(
 def _pairs(
     source: Source, made: Source, user_data: Sequence[Mapping[str, str]]
 ) -> dict[Part, Part]:
-    """Part of the source -> what was made of it, in the order of the latter; ``user_data`` is
-    theirs."""
+    """Return part of the source -> what was made of it, in the order of the latter; ``user_data``
+    is theirs."""
     by_name = {part.name: part for part in source.parts}
     found = {}
     for part, says in zip(made.parts, user_data):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError
@@ -29,11 +29,11 @@ from ..store import check_files
 from .config import PruneConfig
 from .drift import planned_for
 from .planning import analyses_of, emptied, user_data_of_plan
-from .reports import FieldDescription, FieldReport, IndexReport, field_report
 from .sizes import reduction_within_bytes
 
 KIND = "pruned-index"
 MANIFEST = "tdv-manifest.json"
+_OF_MANIFESTS = ("kind", "format", "created", "versions", "made_by", "files", "sha256")
 """Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
 
 _SHRINKING = ("postings", "positions", "dictionary", "vectors")
@@ -94,11 +94,11 @@ class Task:
     def user_data(
         self, index: Index, plan: Plan, analysed: Mapping[str, FieldAnalysis]
     ) -> dict[str, str]:
-        """What the commit of the result says."""
+        """Return what the commit of the result says."""
         return user_data_of_plan(index, plan, analysed, self.named_by, self.searcher, self.shard)
 
 
-def finished_part(index: Index, plan: Plan, task: Task) -> IndexReport | None:
+def finished_part(index: Index, plan: Plan, task: Task) -> dict[str, Any] | None:
     """Return the report of the index in the task's place; None where it is not what would be
     written."""
     made = Path(task.output)
@@ -110,14 +110,13 @@ def finished_part(index: Index, plan: Plan, task: Task) -> IndexReport | None:
         wanted = task.user_data(index, plan, task.analyses(index, plan))
         with Index.open(made) as found:
             if wanted.items() <= found.user_data.items():
-                names = IndexReport.__annotations__
-                return cast(IndexReport, {name: manifest[name] for name in names})
+                return {name: x for name, x in manifest.items() if name not in _OF_MANIFESTS}
     return None
 
 
 def write_index(
     index: Index, plan: Plan, task: Task, folder: Path, progress: Progress = silent
-) -> IndexReport:
+) -> dict[str, Any]:
     """Write the index and its plan into ``folder`` (existing, empty); return the report of it.
 
     Raises :class:`TdvError` when the index cannot be pruned, is locked, or has another vocabulary.
@@ -163,15 +162,12 @@ def report_of(
     analysed: Mapping[str, FieldAnalysis],
     counts: Mapping[str, Any],
     told: Mapping[str, Any],
-) -> IndexReport:
+) -> dict[str, Any]:
     """Return what was written; ``counts`` are Java's, and ``told`` as :class:`Task` has it."""
-    first, *others = [
-        cast(FieldDescription, {**one.record(), "source_commit": index.commit})
-        for one in plan.fields
-    ]
-    fields = {one["field"]: field_report(one, counts["fields"][one["field"]]) for one in others}
+    first, *others = [{**one.record(), "source_commit": index.commit} for one in plan.fields]
+    fields = {one["field"]: _field_report(one, counts["fields"][one["field"]]) for one in others}
     return {
-        **field_report(first, counts),
+        **_field_report(first, counts),
         "fields": fields,
         "segments": counts["segments"],
         "deleted_left_out": counts.get("deleted_left_out", 0),
@@ -189,7 +185,22 @@ def report_of(
     }
 
 
-def refuse_emptied(fields: Iterable[FieldReport]) -> None:
+def _field_report(described: Mapping[str, Any], counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was made of a field that Java counted."""
+    before, left = counts["postings_before"], counts["postings"]
+    names = ("terms_before", "terms", "tokens", "documents_with_terms", "documents_without_terms",
+             "norm_kind")  # fmt: skip
+    return {
+        **described,
+        "reduction": 1 - left / before if before else 0.0,
+        "postings_before": before,
+        "postings": left,
+        **{name: counts[name] for name in names},
+        "norms": counts.get("norms"),
+    }
+
+
+def refuse_emptied(fields: Iterable[dict[str, Any]]) -> None:
     """Refuse what has no posting left of a field that had some."""
     for about in fields:
         if about["postings_before"] and not about["postings"]:
@@ -226,7 +237,7 @@ def write_within(
     folder: Path,
     foreseen: Callable[[float], float] | None,
     progress: Progress,
-) -> IndexReport:
+) -> dict[str, Any]:
     """Write the index of the smallest reduction that fits into ``folder``; return its report.
 
     Parameters
@@ -237,7 +248,7 @@ def write_within(
         From a reduction to predicted bytes; None if nothing was predicted.
     """
     with ExitStack() as written:
-        there: dict[float, tuple[Path, IndexReport]] = {}
+        there: dict[float, tuple[Path, dict[str, Any]]] = {}
 
         def bytes_at(reduction: float) -> int:
             there.clear()

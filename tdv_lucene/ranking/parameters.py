@@ -64,6 +64,8 @@ class Tiers(NamedTuple):
     # Of those behind the hits wanted, it scores what the hot field scores at least this share of
     # the last hit; 0 for all
     margin: float = 0.0
+    # The hot field is asked for the heaviest terms of a query that hold this share of its weight
+    query_terms: float = 1.0
 
     def candidates(self, scores: np.ndarray, hits: int) -> int:
         """Return how many of the documents that the hot field found the whole one scores.
@@ -127,7 +129,7 @@ class SearchParameters:
         return SearchParameters(self.model, **{**self.values(), **values})
 
     def taken_from(self, defaults: str) -> SearchParameters:
-        """The same, saying whose ``defaults`` they have."""
+        """Return the same, saying whose ``defaults`` they have."""
         made = copy.copy(self)
         object.__setattr__(made, "defaults", defaults)
         return made

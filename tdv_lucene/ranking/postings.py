@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -162,12 +162,9 @@ def describe_boost(boost: Boost | None) -> dict[str, float] | None:
 
 def read_boost(described: Mapping[str, float] | None) -> Boost | None:
     """Return the boost that :func:`describe_boost` described."""
-    return None if described is None else kind_of_boost(described)(**described)
-
-
-def kind_of_boost(described: Mapping[str, float]) -> type[Boost]:
-    """Return the class of a boost that :func:`describe_boost` described."""
-    return WeightPower if "power" in described else FirstPositionBoost
+    if described is None:
+        return None
+    return WeightPower(**described) if "power" in described else FirstPositionBoost(**described)
 
 
 def _as_factors(numbers: np.ndarray) -> np.ndarray:
@@ -187,15 +184,22 @@ def _weighed(tf: np.ndarray, factors: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 class LengthNorm(NamedTuple):
-    """K_d = fixed + per_token |d|."""
+    """K_d = fixed + per_token |d|; in an impact index |d| is the document's largest weight, times
+    the root of the number of its postings if ``by_postings``."""
 
     fixed: float
     per_token: float
+    by_postings: bool = True
 
     @classmethod
-    def of(cls, k1: float, b: float, avg_doc_len: float) -> LengthNorm:
+    def of(cls, k1: float, b: float, avg_doc_len: float, by_postings: bool) -> LengthNorm:
         """Return k1 (1 - b + b |d| / avgdl) as a function of |d|."""
-        return cls(k1 * (1 - b), k1 * b / max(avg_doc_len, 1e-9))
+        return cls(k1 * (1 - b), k1 * b / max(avg_doc_len, 1e-9), by_postings)
+
+    @classmethod
+    def read(cls, described: Mapping[str, Any]) -> LengthNorm:
+        """Return the length norm whose fields these are, among others."""
+        return cls(**{name: described[name] for name in cls._fields if name in described})
 
     def at(self, doc_len: np.ndarray) -> np.ndarray:
         """Return float64[D]: K_d of documents of these lengths."""

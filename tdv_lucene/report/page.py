@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 from markupsafe import Markup
 
 from ..evaluation.measures import Evaluation
@@ -21,8 +20,6 @@ from .wording import counted, shortened, visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP
-_DIGITS = "0123456789abcdefghijklmnopqrstuv"
-_THOUSANDTHS = [high + low for high in _DIGITS for low in _DIGITS][:1001]
 
 
 @dataclass(frozen=True)
@@ -66,13 +63,11 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
             *tables.size_tables(report),
             tables.latency_table(report),
             *tables.tiers_tables(report),
-            *tables.speed_tables(report),
         ],
         details=tables.detail_tables(report),
         figures=_figures(report, latency),
         changes=[_pair(report, queries, first, n) for queries in query_sets for n in others],
         term_tables=tables.term_tables,
-        value_column=tables.VALUE_COLUMN,
         data=page_data(report, query_sets),
         style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8").strip()),
         script=Markup((_TEMPLATES / "report.js").read_text(encoding="utf-8").strip()),
@@ -228,6 +223,7 @@ def _query_set(
     figures: Mapping[str, Any], measured: Measured, systems: Sequence[str], numbers: dict[str, int]
 ) -> dict[str, Any]:
     queries = next(iter(measured.evaluations.values())).queries
+    evaluations = [measured.evaluations[name] for name in systems]
     relevant = measured.rankings.relevant
     return {
         "label": visible(measured.label),
@@ -238,7 +234,7 @@ def _query_set(
             measure: {
                 "means": [_short(found["means"][name]) for name in systems],
                 "tests": [_test(test, systems) for test in found["tests"]],
-                "values": [_encoded(measured.evaluations[n].values[measure]) for n in systems],
+                "values": [each.values[measure].round(3).tolist() for each in evaluations],
             }
             for measure, found in figures["measures"].items()
         },
@@ -260,16 +256,6 @@ def _test(test: Mapping[str, Any], systems: Sequence[str]) -> list[Any]:
     numbers = (test["difference"], low, high, test["p_value"])
     pair = [systems.index(test[side]) for side in ("baseline", "treatment")]
     return [*pair, *(None if x is None else _short(x) for x in numbers)]
-
-
-def _encoded(values: np.ndarray) -> str | list[float]:
-    """Encode values within [0, 1] as two digits to the base 32 each, in thousandths.
-
-    Half the size of decimal numbers, which would be most of a page. Other values stay numbers.
-    """
-    if len(values) and (values.min() < 0 or values.max() > 1):
-        return [round(float(value), 3) for value in values]
-    return "".join(_THOUSANDTHS[at] for at in np.rint(1000 * values).astype(int))
 
 
 def _short(number: float) -> float:

@@ -16,34 +16,30 @@ from .table import SIGNIFICANT, Table, change, interval, p_value, ratio, times_i
 from .wording import counted
 
 DEPTHS = {"top10": "top-10", "top1000": "top-1000"}
-VALUE_COLUMN = {"learned": "TDV", "ratio": "tf ratio"}
-"""Heading of the column ``tdv`` by its kind: only what was learned is a TDV."""
 
 _SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
 _SHRINKING = ("postings", "bytes")  # what pruning is for
 _CHANGED = "first_changed"
-_LATENCY = ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval")
 _OUTCOMES = " +/=/-: queries better, equal and worse."
 _JUDGED = "judged: share of judged documents among the ten best."
 
 
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Return effectiveness on every query set, tests, rank effects, size and latency."""
+    """Return effectiveness on every query set, tests, size and latency."""
     ranking = [table for tables in ranking_tables(report).values() for table in tables]
     return [*ranking, *size_tables(report), latency_table(report), *tiers_tables(report)]
 
 
 def all_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Return those, every test by itself, speed in detail, and the terms changed most."""
-    further = [*detail_tables(report), *speed_tables(report), *term_tables(report["terms"])]
-    return [*comparison_tables(report), *further]
+    """Return those, every test by itself, and the terms changed most."""
+    return [*comparison_tables(report), *detail_tables(report), *term_tables(report["terms"])]
 
 
 # ranking ------------------------------------------------------------------------------------------
 
 
 def ranking_tables(report: Mapping[str, Any]) -> dict[str, list[Table]]:
-    """Return effectiveness, tests and rank effects by the query sets' labels."""
+    """Return effectiveness and tests by the query sets' labels."""
     comparisons = report["parameters"]["comparisons"]
     return {
         label: _of_query_set(found, set_suffix(report, label), comparisons)
@@ -65,7 +61,7 @@ def detail_tables(report: Mapping[str, Any]) -> list[Table]:
                 for test in result["tests"]
             ]
             columns = ("", "change", "95 % interval", "p", "+/=/-")
-            tables += [Table(f"Tests{where}", columns, rows, note), _effect_sizes(measures, where)]
+            tables.append(Table(f"Tests{where}", columns, rows, note))
     return tables
 
 
@@ -80,7 +76,7 @@ def _systems(measures: Mapping[str, Any]) -> list[str]:
 
 def _of_query_set(found: Mapping[str, Any], where: str, comparisons: int) -> list[Table]:
     measures, note = found["measures"], _effectiveness_note(found, comparisons)
-    systems, rankings = _systems(measures), _rank_effects(found["rank_effects"], where)
+    systems = _systems(measures)
     title = f"Effectiveness{where}"
 
     def mean(result: Mapping[str, Any], name: str) -> str:
@@ -92,7 +88,7 @@ def _of_query_set(found: Mapping[str, Any], where: str, comparisons: int) -> lis
             for measure, result in measures.items()
         ]
         columns = ("measure", *systems, "change", "95 % interval", "p", "+/=/-")
-        return [Table(title, columns, rows, note), _effect_sizes(measures, where), rankings]
+        return [Table(title, columns, rows, note)]
     shares = found["judged"]["share_in_ten"]
     means = [
         (name, *(mean(result, name) for result in measures.values()), f"{shares[name]:.0%}")
@@ -105,7 +101,6 @@ def _of_query_set(found: Mapping[str, Any], where: str, comparisons: int) -> lis
     return [
         Table(title, ("mean over queries", *measures, "judged"), means),
         Table(f"Differences{where}", ("of means", *measures), rows, note),
-        rankings,
     ]
 
 
@@ -146,39 +141,6 @@ def _judged(judged: Mapping[str, Mapping[str, float]]) -> str:
         means = ", ".join(f"{name} {mean:.4f}" for name, mean in found.items())
         said += f" Most of the ten best are not judged; nDCG@10 with these left out: {means}."
     return said
-
-
-def _effect_sizes(measures: Mapping[str, Any], where: str) -> Table:
-    several = len(next(iter(measures.values()))["tests"]) > 1
-    rows: list[tuple[str, ...]] = [
-        (
-            f"{measure}, {_pair(test)}" if several else measure,
-            "none" if test["effect_size"] is None else f"{test['effect_size']:+.3f}",
-            interval(test["effect_size_ci95_corrected"]),
-            p_value(test["p_randomisation"]),
-        )
-        for measure, result in measures.items()
-        for test in result["tests"]
-    ]
-    note = (
-        "Effect size: mean over standard deviation of the differences (Cohen's d_z). Intervals and "
-        "p are corrected as above."
-    )
-    columns = ("", "effect size", "95 % interval", "p, randomisation")
-    return Table(f"Effect size{where}", columns, rows, note)
-
-
-def _rank_effects(effects: Mapping[str, Mapping[str, Any]], where: str) -> Table:
-    values = {
-        name: [effect[key] for key in ("overlap_at_10", "rbo", "kendall_tau")]
-        for name, effect in effects.items()
-    }
-    rows = [(n, *("none" if v is None else f"{v:.3f}" for v in vs)) for n, vs in values.items()]
-    note = (
-        "Agreement with the first index's rankings, 1 = the same: share of its top 10 kept, "
-        "rank-biased overlap (p = 0.9), Kendall's tau of documents in both top-100."
-    )
-    return Table(f"Rankings{where}", ("", "overlap@10", "RBO", "tau"), rows, note)
 
 
 # cost ---------------------------------------------------------------------------------------------
@@ -231,23 +193,19 @@ def latency_table(report: Mapping[str, Any]) -> Table:
     )
     if not setup["warmup_stable"]:
         note += " The machine did not become stable while warming up: read with care."
-    return Table("Latency", _LATENCY, _latency_rows(report, "latency_ms", ""), note)
-
-
-def _latency_rows(report: Mapping[str, Any], key: str, how: str) -> list[tuple[str, ...]]:
     first, *_ = report["indexes"]
     rows = []
     for depth, label in DEPTHS.items():
-        before = report[key][first][depth]["mean"]
-        for name, latencies in report[key].items():
-            summary = latencies[depth]
-            faster, bounds = "", None
+        before = report["latency_ms"][first][depth]["mean"]
+        for name, latencies in report["latency_ms"].items():
+            summary, faster, bounds = latencies[depth], "", None
             if name != first:
                 faster = f"x{ratio(before, summary['mean'])}"
-                bounds = report["latency_ratio"][name][depth + how]["ci95"]
+                bounds = report["latency_ratio"][name][depth]["ci95"]
             values = (f"{summary[column]:.3f}" for column in ("mean", "p50", "p95", "p99"))
             rows.append((f"{label}, {name}", *values, faster, times_interval(bounds)))
-    return rows
+    columns = ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval")
+    return Table("Latency", columns, rows, note)
 
 
 def tiers_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -275,38 +233,6 @@ def tiers_tables(report: Mapping[str, Any]) -> list[Table]:
     return [Table("Two tiers", columns, rows, note)] if rows else []
 
 
-def speed_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Return latency without skipping and by kind of query, and postings visited, for the page."""
-    titles = {
-        "by_length": "Latency by query length",
-        "by_dropped": "Latency by share of a query's terms that pruning dropped",
-        "by_gone": "Latency by share of a query's postings that pruning dropped",
-    }
-    strata, names = report["latency_strata"], [*report["latency_ms"]]
-    tables = [_strata(title, strata[key]) for key, title in titles.items() if strata[key]]
-    visited = [
-        (label, *(f"{report['postings_per_query'][name][mode]:,.0f}" for name in names))
-        for mode, label in {**DEPTHS, "exhaustive": "exhaustive"}.items()
-    ]
-    note = "Postings at which a search stops, mean; the rest is skipped by block maxima."
-    exhaustive = _latency_rows(report, "latency_exhaustive_ms", "_exhaustive")
-    tables.insert(0, Table("Latency without skipping by block maxima", _LATENCY, exhaustive))
-    return [*tables, Table("Postings visited a query", ("", *names), visited, note)]
-
-
-def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
-    def faster(ratio: Mapping[str, Any]) -> tuple[str, str]:
-        return f"x{ratio['ratio']:.2f}", times_interval(ratio["ci95"])
-
-    rows = [
-        (row["stratum"], row["index"], f"{row['queries']:,}",
-         *(cell for depth in DEPTHS for cell in faster(row[depth])))
-        for row in strata
-    ]  # fmt: skip
-    columns = ("queries with", "index", "number", "top-10", "interval", "top-1000", "interval")
-    return Table(title, columns, rows, "Times faster than the first index.")
-
-
 # single terms and queries -------------------------------------------------------------------------
 
 
@@ -317,7 +243,7 @@ def term_tables(terms: Mapping[str, Any]) -> list[Table]:
         "raised": "Terms raised most",
         "lowered": "Terms lowered most, but kept",
     }
-    columns = ("term", VALUE_COLUMN[terms["tdv_kind"]], "df", "df after")
+    columns = ("term", "TDV", "df", "df after")
 
     def row(term: Mapping[str, Any]) -> tuple[str, ...]:
         tdv = "none" if term["tdv"] is None else f"{term['tdv']:.3f}"

@@ -7,12 +7,10 @@ line break begins a new row, and marks of direction reverse the order of what fo
 from __future__ import annotations
 
 import re
-import unicodedata
 
 _DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _LINES = "\u2028\u2029"
 _ACTING = re.compile(f"[\x00-\x1f\x7f-\x9f{_DIRECTION}{_LINES}\u200b\ufeff\ud800-\udfff]")
-_JOINER, _VIRAMA = "\u200d", 9
 _SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
@@ -41,29 +39,7 @@ def one_line(text: str) -> str:
 
 def shortened(text: str, most: int = 100) -> str:
     """Return the first ``most`` characters of ``text``, with a mark where some are left out."""
-    return text if len(text) <= most else f"{text[: whole_characters(text, most)]} ..."
-
-
-def whole_characters(text: str, at: int) -> int:
-    """Return the last position up to ``at`` where ``text`` can be cut.
-
-    That is not within what a reader sees as one character: a letter with its marks, a syllable of
-    Devanagari or Hangul, an emoji.
-    """
-    while 0 < at < len(text) and _belongs(text[at - 1], text[at]):
-        at -= 1
-    return at
-
-
-def _belongs(before: str, after: str) -> bool:
-    return (
-        unicodedata.category(after)[0] == "M"
-        or unicodedata.combining(before) == _VIRAMA
-        or _JOINER in (before, after)
-        or "\U0001f3fb" <= after <= "\U0001f3ff"  # skin tones
-        or ("\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= after <= "\U0001f1ff")
-        or "\u1160" <= after <= "\u11ff"  # vowels and finals of Hangul in parts
-    )
+    return text if len(text) <= most else f"{text[:most]} ..."
 
 
 def counted(number: int, one: str, more: str = "") -> str:

@@ -8,14 +8,13 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..evaluation.measures import evaluate_run
-from ..evaluation.topics import Qrels, note_on_own_documents
+from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..index.analysis import analysis_of
 from ..index.index import Index
@@ -24,7 +23,7 @@ from ..index.sharded import FarShards, ShardedIndex, look_at_far_shards
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
-from .listing import Listing, note_on_duplicates
+from .listing import Listing
 from .search import RUN, Searched, search_with
 
 _log = logging.getLogger(__name__)
@@ -50,12 +49,13 @@ def tune_parameters(
     field: str = "contents",
     analysis: Analysis | None = None,
     threads: int | None = None,
+    listing: Listing = Listing(),  # noqa: B008 - frozen
     progress: Progress = silent,
 ) -> tuple[SearchParameters, list[dict[str, float]]]:
     """Choose the parameters with the best mean nDCG@5 over the judged training queries.
 
     See :mod:`..evaluation.tuning`. ``model`` None takes the one the index records, ``analysis``
-    None analyses queries as the index was analysed.
+    None analyses queries as the index was analysed. Runs list hits by the rules of ``listing``.
 
     Returns the parameters (the index's own unless others are better) and a list of all that were
     tried: dicts of the parameters and ``nDCG@5``.
@@ -66,16 +66,6 @@ def tune_parameters(
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; also for an impact
         index or a ranking function without a parameter to tune.
     """
-    how: dict[str, Any] = {"analysis": analysis, "threads": threads, "progress": progress}
-    return tune_listed(Listing(), index, topics, qrels, model, field=field, **how)
-
-
-def tune_listed(
-    listing: Listing, index: str | os.PathLike[str], topics: Mapping[str, str], qrels: Qrels,
-    model: str | None, *, field: str, analysis: Analysis | None, threads: int | None,
-    progress: Progress,
-) -> tuple[SearchParameters, list[dict[str, float]]]:  # fmt: skip
-    """Do the work of :func:`tune_parameters` on runs that list hits by these rules."""
     opening: AbstractContextManager[Index | FarShards] = Index.open(index)
     if isinstance(index, ShardedIndex):
         given = index.workers, index.source, topics, field, analysis, progress
@@ -106,11 +96,6 @@ def tune_listed(
             return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
 
         tuning = tune(own.model, own.values(), measure, progress)
-        unjudged = [qid for qid in found[0].own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
-        for note in (
-            note_on_duplicates(max(each.duplicates for each in found), f"{index}"),
-            note_on_own_documents(len(unjudged), len(topics), listing.remove_query),
-        ):
-            if note:
-                _log.warning("%s", note)
+        for note in found[0].notes(f"{index}", listing.remove_query, qrels):
+            _log.warning("%s", note)
         return SearchParameters(own.model, **tuning.best()), tuning.table()

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis import Analysis
@@ -126,12 +127,8 @@ def search_index(
             field=field, analysed=analysed, feedback=config.feedback, tag=config.tag,
             listing=config.listing, more=asked, progress=progress,
         )  # fmt: skip
-        for note in (
-            note_on_duplicates(found.duplicates, f"{index}"),
-            note_on_own_documents(len(found.own_first), len(queries), config.remove_query),
-        ):
-            if note:
-                _log.warning("%s", note)
+        for note in found.notes(f"{index}", config.remove_query):
+            _log.warning("%s", note)
         if len(found.summary["queries_without_hits"]) == len(queries):
             if isinstance(opened, Index):
                 note = note_on_nothing_found(opened, field, analysed, queries.values())
@@ -153,6 +150,21 @@ class Searched(NamedTuple):
     def run(self) -> Run:
         """Return the run that was written, if the search kept it."""
         return join(self.kept)
+
+    def notes(
+        self,
+        what: str,
+        removed: bool,
+        qrels: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    ) -> list[str]:
+        """Return warnings of ids that came twice in ``what``, and of queries that find themselves
+        where that is not judged relevant; ``removed`` tells whether those were left out."""
+        own = [qid for qid in self.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
+        told = (
+            note_on_duplicates(self.duplicates, what),
+            note_on_own_documents(len(own), self.summary["queries"], removed),
+        )
+        return [note for note in told if note]
 
 
 def search_with(

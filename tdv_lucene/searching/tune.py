@@ -28,14 +28,13 @@ from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
-from ..pruning.reports import PruneReport
 from ..pruning.shards import check_shards
 from ..pruning.targets import RECORDED, target_of
 from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
 from ..simulation.retrieval import numbers_of
 from ..source import Source
 from ..values.term_values import TermValues, tuned_values
-from .baseline_tuning import refuse_weights, tune_listed
+from .baseline_tuning import refuse_weights, tune_parameters
 from .config import TuneConfig
 
 _log = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ def tune_index(
     *,
     progress: Progress = silent,
     **options: Any,
-) -> PruneReport:
+) -> dict[str, Any]:
     """Write ``index`` again with tuned k1 and b in its norms, as the new index ``output``.
 
     Frequencies, positions, term vectors and all else stay. A searcher with the parameters of
@@ -172,9 +171,9 @@ def _by_judgements(
     if config.max_passage:
         known = partial(known, passages=True)
     missing, relevant = reading.check_overlap(queries, judged, known)
-    _, tried = tune_listed(
-        config.listing, index, queries, judged, DEFAULT_MODEL, field=config.field,
-        analysis=config.analysis, threads=config.threads, progress=progress,
+    _, tried = tune_parameters(
+        index, queries, judged, DEFAULT_MODEL, field=config.field, analysis=config.analysis,
+        threads=config.threads, listing=config.listing, progress=progress,
     )  # fmt: skip
     are_named = not isinstance(topics, Mapping) and not isinstance(qrels, Mapping)
     files = f"{qrels} for {topics}" if are_named else "the qrels"

@@ -8,19 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..matrix.shards import read_lists
-from ..matrix.term_document_matrix import (
-    ListSample,
-    TermDocumentMatrix,
-    norm_bytes,
-    release,
-    row_sums,
-)
+from ..matrix.term_document_matrix import TermDocumentMatrix, norm_bytes
 from ..ranking import Statistics
-from ..ranking.postings import Boost
 from ..values.term_values import TermValues
 from ..vocabulary import ByteStrings
-from .collection import WeightedCollection, stored_frequency
+from .collection import WeightedCollection
 
 _EXCEPTIONS = 7
 _IMPACT_BYTES = 1.6
@@ -29,10 +21,6 @@ _SAMPLE = 1 << 20
 """Postings looked at, about."""
 _HALF_BLOCK = 16
 """Lucene's blocks of terms have 25 to 48."""
-_POSTINGS = 1 << 19
-"""Postings drawn of short lists, and of long ones."""
-_STRETCH = 1 << 13
-"""Postings of a long list that are drawn at once: 64 or 32 of Lucene's blocks."""
 
 
 class PostingFormat(NamedTuple):
@@ -73,17 +61,32 @@ def posting_bytes(
     is in the dictionary and takes none here.
     """
     sizes = np.diff(indptr)
-    gaps = np.diff(docs, prepend=-1).astype(np.int64)
-    starts = indptr[:-1][sizes > 0]
-    gaps[starts] = docs[starts] + 1
+    gaps = _gaps(indptr, docs)
     place = np.arange(len(docs)) - np.repeat(indptr[:-1], sizes)
     full = place < np.repeat(sizes // form.block * form.block, sizes)
-    blocks = tuple(part[full].reshape(-1, form.block) for part in (gaps, freqs, norms))
     tail = ~full & (np.repeat(sizes, sizes) > 1)
-    packed = _gap_bytes(blocks[0], form) + _freq_bytes(blocks[1])
-    impacts = _count_impacts(blocks[1], blocks[2]) * _IMPACT_BYTES * (1 + form.impact_levels)
-    overhead = len(blocks[0]) * form.block_overhead
-    return round(packed + impacts + overhead + _tail_bytes(gaps[tail], freqs[tail]))
+    packed = _block_bytes(gaps[full], freqs[full], norms[full], form)
+    return round(float(packed.sum() + _tail_bytes(gaps[tail], freqs[tail]).sum()))
+
+
+def _gaps(indptr: np.ndarray, docs: np.ndarray) -> np.ndarray:
+    """Return int64[nnz]: the distance of each document from the one before in its list."""
+    gaps = np.diff(docs, prepend=-1).astype(np.int64)
+    starts = indptr[:-1][np.diff(indptr) > 0]
+    gaps[starts] = docs[starts] + 1
+    return gaps
+
+
+def _block_bytes(
+    gaps: np.ndarray, freqs: np.ndarray, norms: np.ndarray, form: PostingFormat
+) -> np.ndarray:
+    """Return float64[n // block]: the bytes of full blocks, cut from postings in their order."""
+    gaps, freqs, norms = (
+        part[: len(part) // form.block * form.block].reshape(-1, form.block)
+        for part in (gaps, freqs, norms)
+    )
+    impacts = _count_impacts(freqs, norms) * _IMPACT_BYTES * (1 + form.impact_levels)
+    return np.asarray(_gap_bytes(gaps, form) + _freq_bytes(freqs) + impacts + form.block_overhead)
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
@@ -96,17 +99,17 @@ def variable_bytes(numbers: np.ndarray) -> np.ndarray:
     return (_bits(np.maximum(numbers, 1)) + 6) // 7
 
 
-def _gap_bytes(gaps: np.ndarray, form: PostingFormat) -> int:
+def _gap_bytes(gaps: np.ndarray, form: PostingFormat) -> np.ndarray:
     bits = _bits(gaps.max(axis=1, initial=1))
     taken = 1 + form.block // 8 * bits
     span = gaps.sum(axis=1)
     if form.bit_sets:
         words = (span + 63) // 64
         taken = np.where((bits + 1) * form.block <= words * 64, taken, 1 + 8 * words)
-    return int(np.where(span == form.block, 1, taken).sum())
+    return np.where(span == form.block, 1, taken)
 
 
-def _freq_bytes(freqs: np.ndarray) -> int:
+def _freq_bytes(freqs: np.ndarray) -> np.ndarray:
     block = freqs.shape[1]
     top = np.partition(freqs, block - _EXCEPTIONS - 1, axis=1)[:, block - _EXCEPTIONS - 1 :]
     most = _bits(top.max(axis=1, initial=1))
@@ -116,22 +119,21 @@ def _freq_bytes(freqs: np.ndarray) -> int:
     cut = freqs & largest
     equal = (cut == cut[:, :1]).all(axis=1) & (most <= 8)
     packed = np.where(equal, 1 + (cut[:, 0] > 127), block // 8 * bits)
-    return int((1 + packed + 2 * exceptions).sum())
+    return np.asarray(1 + packed + 2 * exceptions)
 
 
-def _count_impacts(freqs: np.ndarray, norms: np.ndarray) -> int:
-    """Count the postings that no other of their block beats in both frequency and length."""
+def _count_impacts(freqs: np.ndarray, norms: np.ndarray) -> np.ndarray:
+    """Count by block the postings that no other beats in both frequency and length."""
     keys = np.sort(-(freqs.astype(np.int64) << 8 | (255 - norms.astype(np.int64))), axis=1)
     ordered = 255 - (-keys & 255)  # norms from the highest frequency down, short ones first
     lowest = np.minimum.accumulate(ordered, axis=1)
-    return int((ordered[:, 1:] < lowest[:, :-1]).sum()) + len(freqs)
+    return np.asarray((ordered[:, 1:] < lowest[:, :-1]).sum(axis=1) + 1)
 
 
-def _tail_bytes(gaps: np.ndarray, freqs: np.ndarray) -> int:
+def _tail_bytes(gaps: np.ndarray, freqs: np.ndarray) -> np.ndarray:
     whole = (_bits(gaps << 1 | 1) + 7) // 8
-    groups = len(gaps) / 4  # a byte for the sizes of four
-    other = freqs[freqs != 1]
-    return int(whole.sum() + groups + variable_bytes(other).sum())
+    groups = 0.25  # a byte for the sizes of four
+    return np.asarray(whole + groups + np.where(freqs == 1, 0, variable_bytes(freqs)))
 
 
 def estimate_bytes(matrix: TermDocumentMatrix, collection: WeightedCollection) -> int:
@@ -146,62 +148,33 @@ def estimate_posting_bytes(
     """Return the bytes of the posting lists of ``collection``, from lists of every length.
 
     Terms are sampled at equal steps in order of what is left of their lists. Against the ``.doc``
-    files Lucene wrote it was within 3 % (see ``tests/integration/test_posting_files.py``). ``form``
-    None is that of the matrix's index.
+    files Lucene wrote it was within 3 % (see ``tests/integration/test_predicted_sizes.py``). A
+    pool's lists are as dense and shorter: laid end to end in that order, blocks are cut from them
+    as from the longer lists of the whole. ``form`` None is that of the matrix's index.
     """
     form = form or posting_format(matrix)
-    if matrix.pool is not None:
-        before = max(1, matrix.pool.stored_tokens) / max(1, matrix.doc_count)
-        shorter = float(collection.statistics.avg_doc_len) / before
-        return sample_bytes(matrix.pool.lists, matrix.position_boost, collection, shorter, form)
     doc_freq = lists_left(collection.statistics)
-    every = max(1, int(doc_freq.sum()) // _SAMPLE)
     by_size = np.argsort(doc_freq, kind="stable")
     by_size = by_size[np.searchsorted(doc_freq[by_size], 2) :]  # lists of one take no bytes
-    terms = np.sort(by_size[every // 2 :: every])
+    here = int(doc_freq.sum()) if matrix.pool is None else matrix.postings
+    every = max(1, here // _SAMPLE)
+    terms = by_size[every // 2 :: every]
     sizes = np.diff(matrix.indptr)[terms]
-    ends = np.cumsum(sizes)
-    if not len(ends):
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    if not indptr[-1]:
         return 0
-    postings = np.repeat(matrix.indptr[terms] - (ends - sizes), sizes) + np.arange(ends[-1])
+    postings = np.repeat(matrix.indptr[terms] - indptr[:-1], sizes) + np.arange(indptr[-1])
     docs = np.asarray(matrix.indices[postings])
-    tf = collection.stored_tf(np.repeat(terms, sizes), matrix.tf(postings))
-    return every * _bytes_of_kept(sizes, docs, tf, norm_bytes(collection.doc_len)[docs], form)
-
-
-def sample_bytes(
-    samples: tuple[ListSample, ...],
-    boost: Boost | None,
-    collection: WeightedCollection,
-    shorter: float,
-    form: PostingFormat,
-) -> int:
-    """Return the bytes of the lists of ``collection``.
-
-    Each posting of a sample represents as many as the collection has left of the terms that it was
-    drawn from: terms lose very different shares of their postings, and the sample has too few long
-    lists to show how much they lose together. ``shorter`` is the mean length of a document now over
-    that in the sample; every document's length, and so its norm, is shortened by it.
-    """
-    assert collection.cut is None  # what a rule drops is dropped from the pool's lists before
-    doc_freq, total = lists_left(collection.statistics), 0.0
-    for sample in samples:
-        sizes = np.diff(sample.indptr)
-        each = np.repeat(collection.tdv[sample.terms], sizes)
-        tf = stored_frequency(sample.tf(boost), each, collection.scale or 1.0)
-        norms = norm_bytes(np.rint(sample.doc_len * shorter).astype(np.int64))
-        weight = int(doc_freq[sample.among].sum()) / max(1, int(np.count_nonzero(tf)))
-        total += weight * _bytes_of_kept(sizes, sample.docs, tf, norms, form)
-    return round(total)
-
-
-def _bytes_of_kept(
-    sizes: np.ndarray, docs: np.ndarray, tf: np.ndarray, norms: np.ndarray, form: PostingFormat
-) -> int:
-    """Return the bytes of lists of ``sizes`` without the postings whose frequency is 0."""
-    kept = tf > 0
-    indptr = np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64)
-    return posting_bytes(indptr, docs[kept], tf[kept].astype(np.int64), norms[kept], form)
+    tf = collection.stored_tf(np.repeat(terms, sizes), matrix.tf(postings)).astype(np.int64)
+    norms = norm_bytes(collection.doc_len)[docs]
+    if matrix.pool is None:
+        return every * posting_bytes(indptr, docs, tf, norms, form)
+    gaps, left = _gaps(indptr, docs), doc_freq[terms]
+    each = _tail_bytes(gaps, tf)
+    packed = np.repeat(_block_bytes(gaps, tf, norms, form) / form.block, form.block)
+    in_blocks = np.repeat(left // form.block * form.block / left, sizes)[: len(packed)]
+    each[: len(packed)] += in_blocks * (packed - each[: len(packed)])
+    return round(float(each.mean()) * int(doc_freq[by_size].sum()))
 
 
 def lists_left(left: Statistics) -> np.ndarray:
@@ -296,61 +269,3 @@ def with_index_bytes(values: TermValues, found: Mapping[str, Any]) -> TermValues
         points.append({**point, "index_bytes": predict(point), "scales": scales})
     about_full = {**full, "index_bytes": found["bytes"]}
     return replace(values, manifest={**values.manifest, "points": points, "full": about_full})
-
-
-def draw_lists(matrix: TermDocumentMatrix) -> tuple[ListSample, ...]:
-    """Draw lists in the order of their sizes, and stretches of the long ones, at equal steps.
-
-    A pool's own lists tell little about bytes: they are shorter than the collection's, and their
-    documents lie further apart.
-    """
-    sizes = np.asarray(matrix.doc_freq)
-    order = np.argsort(sizes, kind="stable")
-    ordered = sizes[order]
-    first, long = np.searchsorted(ordered, (2, _STRETCH))  # lists of one take no bytes
-    samples = []
-    short = order[first:long]
-    every = max(1, int(ordered[first:long].sum()) // _POSTINGS)
-    if len(short):
-        terms = np.sort(short[every // 2 :: every])
-        samples.append(_read(matrix, short, terms, np.zeros(len(terms), np.int64), sizes[terms]))
-    if long < len(order):
-        samples.append(_stretches(matrix, np.sort(order[long:])))
-    release(matrix)
-    return tuple(samples)
-
-
-def _stretches(matrix: TermDocumentMatrix, terms: np.ndarray) -> ListSample:
-    """Draw stretches at equal steps along the lists of ``terms`` laid end to end."""
-    pieces = (
-        np.asarray(matrix.doc_freq)[terms] // _STRETCH
-    )  # what is over counts as much as a piece
-    ends = np.cumsum(pieces)
-    number = min(int(ends[-1]), _POSTINGS // _STRETCH)
-    chosen = (np.arange(number) * int(ends[-1]) + int(ends[-1]) // 2) // number
-    place = np.searchsorted(ends, chosen, side="right")
-    starts = (chosen - ends[place] + pieces[place]) * _STRETCH
-    return _read(matrix, terms, terms[place], starts, starts + _STRETCH)
-
-
-def _read(
-    matrix: TermDocumentMatrix, among: np.ndarray, terms: np.ndarray, starts: np.ndarray,
-    ends: np.ndarray,
-) -> ListSample:  # fmt: skip
-    """Return the stretches of lists between ``starts`` and ``ends``, int64[n]."""
-    before = np.minimum(starts, 1)  # gaps count from the posting before a stretch
-    sizes, (docs, data, first, lengths) = read_lists(matrix, terms, starts - before, ends)
-    assert docs is not None and data is not None and lengths is not None
-    begins = np.cumsum(sizes) - sizes
-    kept = np.ones(len(docs), bool)
-    kept[begins[before > 0]] = False
-    counted_from = np.where(before > 0, docs[begins] + 1, 0)
-    return ListSample(
-        among=np.asarray(among, np.int32),
-        terms=terms,
-        indptr=np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
-        docs=(docs[kept] - np.repeat(counted_from, ends - starts)).astype(np.int32),
-        data=data[kept],
-        first_positions=None if first is None else first[kept],
-        doc_len=lengths[kept],
-    )

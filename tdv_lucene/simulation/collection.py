@@ -12,7 +12,6 @@ import numpy as np
 
 from ..matrix.term_document_matrix import (
     Block,
-    ListSample,
     NormKind,
     Pool,
     TermDocumentMatrix,
@@ -163,14 +162,11 @@ class _Sums:
         share = left / max(1, int(np.count_nonzero(before & drawn)))
         return here + round(unseen * share)
 
-    def pool_left(self, lists: tuple[ListSample, ...]) -> Pool:
+    def pool_left(self) -> Pool:
         """Return the pool of the matrix with nothing but the added postings."""
         assert self._pool is not None
         doc_freq, total = self._doc_freq.astype(np.int64), self._total.astype(np.int64)
-        return replace(
-            self._pool, doc_freq_drawn=doc_freq[1], total=total[0], total_drawn=total[1],
-            lists=lists,
-        )  # fmt: skip
+        return replace(self._pool, doc_freq_drawn=doc_freq[1], total=total[0], total_drawn=total[1])
 
 
 def _left(
@@ -200,7 +196,7 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
 def _staying(matrix: TermDocumentMatrix, cut: PostingCut) -> Callable[[Block], np.ndarray]:
     """Return a function that tells which postings of a block a cut leaves: bool[n]."""
     boosted = matrix.with_position_boost(cut.position_boost)
-    of_documents = cut.length_norm.at(matrix.stored_lengths())
+    of_documents = cut.length_norm.at(matrix.stored_lengths(cut.length_norm.by_postings))
 
     def among(block: Block) -> np.ndarray:
         least = np.repeat(cut.least[block.terms], block.sizes)
@@ -234,7 +230,8 @@ def apply_values(
     if scale is not None:
         assert matrix.norm_kind is not None  # the matrix sees to it
         average = float(statistics.total_tokens) / float(statistics.doc_count)
-        doc_len = written_lengths(doc_len, matrix.norm_kind, average, held)
+        counted = doc_len if held is not None else matrix.counted(doc_len)
+        doc_len = written_lengths(counted, matrix.norm_kind, average, held)
     return WeightedCollection(tdv, scale, statistics, doc_len, cut, int(doc_freq.sum()))
 
 
@@ -281,31 +278,13 @@ def keep_postings(
         matrix, indptr=np.concatenate([[0], np.cumsum(sums.sizes)]), indices=indices, data=data,
         doc_freq=doc_freq, total_term_freq=np.rint(total).astype(np.int64), doc_len=doc_len,
         first_positions=np.concatenate(positions) if positions else None,
+        indexed_len=matrix.doc_len if matrix.indexed_len is None else matrix.indexed_len,
     )  # fmt: skip
     if matrix.pool is None:
         return left
     assert matrix.collection is not None  # a pool has one
     collection = {**matrix.collection, "doc_count": sums.doc_count(doc_len)}
-    lists = tuple(keep_sample_postings(sample, tdv, cut) for sample in matrix.pool.lists)
-    return replace(left, collection=collection, pool=sums.pool_left(lists))
-
-
-def keep_sample_postings(sample: ListSample, tdv: np.ndarray, cut: PostingCut | None) -> ListSample:
-    """Return the sample without the dropped postings."""
-    sizes = np.diff(sample.indptr)
-    kept = np.repeat(tdv[sample.terms] > 0, sizes)
-    if cut is not None:
-        least = np.repeat(cut.least[sample.terms], sizes)
-        length_norm = cut.length_norm.at(sample.doc_len)
-        kept &= stays(sample.tf(cut.position_boost), least, length_norm)
-    first = sample.first_positions
-    return sample._replace(
-        indptr=np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64),
-        docs=sample.docs[kept],
-        data=sample.data[kept],
-        first_positions=None if first is None else first[kept],
-        doc_len=sample.doc_len[kept],
-    )
+    return replace(left, collection=collection, pool=sums.pool_left())
 
 
 def term_totals(matrix: TermDocumentMatrix) -> np.ndarray:
@@ -329,16 +308,13 @@ def rule_of_order(
     model: str,
     parameters: SearchParameters,
     reductions: Iterable[float],
-    per_byte: float = 0.0,
 ) -> PostingRule:
     """Return the rule that drops postings by their saturation and their term's order.
 
     At the ``reductions`` TDVs are corrected, see :func:`correct_idf`.
-    ``per_byte`` is a term's share of the dictionary in the order, see
-    :func:`..values.posting_rule.order_terms`.
     """
     constants = constants_of(model)
-    (k1, b), order = constants.dropped_by, order_terms(matrix, model, per_byte=per_byte)
+    (k1, b), order = constants.dropped_by, order_terms(matrix, model)
     counted = counted_for_dropping(matrix, model)
     rule = make_posting_rule(counted, order, constants.whole_terms, k1=k1, b=b)
     return correct_idf(rule, matrix, sorted(reductions), model, parameters.values()["k1"])

@@ -148,8 +148,9 @@ def unlearned_values(
         if order.of_weights and not of_weights:
             raise TdvError(f"the peer '{name}' is for impact indexes: choose another of {_OTHERS}")
         k1, b = order.of_weights or (parameters.k1, parameters.b)
-        length_norm = rule_length_norm(matrix, k1, b).at(matrix.stored_lengths())
-        rule = make_posting_rule(matrix, order.compute(matrix, length_norm), 0.0, k1=k1, b=b)
+        length_norm = rule_length_norm(matrix, k1, b, False).at(matrix.stored_lengths(False))
+        by = order.compute(matrix, length_norm)
+        rule = make_posting_rule(matrix, by, 0.0, k1=k1, b=b, by_postings=False)
     priority = rule.priority if rule else ORDERS[name].compute(matrix, seed)
     return unvalidated_values(
         matrix, weights, priority, rule, reductions=REDUCTIONS, scale=1, recommended=0.45,

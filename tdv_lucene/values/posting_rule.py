@@ -35,8 +35,6 @@ _ROUNDING = 1e-6
 """The rounding of float32, and some; thresholds lie a thousandth apart."""
 _RAREST = 8.0
 """The idf at which a term is worth most for its rarity alone: that of one in 3,000 documents."""
-_ENTRY = 8.0
-"""The size of a term's entry in the dictionary, in postings."""
 _BY_TERM = 0.85
 """The share of the weights' variance from which on they are a matter of the term alone."""
 
@@ -55,8 +53,6 @@ class Constants(NamedTuple):
     # The share of the reduction that is made by dropping whole terms. It is larger for the language
     # model: the effect of dropped postings on a term's probability cannot be corrected.
     whole_terms: float = 0.0
-    # Whether learning may choose how much a term's bytes count in the order of postings
-    worth_per_byte: bool = False
     # Factors of frequencies before they are rounded
     scales: tuple[float, ...] = (
         0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16
@@ -69,7 +65,7 @@ class Constants(NamedTuple):
 
 _CONSTANTS = {
     Bm25Function.name: Constants(
-        boost_times=2.0, worth_per_byte=True,
+        boost_times=2.0,
         pool_searches=({"k1": 0.9, "b": 0.4}, {"k1": 3.0, "b": 0.4}, {"k1": 1.2, "b": 0.75})
     ),
     QueryLikelihood.name: Constants(
@@ -77,9 +73,9 @@ _CONSTANTS = {
     ),
     # It counts every occurrence in full: a scale below 1 ranks better, and frequency counts less.
     TfIdfFunction.name: Constants(dropped_by=(0.9, 0.4), scale_ranks=True),
-    # Nothing saturates: weights as they are, in part as shares of their document's largest.
+    # Nothing saturates: weights as they are, and in part as shares of their document's size.
     ImpactFunction.name: Constants(
-        dropped_by=(1e4, 0.5), scales=(0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
+        dropped_by=(1e4, 0.75), scales=(0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
     ),
 }  # fmt: skip
 
@@ -173,7 +169,7 @@ class PostingRule:
         cls, priority: np.ndarray, factors: np.ndarray | None, described: Mapping[str, Any]
     ) -> PostingRule:
         """Return the rule that :meth:`describe` described."""
-        length_norm = LengthNorm(described["fixed"], described["per_token"])
+        length_norm = LengthNorm.read(described)
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
         lead = described.get("lead")
         numbers = (*length_norm, *thresholds, *(lead or {}).values())
@@ -188,15 +184,17 @@ class PostingRule:
 
 
 def make_posting_rule(
-    matrix: TermDocumentMatrix, order: np.ndarray, whole_terms: float, *, k1: float, b: float
-) -> PostingRule:
+    matrix: TermDocumentMatrix, order: np.ndarray, whole_terms: float, *, k1: float, b: float,
+    by_postings: bool = True,
+) -> PostingRule:  # fmt: skip
     """Return the rule that drops 0, 1, ... 99 % of the postings in this order, O(postings).
 
     Its boost is that of the matrix. No TDV may be 0: such a term would be dropped on top. ``order``
-    float32[V] is the rule's ``priority``; ``k1`` and ``b`` are those of the saturation.
+    float32[V] is the rule's ``priority``; ``k1``, ``b`` and ``by_postings`` are those of the
+    saturation.
     """
     rule = PostingRule(
-        np.asarray(order, np.float32), whole_terms, rule_length_norm(matrix, k1, b),
+        np.asarray(order, np.float32), whole_terms, rule_length_norm(matrix, k1, b, by_postings),
         (np.zeros(1), np.zeros(1)), position_boost=matrix.position_boost,
     )  # fmt: skip
     return count_thresholds(rule, matrix)
@@ -214,7 +212,8 @@ def count_thresholds(rule: PostingRule, matrix: TermDocumentMatrix) -> PostingRu
     whole = (rule.whole_terms * THRESHOLDS_AT * matrix.collection_postings).astype(np.int64)
     before = postings_before(np.ones(len(priority), np.float32), priority, matrix.doc_freq)
     dropped_from = np.searchsorted(whole, before)  # the first reduction that drops the term
-    lengths, frequencies = zip(*matrix.each(_extremes))
+    by_postings = rule.length_norm.by_postings
+    lengths, frequencies = zip(*matrix.each(_extremes, by_postings=by_postings))
     largest_tf = max(frequencies) * (1 if boost is None else boost.largest_factor)
     codes = _Codes(priority, rule.length_norm.at(np.concatenate(lengths)), float(largest_tf))
     columns = len(THRESHOLDS_AT) + 1
@@ -242,7 +241,8 @@ def _count(
     codes: _Codes,
 ) -> np.ndarray:
     """Return the number of postings by the code of their worth, and by when their term goes."""
-    of_documents, pool = length_norm.at(matrix.stored_lengths()), matrix.pool
+    of_documents = length_norm.at(matrix.stored_lengths(length_norm.by_postings))
+    pool = matrix.pool
     columns = len(THRESHOLDS_AT) + 1
     counts = np.zeros(_CELLS * columns, np.int64 if pool is None else np.float64)
     for terms, span, row_sizes in blocks(matrix.indptr):
@@ -257,27 +257,30 @@ def _count(
     return counts
 
 
-def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthNorm:
+def rule_length_norm(
+    matrix: TermDocumentMatrix, k1: float, b: float, by_postings: bool = True
+) -> LengthNorm:
     """Return the length norm of rules for this index."""
     pool = matrix.pool
-    tokens = stored_tokens(matrix) if pool is None else pool.stored_tokens
+    tokens = stored_tokens(matrix, by_postings) if pool is None else pool.stored_tokens
+    average = float(tokens / max(1, matrix.doc_count))
     # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
-    return LengthNorm.of(max(k1, LEAST_K1), b, float(tokens / max(1, matrix.doc_count)))
+    return LengthNorm.of(max(k1, LEAST_K1), b, average, by_postings)
 
 
-def stored_tokens(matrix: TermDocumentMatrix) -> int:
+def stored_tokens(matrix: TermDocumentMatrix, by_postings: bool = True) -> int:
     """Return the sum of all documents' lengths, as norms hold them."""
-    return sum(matrix.each(_stored_tokens))
+    return sum(matrix.each(_stored_tokens, by_postings=by_postings))
 
 
-def _stored_tokens(matrix: TermDocumentMatrix) -> int:
-    return int(matrix.stored_lengths().sum())
+def _stored_tokens(matrix: TermDocumentMatrix, *, by_postings: bool) -> int:
+    return int(matrix.stored_lengths(by_postings).sum())
 
 
-def _extremes(matrix: TermDocumentMatrix) -> tuple[np.ndarray, int]:
+def _extremes(matrix: TermDocumentMatrix, *, by_postings: bool) -> tuple[np.ndarray, int]:
     """Return the shortest and the longest document, if there are some, and the largest
     frequency."""
-    lengths, largest = matrix.stored_lengths(), 1
+    lengths, largest = matrix.stored_lengths(by_postings), 1
     for block in blocks(matrix.indptr):
         largest = max(largest, int(matrix.data[block.postings].max(initial=1)))
         release(matrix)
@@ -352,9 +355,7 @@ def nearest(reductions: Sequence[float], reduction: float) -> int:
     return int(np.argmin(np.abs(np.asarray(reductions) - reduction)))
 
 
-def order_terms(
-    matrix: TermDocumentMatrix, model: str = DEFAULT_MODEL, *, per_byte: float = 0.0
-) -> np.ndarray:
+def order_terms(matrix: TermDocumentMatrix, model: str = DEFAULT_MODEL) -> np.ndarray:
     """Return float32[V], above 0: the order in which terms are dropped, smallest first.
 
     It is (RIDF + 0.05 + 0.7 m c^4)^(0.9 l^4) i^0.6, where i is the smaller of idf and 8, m the mean
@@ -362,9 +363,7 @@ def order_terms(
 
     The learned TDV does not tell whether a posting list is worth its bytes: dropping the terms with
     the smallest TDVs, or those that queries use least, costs far more than this order.
-
-    It is divided by (1 + 8 / df)^``per_byte``: with a power of 1 the order is by worth per byte,
-    the dictionary's included. ``learning/README.md`` has the reasons for each part.
+    ``learning/README.md`` has the reasons for each part.
 
     In an impact index it is ((v + 0.05)^0.6 u^-0.35)^p, where u is the mean of a term's weights,
     and v their spread, as a share of it: a term of one weight distinguishes documents by nothing
@@ -382,8 +381,7 @@ def order_terms(
     rarity = 0.7 * mean * np.minimum(idf / _RAREST, _RAREST / idf) ** 4
     power = 0.9 * max(1.0, size / _LARGE) ** -4
     worth = (ridf + 0.05 + rarity) ** power * np.minimum(idf, _RAREST) ** 0.6
-    cost = (1 + _ENTRY / np.asarray(matrix.doc_freq)) ** per_byte
-    return np.asarray(worth / cost, np.float32)
+    return np.asarray(worth, np.float32)
 
 
 def power_of_order(matrix: TermDocumentMatrix) -> float:

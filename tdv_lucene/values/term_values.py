@@ -16,16 +16,8 @@ from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..plan import LONGEST, kinds_of
 from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, SearchParameters
-from ..ranking.postings import Boost, kind_of_boost, read_boost
-from ..store import (
-    NUMBER,
-    cannot_be,
-    check_content,
-    check_files,
-    load_array,
-    read_manifest,
-    save_array,
-)
+from ..ranking.postings import Boost, read_boost
+from ..store import check_files, load_array, read_manifest, save_array
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 from .posting_rule import OperatingPoint, PostingRule, drop_terms, nearest
 
@@ -41,30 +33,6 @@ TUNE_RECIPE = "tune"
 
 _LONG = ("points", "posting_rule", "files")
 """Entries with tables, which are left out where a manifest is printed."""
-_MEASURES = {"*": NUMBER}
-_POINT = {
-    "reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": _MEASURES,
-    "scales": [{"scale": NUMBER, "index_bytes?": NUMBER}],
-    "removed?": NUMBER, "full?": _MEASURES, "posting_bytes?": NUMBER, "dictionary_bytes?": NUMBER,
-    "index_bytes?": NUMBER, "visited?": NUMBER,
-    "difference?": {"*": {"mean": NUMBER, "ci95": [NUMBER]}}, "judged?": _MEASURES,
-}  # fmt: skip
-_RULE = {
-    "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": [NUMBER],
-    "reductions": [NUMBER], "thresholds": [NUMBER],
-}  # fmt: skip
-_MANIFEST = {
-    "field": str, "vocabulary_sha256": str, "model": str, "points": [_POINT],
-    "parameters": {f"{name}?": NUMBER for name in ANSERINI_DEFAULTS},  # else as Anserini has it
-    "recommended_reduction": (*NUMBER, type(None)),
-    "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str,
-    "queries?": int, "full?": dict, "pool?": dict, "analysis?": dict,
-    "prior?": dict, "seed?": int, "vectors?": dict, "tuned_on?": int, "measure?": str, "log?": dict,
-    "choice?": dict, "recommended_because?": str, "first_ten?": dict,
-}  # fmt: skip
-"""Types of the facts; :meth:`TermValues.of` gets them. An index's record has the same names."""
-
-
 _COUNTS = ("doc_freq", "total_term_freq")
 _ARRAYS = (*_COUNTS, "weights", "priority", "posting_priority", "posting_factors")
 
@@ -300,7 +268,6 @@ class TermValues:
         check_files(path, manifest, _MADE_BY)
         optional = ("posting_priority", "posting_factors")
         there = [n for n in _ARRAYS if n not in optional or (Path(path) / f"{n}.npy").exists()]
-        _check_manifest(path, manifest, by_posting="posting_priority" in there)
         names = ["terms", "terms_indptr", *there]
         arrays = {name: load_array(path, name, _MADE_BY) for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
@@ -322,35 +289,6 @@ def _is_legal(name: str, array: np.ndarray) -> bool:
     least = array.min(initial=1)
     finite = bool(np.isfinite(array).all())
     return finite and bool(least > 0 if name == "posting_priority" else least >= 0)
-
-
-def _check_manifest(folder: StrPath, manifest: Mapping[str, Any], *, by_posting: bool) -> None:
-    """Raise :class:`TdvError` when an entry that is used later is missing or of another type.
-
-    ``by_posting``: there is a ``posting_priority``, which needs its rule.
-    """
-    check_content(folder, manifest, _MADE_BY, {**_MANIFEST, **_boost_in(manifest)})
-    if not manifest["points"]:
-        raise cannot_be(folder, "points", [], _MADE_BY)
-    for point in manifest["points"]:
-        for of in point.get("difference", {}).values():
-            if len(of["ci95"]) != 2:
-                raise cannot_be(folder, "ci95", of["ci95"], _MADE_BY)
-    if by_posting:
-        rule = manifest.get("posting_rule", {})
-        check_content(folder, rule, _MADE_BY, {**_RULE, **_boost_in(rule)}, "posting_rule")
-        if not rule["thresholds"] or len(rule["reductions"]) != len(rule["thresholds"]):
-            raise cannot_be(folder, "reductions", rule["reductions"], _MADE_BY)
-
-
-def _boost_in(described: Any) -> dict[str, Any]:
-    """Return the type of the boost in a manifest or a posting rule."""
-    lead = described.get("lead") if isinstance(described, dict) else None
-    if not isinstance(lead, dict):
-        return {"lead?": type(None)}
-    kind = kind_of_boost(lead)
-    optional = kind._field_defaults
-    return {"lead?": {f"{n}?" if n in optional else n: NUMBER for n in kind._fields}}
 
 
 def unvalidated_values(

@@ -96,12 +96,11 @@ def test_what_scripts_rely_on(case, compared):
     assert list(report["measures"]) == ["nDCG@5", "nDCG@10", "MAP", "R@1000"]
     for entry in report["measures"].values():
         assert {"full", "pruned", "p_value"} <= entry.keys()
-    for key in ("latency_ms", "latency_exhaustive_ms"):
-        for name in ("full", "pruned"):
-            for depth in ("top10", "top1000"):
-                entry = report[key][name][depth]
-                assert list(entry) == ["mean", "p50", "p95", "p99"]
-                assert 0 < entry["p50"] <= entry["p95"] <= entry["p99"]
+    for name in ("full", "pruned"):
+        for depth in ("top10", "top1000"):
+            entry = report["latency_ms"][name][depth]
+            assert list(entry) == ["mean", "p50", "p95", "p99"]
+            assert 0 < entry["p50"] <= entry["p95"] <= entry["p99"]
     assert {"judged", "emptied"} <= report["queries"].keys()
     shares, condensed = (report["judged"][name] for name in ("share_in_ten", "nDCG@10"))
     for name, share in shares.items():
@@ -186,11 +185,6 @@ def test_several_indexes_and_query_sets(several):
     assert list(report["query_sets"]) == ["topics", "topics-2"]
     assert report["query_sets"]["topics"]["measures"] == report["measures"]
     assert report["query_sets"]["topics-2"]["queries"]["judged"] == 3
-    effects = report["rank_effects"]
-    assert list(effects) == ["pruned", "again", "full-tuned"]
-    same = {"queries": 30, "overlap_at_10": 1.0, "rbo": 1.0, "kendall_tau": 1.0}
-    assert effects["again"] == pytest.approx(same)
-    assert 0 < effects["pruned"]["overlap_at_10"] < 1 and effects["pruned"]["queries"] == 30
     pairs = [(t["baseline"], t["treatment"]) for t in report["measures"]["MAP"]["tests"]]
     tuned = "full-tuned"
     assert pairs == [("full", "pruned"), ("full", "again"), ("full", tuned),
@@ -201,7 +195,6 @@ def test_several_indexes_and_query_sets(several):
         for test in entry["tests"]:
             corrected = min(1.0, test["p_value_uncorrected"] * 40)
             assert test["p_value"] == pytest.approx(corrected)
-            assert test["p_randomisation"] > 0
         assert entry["p_value"] == entry["tests"][0]["p_value"]
 
 
@@ -239,8 +232,6 @@ def test_the_tuned_baseline(several):
     ratio = several.report["latency_ratio"]["full-tuned"]["top10"]["ratio"]
     means = [several.report["latency_ms"][name]["top10"]["mean"] for name in ("full", "full-tuned")]
     assert ratio == pytest.approx(means[0] / means[1])
-    visited = several.report["postings_per_query"]
-    assert visited["full-tuned"]["exhaustive"] == visited["full"]["exhaustive"]
     shown = latency_table(several.report).rows
     assert [row[0] for row in shown[:4]] == [f"top-10, {n}" for n in several.report["latency_ms"]]
     assert shown[3][5].startswith("x")
@@ -446,7 +437,7 @@ def test_no_name_stands_where_the_report_has_a_key_of_its_own(case, compared, tm
         for key in entry.keys() - entry["means"].keys():
             with pytest.raises(TdvError, match=f"'{key}'"):
                 compare(case, tmp_path / "out", names=("full", key))
-    assert "effect_size" in entry.keys() - entry["means"].keys()
+    assert "wins" in entry.keys() - entry["means"].keys()
 
 
 @pytest.mark.parametrize("form, stream", [("screen", "stdout"), ("markdown", "stderr")])

@@ -30,7 +30,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     extract_matrix(home / "index", home / "matrix")
     embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
     make_peer_values(home / "index", home / "values", "carmel-delta")
-    extract_matrix(home / "index", home / "tokens", tokens=True)
     return home
 
 
@@ -40,7 +39,6 @@ def _read_vectors(folder: Path) -> Any:
 
 KINDS: dict[str, Callable[[Path], Any]] = {
     "matrix": load_matrix, "vectors": _read_vectors, "values": TermValues.load,
-    "tokens": load_matrix,
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import hits_of
 from lucene_indexes import Doc, _directory
 
 from tdv_lucene import Index, TdvError, export_ciff, extract_matrix, inspect_index, learn_from_index
@@ -76,6 +77,27 @@ def test_features_are_refused_by_name(command, tmp_path):
     with pytest.raises(TdvError, match="'features'.*FeatureField"):
         command(index, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_weights_as_whole_numbers_are_the_remedy_for_features(make_index, tmp_path):
+    weights = np.random.default_rng(1).uniform(0.3, 3, (20, 4))
+    refused = _features(tmp_path / "index", weights)
+    with pytest.raises(TdvError, match="whole numbers.*-impact"):
+        prune_index(refused, None, tmp_path / "pruned", field="features")
+    whole = np.where(weights < 1, 0, np.rint(100 * weights)).astype(int)
+    docs = [
+        Doc(f"d{i}", [f"t{t}" for t, n in enumerate(row) for _ in range(n)])
+        for i, row in enumerate(whole)
+    ]
+    index = make_index([docs], name="whole", norms="impact")
+    prune_index(index, None, tmp_path / "pruned", reduction=0.0, tf="original")
+    sums = {f"d{i}": float(row[1] + row[2]) for i, row in enumerate(whole)}
+    expected = {name: score for name, score in sums.items() if score}
+    for each in (index, tmp_path / "pruned"):
+        search_index(each, TOPICS, tmp_path / "run", overwrite=True)
+        hits = hits_of(tmp_path / "run")["q"]
+        assert {name: float(score) for name, score in hits} == expected
+        assert [name for name, _ in hits] == sorted(expected, key=expected.get, reverse=True)
 
 
 @pytest.mark.parametrize("norms", ["impact", "none"])

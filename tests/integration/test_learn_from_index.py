@@ -172,13 +172,6 @@ def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
     assert [point["reduction"] for point in summary["points"]] == [0, 0.3]
 
 
-def test_too_little_memory_is_told_before_anything_is_extracted(case, tmp_path, monkeypatch):
-    monkeypatch.setattr("tdv_lucene.learning.from_index.open_matrix", None)
-    with pytest.raises(TdvError, match="90 documents .*601MB"):
-        learn(case, tmp_path / "V", memory="100MB")
-    assert not (tmp_path / "V").exists()
-
-
 def test_a_matrix_of_another_index_is_refused(case, tmp_path):
     write_index(tmp_path / "other", [[Doc("d0", ["index"])]])
     extract_matrix(tmp_path / "other", tmp_path / "S")

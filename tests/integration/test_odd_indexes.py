@@ -5,34 +5,42 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import random
+import shutil
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import run_command
+from command_line import hits_of, run_command
 from impact_documents import LAYOUT, impact_documents
-from lucene_indexes import Doc, _directory, text_field, write_index
-from lucene_reading import open_reader
+from lucene_indexes import Doc, _directory, open_writer, text_field, write_index
+from lucene_reading import default_codec, open_reader, search_lucene
+from oracle import byte4_to_int
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.inspection import inspect_index
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.matrix.extract import extract_matrix, open_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
+from tdv_lucene.searching.tune import tune_index
+from tdv_lucene.simulation.collection import apply_values, keep_postings, plain_collection
 
 pytestmark = pytest.mark.jvm
 
 LUCENE = "org.apache.lucene."
 POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
+WHITESPACE = LUCENE + "analysis.core.WhitespaceAnalyzer"
 WORDS = "Running indexes ranked Documents café pruned weights naïve queries terms".split()
 CHAINS = {
     "keywordRepeat": ["lowercase", "keywordRepeat", "porterStem", "removeDuplicates"],
     "few": ["lowercase", "asciiFolding"],
     "shingles": ["lowercase", "shingle"],
+    "words": ["lowercase"],
 }
 
 
@@ -57,15 +65,17 @@ def _chain(filters: list[str]):
     return builder.build()
 
 
-def _write_overlaps(path: Path, chain: str, options: str = POSITIONS) -> Path:
+def _write_overlaps(
+    path: Path, chain: str, options: str = POSITIONS, most: int = 90, omit_norms: bool = False
+) -> Path:
     rng = random.Random(chain)
     config = java_class(LUCENE + "index.IndexWriterConfig")(_chain(CHAINS[chain]))
     writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
     for number in range(60):
         document = java_class(LUCENE + "document.Document")()
         weights = [1 if word.isascii() else 0.1 for word in WORDS]
-        text = " ".join(rng.choices(WORDS, weights, k=rng.randint(1, 90)))
-        document.add(text_field("body", text, options))
+        text = " ".join(rng.choices(WORDS, weights, k=rng.randint(1, most)))
+        document.add(text_field("body", text, options, omit_norms))
         stored = java_class(LUCENE + "document.StoredField")
         document.add(stored("body", text))
         document.add(stored("url", f"d{number}"))
@@ -82,6 +92,25 @@ def _norms(index: Path) -> list[int]:
         return [norms.longValue() for doc in range(reader.maxDoc()) if norms.advanceExact(doc)]
 
 
+@pytest.mark.parametrize("words", [1, 90])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_lengths_that_learning_sees_are_those_of_norms(
+    chain: str, words: int, tmp_path: Path
+) -> None:
+    """Also where each document has one place, and norms are all 1 as those of weights are."""
+    index = _write_overlaps(tmp_path / "source", chain, most=words)
+    with open_matrix(index, field="body") as matrix:
+        assert matrix.searched_by(None) == "bm25"
+        expected = [byte4_to_int(norm) for norm in _norms(index)]
+        np.testing.assert_array_equal(plain_collection(matrix).doc_len, expected)
+        every = np.ones(matrix.shape[0])
+        every[::2] = 0
+        left = keep_postings(matrix, every, None)
+        for of in (matrix, left):
+            found = apply_values(of, every, scale=1).doc_len
+            np.testing.assert_array_equal(found, apply_values(matrix, every, scale=1).doc_len)
+
+
 @pytest.mark.parametrize("chain", CHAINS)
 def test_norms_that_do_not_count_overlaps_are_kept(chain: str, tmp_path: Path) -> None:
     source = _write_overlaps(tmp_path / "source", chain)
@@ -93,9 +122,95 @@ def test_norms_that_do_not_count_overlaps_are_kept(chain: str, tmp_path: Path) -
     prune_index(source, None, pruned, field="body", reduction=0.4, search_as="recorded")
     assert verify_pruned(source, pruned)["equal"]
     (body,) = (f for f in inspect_index(source)["fields"] if f["name"] == "body")
-    assert body["norms"] == ("default" if chain == "few" else "overlaps")
+    is_plain = chain in ("few", "words")
+    assert body["norms"] == ("default" if is_plain else "overlaps")
     (said,) = inspect_index(source)["analyses"].values()
-    assert chain == "few" or "exactly the terms" not in said["evidence"]
+    assert is_plain or "exactly the terms" not in said["evidence"]
+
+
+@pytest.mark.parametrize("omit_norms", [False, True])
+@pytest.mark.parametrize("options", ["DOCS_AND_FREQS", POSITIONS])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_hits_are_those_of_lucenes_own_searcher(
+    chain: str, options: str, omit_norms: bool, tmp_path: Path
+) -> None:
+    """With all its defaults, and after a pruning that drops nothing; or what cannot be is told."""
+    source, pruned = tmp_path / "source", tmp_path / "pruned"
+    _write_overlaps(source, chain, options, omit_norms=omit_norms)
+    terms = ["documents", "café", "ranked", "weights"]
+    topics = {f"q{n}": f"{term} pruned" for n, term in enumerate(terms)}
+    asked = {"field": "body", "id_field": "url", "analyzer": WHITESPACE}
+
+    search_index(source, topics, tmp_path / "run", **asked)
+    before = search_lucene(source, topics, field="body", name="url")
+    for query, hits in hits_of(tmp_path / "run").items():
+        found = {name: float(score) for name, score in hits}
+        assert found == pytest.approx(dict(before.pop(query)), abs=1e-5)
+    assert not before
+    kept = {**asked, "reduction": 0.0, "tf": "original", "search_as": "recorded"}
+    overlaps = chain not in ("few", "words")
+    if overlaps and options == "DOCS_AND_FREQS" and not omit_norms:
+        with pytest.raises(TdvError, match="'body'.*positions"):
+            prune_index(source, None, pruned, **kept)
+        shutil.rmtree(source)
+        _write_overlaps(source, chain, POSITIONS)  # as the error says
+    prune_index(source, None, pruned, **kept)
+    own = [search_lucene(index, topics, field="body", name="url") for index in (source, pruned)]
+    assert own[0] == own[1]
+
+
+@pytest.mark.parametrize("segments", [[True, False], [False, True, False]])
+def test_norms_that_some_segments_lack_are_told(segments: list[bool], tmp_path: Path) -> None:
+    """As where norms were turned off in a mapping of Elasticsearch 7. Searches rank by what is."""
+    if not default_codec().startswith("Lucene9"):
+        pytest.skip("Lucene 10 reads no index in which a field may change")
+    config = java_class(LUCENE + "index.IndexWriterConfig")()
+    config.setIndexCreatedVersionMajor(8)
+    config.setMergePolicy(java_class(LUCENE + "index.NoMergePolicy").INSTANCE)
+    writer = java_class(LUCENE + "index.IndexWriter")(_directory(tmp_path / "index"), config)
+    rng = random.Random(1)
+    for has_norms in segments:
+        for _ in range(20):
+            document = java_class(LUCENE + "document.Document")()
+            text = " ".join(rng.choices(["quick", "fox", "dog", "index"], k=rng.randint(1, 40)))
+            document.add(text_field("body", text, POSITIONS, omit_norms=not has_norms))
+            document.add(java_class(LUCENE + "document.StoredField")("url", f"{rng.random()}"))
+            writer.addDocument(document)
+        writer.flush()
+    writer.close()
+    index, asked = tmp_path / "index", {"field": "body", "no_judgements": True}
+    for refused in (
+        lambda: prune_index(index, None, tmp_path / "pruned", field="body"),
+        lambda: learn_from_index(index, None, None, tmp_path / "tdv", **asked),
+        lambda: tune_index(index, None, None, tmp_path / "tuned", field="body"),
+    ):
+        with pytest.raises(TdvError, match=r"'body'.*norms.*forceMerge"):
+            refused()
+    topics = {"q": "quick dog"}
+    search_index(index, topics, tmp_path / "run", field="body", id_field="url")
+    own = search_lucene(index, topics, field="body", name="url")["q"]
+    found = [(name, float(score)) for name, score in hits_of(tmp_path / "run")["q"]]
+    assert dict(found) == pytest.approx(dict(own), abs=1e-5) and len(own) > 20
+    writer = open_writer(index, merges=True)
+    writer.forceMerge(1)
+    writer.close()
+    prune_index(index, None, tmp_path / "pruned", field="body", reduction=0.2)
+    assert verify_pruned(index, tmp_path / "pruned")["equal"]
+
+
+def test_formats_of_other_programs_are_named(
+    make_index: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A codec that Lucene lacks, and a format of one field, as Elasticsearch's completion has."""
+    for files, known in (("*.si segments_*", default_codec()), ("*.fnm", "Lucene90")):
+        index = make_index([[Doc("a", ["x"])]], name=known)
+        unknown = "ES" + known[2:]
+        for path in (path for form in files.split() for path in index.glob(form)):
+            content = path.read_bytes()[:-8].replace(known.encode(), unknown.encode())
+            path.write_bytes(content + zlib.crc32(content).to_bytes(8, "big"))
+        for refused in (inspect_index, lambda of: prune_index(of, None, tmp_path / "pruned")):
+            with pytest.raises(TdvError, match=f"format of its own, '{unknown}'"):
+                refused(index)
 
 
 def _odd(kind: str, path: Path) -> Path:
@@ -246,6 +361,22 @@ def test_a_forked_process_is_refused_java(tiny_index: Path) -> None:
     finally:
         child.join(10)
         child.kill()
+
+
+@pytest.mark.parametrize("known", ["contents", ""])
+def test_a_field_that_is_not_there_is_told_with_the_option(
+    known: str, make_index: Callable[..., Path], tmp_path: Path
+) -> None:
+    kind = {"options": "DOCS_AND_FREQS" if known else "DOCS"}
+    index = make_index([[Doc("a", ["x"], title=["t"])]], title="DOCS", **kind)
+    remedy = f"--field.*: {known}$" if known else "none of its fields"
+    for refused in (
+        lambda: prune_index(index, None, tmp_path / "out", field="boddy"),
+        lambda: search_index(index, {"q": "x"}, tmp_path / "out", field="boddy"),
+        lambda: extract_matrix(index, tmp_path / "out", field="boddy"),
+    ):
+        with pytest.raises(TdvError, match=f"'boddy'.*{remedy}"):
+            refused()
 
 
 def test_what_is_no_index_is_named(make_index: Callable[..., Path], tmp_path: Path) -> None:

@@ -85,10 +85,10 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "folds": ("3",), "hits": ("2",), "id_field": ("none",), "k1": ("3",), "language": ("de",),
     "latency_budget_seconds": ("0.3",),
     "margin": ("0.9",), "matrix": ("{matrix}",), "max_bytes": ("{size}",),
-    "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
+    "max_loss": ("0.01",), "measures": ("P@3",), "min_doc_freq": ("20",),
     "min_idf": ("1.5",), "models": ("tfidf",),
     "mu": ("70",), "neural": ("drmm",), "output": ("O",),
-    "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
+    "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
     "queries": ("{log}",), "query_terms": ("0.9",),
     "reduction": ("0.7",), "rerank_depth": ("7",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
@@ -104,7 +104,6 @@ SAME = {
     "overwrite": "replaces what is there, and nothing is: see test_outputs.py",
     "threads": "how fast, not what",
     "matrix": "saves the time of extracting",
-    "memory": "a limit, which is not reached",
     "latency_budget_seconds": "how long to measure",
     "compare seed": "matters where not all queries are timed, or signs are not all tried",
     "--no-values seed": "which queries share a fold: that changes no choice of these few",
@@ -120,8 +119,8 @@ SAME = {
 """Options, of a command or beside another, that need not change anything -> why."""
 
 OF_INPUTS = {
-    "scheduler", "matrix", "memory", "language", "stemmer", "stopwords", "pretokenized", "analyzer",
-    "field", "id_field", "topic_field", "topic_reader", "overwrite", "as_json", "plot",
+    "scheduler", "matrix", "language", "stemmer", "stopwords", "pretokenized", "analyzer",
+    "field", "id_field", "topic_field", "topic_reader", "overwrite", "as_json",
 }  # fmt: skip
 """What says how inputs are read and where results go. It is over before, or begins after, what
 makes the bases of a command different: with the first of those that have the same files it is seen

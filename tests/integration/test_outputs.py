@@ -80,8 +80,6 @@ WRITERS = [
     Writer("extract --index {index} --index {pruned} --output {output}", "matrix"),
     Writer(f"embed --index {{index}} {_MADE} --output {{output}}", "term-vectors", quick=True),
     Writer(f"learn --index {{index}} {_JUDGED} {_MADE} --output {{output}}", "term-values"),
-    Writer(f"learn --index {{index}} {_JUDGED} {_MADE} --output {{new}} --plot {{output}}",
-           "plot", suffix=".svg"),
     Writer("peers --index {index} --matrix {matrix} --name ridf --output {output}",
            "term-values", quick=True),
     Writer("learn --index {index} --matrix {matrix} --no-judgements --output {output}",
@@ -236,5 +234,5 @@ def test_every_command_is_in_a_table(name: str) -> None:
             assert flags & tried, f"'{name}' writes to {option.opts[0]}: {_TO_JOIN}"
 
 
-_WRITTEN = {"output", "plot", "report", "export", "save", "log"}
+_WRITTEN = {"output", "report", "export", "save", "log"}
 """Names that options which are written to have; one that has another name belongs here."""

@@ -59,7 +59,7 @@ def shards(base: Path, cluster: distributed.LocalCluster) -> tdv.Source:
 @pytest.fixture(scope="module")
 def values(base: Path) -> Path:
     """Values with all there is: a rule for postings, and places that count."""
-    matrix = tdv.extract_matrix(base / "one", base / "matrix", tokens=True)
+    matrix = tdv.extract_matrix(base / "one", base / "matrix")
     prior_values(matrix).save(base / "values")
     return base / "values"
 
@@ -74,12 +74,12 @@ def _runs_agree(one: Any, shards: Any, folder: Path, model: str | None = None) -
 def test_the_matrix_is_that_of_one_index_byte_by_byte(
     base: Path, shards: tdv.Source, tmp_path: Path, values: Path
 ) -> None:
-    matrix = tdv.extract_matrix(shards, tmp_path / "matrix", tokens=True)
+    matrix = tdv.extract_matrix(shards, tmp_path / "matrix")
     assert matrix.source["shards"][1] == {
         "name": "b", "documents": 2, "commit": matrix.source["shards"][1]["commit"]
     }  # fmt: skip
     expected = sorted((base / "matrix").glob("*.npy"))
-    assert len(expected) == 14
+    assert len(expected) == 12
     for path in expected:
         assert (tmp_path / "matrix" / path.name).read_bytes() == path.read_bytes(), path.name
     assert [path.name for path in tmp_path.iterdir()] == ["matrix"], "nothing is left beside it"
@@ -162,7 +162,7 @@ def test_comparing_shards_is_comparing_indexes(
             "R4": (shards, tdv.find_shards(f"{tmp_path}/OUT/*")),
         }.items()
     )
-    for name in ("measures", "queries", "rank_effects", "parameters", "notes"):
+    for name in ("measures", "queries", "parameters", "notes"):
         assert several[name] == one[name], name
     for name in ("full", "pruned"):
         for count in ("postings", "terms", "tokens", "documents"):

@@ -20,6 +20,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.index.analysis import analysis_of
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.parameters import recorded_parameters
+from tdv_lucene.index.queries import shortened_topics
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
 from tdv_lucene.jvm.searcher import field_bytes, make_similarity, open_searched
@@ -211,7 +212,7 @@ def test_a_log_chooses_and_the_report_tells_what_it_returns(home: Path, tmp_path
     ]
     assert tiers["fidelity"] == pytest.approx(np.mean(shares))
     with tdv.Index.open(tmp_path / "made") as index:
-        assert index.record().tiers == ("contents", "contents_hot", 200, tiers["margin"])
+        assert index.record().tiers == ("contents", "contents_hot", 200, tiers["margin"], 1)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
@@ -250,6 +251,28 @@ def test_a_margin_leaves_out_what_is_far_behind(home: Path, index: str, margin: 
                     shorter += len(left) < len(of_hot.documents)
                     assert best.documents == [d for d in ranked.documents if d in left][:hits]
                 assert shorter or margin < 0.5
+
+
+@pytest.mark.parametrize("share", [0.4, 0.6, 0.8, 1.0])
+def test_the_hot_field_is_asked_for_the_heaviest_terms(home: Path, share: float) -> None:
+    weights = {"a": "t1 " * 5 + "t2 " * 3 + "t3 t4", "b": "t2 t5 t6", "c": "t7 " * 4 + "t8 " * 4}
+    with Index.open(home / "made-weights") as opened:
+        analysis = analysis_of(opened, "contents").analysis
+        parameters = recorded_parameters(opened)
+        with open_searched(
+            opened, make_similarity(parameters), "contents", analysis=analysis, threads=2
+        ) as search:
+            tiers = Tiers("contents", "contents_hot", 0, 0, share)
+            heaviest = shortened_topics(weights, share, parameters, "contents", analysis)[0]
+            asked = [*map(len, map(set, map(str.split, heaviest.values())))]
+            assert asked == {0.4: [1, 3, 2], 0.6: [2, 3, 2], 0.8: [2, 3, 2], 1.0: [4, 3, 2]}[share]
+            found, by_hand = (
+                Found.of(search.in_tiers(each)(topics, 400))
+                for each, topics in ((tiers, weights), (tiers._replace(query_terms=1), heaviest))
+            )
+            for one, other in zip(found, by_hand, strict=True):
+                assert one.documents == other.documents != []
+                np.testing.assert_allclose(one.scores, other.scores, rtol=1e-6)
 
 
 def _with_log(place: Path, queries: int) -> Path:

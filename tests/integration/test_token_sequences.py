@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc
 
-from tdv_lucene import TdvError, load_matrix
+from tdv_lucene import TdvError
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm._jobs import java_index
-from tdv_lucene.matrix.extract import extract_matrix, open_matrix
+from tdv_lucene.jvm.index import extract_arrays
+from tdv_lucene.matrix.extract import open_matrix
 
 pytestmark = pytest.mark.jvm
 
@@ -31,10 +32,14 @@ def _segments(deleted: bool) -> list[list[Doc]]:
     return [docs[:17], docs[17:20], docs[20:]]
 
 
-def _texts(matrix) -> list[list[str]]:
-    found, terms = matrix.sequences, [term.decode() for term in matrix.vocabulary.terms]
-    ends = found.indptr.tolist()
-    return [[terms[t] for t in found.terms[a:b]] for a, b in zip(ends, ends[1:])]
+def _texts(index: Path, origin: str) -> list[list[str]]:
+    """The documents' tokens, as they are found in an index."""
+    with open_matrix(index, tokens=True) as matrix:
+        found, terms = matrix.sequences, [term.decode() for term in matrix.vocabulary.terms]
+        assert found.origin == origin and isinstance(found.terms, np.memmap)
+        assert (found.terms.dtype, found.indptr.dtype) == (np.int32, np.int64)
+        ends = found.indptr.tolist()
+        return [[terms[t] for t in found.terms[a:b]] for a, b in zip(ends, ends[1:])]
 
 
 def _indexed(segments: list[list[Doc]]) -> list[list[str]]:
@@ -42,22 +47,18 @@ def _indexed(segments: list[list[Doc]]) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("deleted", [False, True])
-def test_sequences_from_positions_are_the_texts(deleted, make_index, tmp_path: Path) -> None:
+def test_sequences_from_positions_are_the_texts(deleted, make_index) -> None:
     segments = _segments(deleted)
-    index = make_index(segments, **POSITIONS)
-    matrix = extract_matrix(index, tmp_path / "matrix", tokens=True)
-    assert matrix.sequences.origin == "positions"
-    assert isinstance(matrix.sequences.terms, np.memmap)
-    assert (matrix.sequences.terms.dtype, matrix.sequences.indptr.dtype) == (np.int32, np.int64)
-    assert _texts(matrix) == _texts(load_matrix(tmp_path / "matrix")) == _indexed(segments)
+    assert _texts(make_index(segments, **POSITIONS), "positions") == _indexed(segments)
 
 
 @pytest.mark.parametrize("tokens", [1, 13])
 def test_ranges_of_documents_change_nothing(tokens: int, make_index, tmp_path: Path) -> None:
     """Also where a document has more tokens than a range."""
     index = make_index(_segments(deleted=True), **POSITIONS)
-    extract_matrix(index, tmp_path / "whole", tokens=True)
-    (tmp_path / "cut").mkdir()
+    for name in ("whole", "cut"):
+        (tmp_path / name).mkdir()
+    extract_arrays(index, "contents", tmp_path / "whole", threads=1, sequences=True)
     job = java_class("tdvlucene.extract.ExtractJob")(
         java_index(index), "contents", str(tmp_path / "cut"), 1, False, True
     )
@@ -68,38 +69,22 @@ def test_ranges_of_documents_change_nothing(tokens: int, make_index, tmp_path: P
 
 
 @pytest.mark.parametrize("deleted", [False, True])
-def test_sequences_from_stored_text(deleted, make_index, tmp_path: Path, caplog) -> None:
+def test_sequences_from_stored_text(deleted, make_index, caplog) -> None:
     """Words the stemmer leaves alone, so that the text analysed is the text indexed."""
     segments = _segments(deleted)
-    matrix = extract_matrix(make_index(segments), tmp_path / "matrix", tokens=True)
-    assert matrix.sequences.origin == "text"
-    assert _texts(matrix) == _indexed(segments)
+    assert _texts(make_index(segments), "text") == _indexed(segments)
     assert not caplog.records
 
 
-def test_another_analyzer_is_told(make_index, tmp_path: Path, caplog) -> None:
+def test_another_analyzer_is_told(make_index, caplog) -> None:
     index = make_index([[Doc("d0", ["running", "a", "fox"]), Doc("d1", ["fox"])]])
-    matrix = extract_matrix(index, tmp_path / "matrix", tokens=True)
-    assert _texts(matrix) == [["fox"], ["fox"]], "neither 'run' nor 'a' is known to both"
+    assert _texts(index, "text") == [["fox"], ["fox"]], "neither 'run' nor 'a' is known to both"
     assert "stored text of 1 of 2 documents, analysed as English" in caplog.text
 
 
-def test_neither_positions_nor_text_is_refused(make_index, tmp_path: Path) -> None:
-    index = make_index(_segments(False), raw=False)
-    with pytest.raises(TdvError, match="neither positions nor stored text of 'contents'.*-storePo"):
-        extract_matrix(index, tmp_path / "matrix", tokens=True)
-    body = make_index(_segments(False), name="body", field="body")
-    with pytest.raises(TdvError, match="nor stored text of 'body'"):
-        extract_matrix(body, tmp_path / "matrix", tokens=True, field="body")
-    assert not (tmp_path / "matrix").exists()
-
-
-def test_a_matrix_without_them_is_refused_where_they_are_needed(
-    tiny_index: Path, tmp_path: Path
-) -> None:
-    extract_matrix(tiny_index, tmp_path / "matrix")
-    with pytest.raises(TdvError, match="does not know the order of tokens.*tokens"):
-        with open_matrix(tiny_index, tmp_path / "matrix", tokens=True):
+@pytest.mark.parametrize("field", ["contents", "body"])
+def test_neither_positions_nor_text_is_refused(field, make_index) -> None:
+    index = make_index(_segments(False), field=field, raw=field == "body")
+    with pytest.raises(TdvError, match=f"neither positions nor stored text of '{field}'"):
+        with open_matrix(index, field=field, tokens=True):
             pass
-    with open_matrix(tiny_index, tokens=True) as matrix:
-        assert matrix.sequences is not None

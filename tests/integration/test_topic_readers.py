@@ -53,6 +53,17 @@ def test_readers_that_are_not_chosen_by_content(tmp_path):
     assert found == {"20001": "obama family tree", "20002": "kcs"}
 
 
+@pytest.mark.parametrize("reader", ["JsonIntVector", "JsonStringVector"])
+def test_vectors_are_weights_of_terms(reader, tmp_path):
+    path = tmp_path / "topics.jsonl"
+    path.write_text('{"qid": 7, "vector": {"fox": 2, "##es": 1}}\n')
+    assert read_topics(path, topic_reader=reader) == read_topics(path) == {"7": "fox fox ##es"}
+    path.write_text('{"qid": 7, "vector": [0.5, -1.0]}\n')
+    for asked in (reader, None):
+        with pytest.raises(TdvError, match="topics.jsonl.*vector"):
+            read_topics(path, topic_reader=asked)
+
+
 @pytest.mark.parametrize("reader", ["NoSuch", "../x", "TopicReader"])
 def test_no_such_reader(tmp_path, reader):
     path = tmp_path / "topics"

@@ -36,7 +36,7 @@ def test_a_field_without_norms_is_refused(make_index, out: Path) -> None:
 def test_qrels_of_another_collection_are_refused_before_tuning(
     tiny_index: Path, out: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(searching_tune, "tune_listed", lambda *_, **__: pytest.fail("tuned"))
+    monkeypatch.setattr(searching_tune, "tune_parameters", lambda *_, **__: pytest.fail("tuned"))
     qrels = {"q1": {"other-1": 1}, "q2": {"other-2": 1}}
     with pytest.raises(TdvError, match="share no document"):
         tune_index(tiny_index, TOPICS, qrels, out)
@@ -45,7 +45,7 @@ def test_qrels_of_another_collection_are_refused_before_tuning(
 
 def _tried(monkeypatch, *tried: tuple[float, float, float]) -> None:
     table = [{"k1": k1, "b": b, "nDCG@5": found} for k1, b, found in tried]
-    monkeypatch.setattr(searching_tune, "tune_listed", lambda *_, **__: (None, table))
+    monkeypatch.setattr(searching_tune, "tune_parameters", lambda *_, **__: (None, table))
 
 
 def test_the_best_that_norms_can_hold_is_taken_and_the_better_one_named(

@@ -72,7 +72,6 @@ def test_a_new_option_is_one_field() -> None:
         (LearnConfig, {"b": 1.5}),
         (LearnConfig, {"mu": 0.0}),
         (LearnConfig, {"pool": -1}),
-        (LearnConfig, {"memory": "much"}),
         (PruneConfig, {"reduction": 1.0}),
         (PruneConfig, {"max_loss": -0.1}),
         (PruneConfig, {"max_bytes": "large"}),
@@ -111,9 +110,7 @@ def test_how_functions_take_options(tmp_path: Path) -> None:
         ("config must be a PruneConfig, got 0.45", lambda: prune_index("I", "V", "P", 0.45)),
         # Programs pass on what they were not given: None and False ask for nothing.
         ("pass the queries to learn from", lambda: learn_from_index(
-            "I", None, None, tmp_path / "V", vectors=None, no_judgements=False, plot=None)),
-        ("plot has no effect with no_judgements", lambda: LearnConfig(
-            no_judgements=True, plot="p.svg")),
+            "I", None, None, tmp_path / "V", vectors=None, no_judgements=False)),
         ("topics has no effect with no_judgements", lambda: learn_from_index(
             ".", "T", None, tmp_path / "V", LearnConfig(no_judgements=True))),
     ):  # fmt: skip

@@ -20,7 +20,9 @@ from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 TERMS = [b"", b"2026", b"fox", b"\xff\x00", b"\xff\xff"]
 KINDS = 2 * (LONGEST + 1)
 CUT = PostingCut(
-    np.array([0, 0.5, 0.25, 0, 1], np.float32), LengthNorm(0.54, 0.012), FirstPositionBoost(4, 8)
+    np.array([0, 0.5, 0.25, 0, 1], np.float32),
+    LengthNorm(0.54, 0.012, False),
+    FirstPositionBoost(4, 8),
 )
 BAKED = Baking((1.8, 0.4), (0.9, 0.4))
 

@@ -131,7 +131,7 @@ def judged_training(
     matrix: TermDocumentMatrix, vectors: TermVectors, config: NeuralConfig,
     tokens: Mapping[str, Sequence[str]], qrels: Qrels,
 ) -> Training:  # fmt: skip
-    """Return the judged queries of analysed ones, with what the first stage finds for them.
+    """Return a ranker's training data: the judged ones of ``tokens``, and what BM25 finds for them.
 
     Raises :class:`TdvError` when vectors, queries and judgements do not belong to the matrix.
     """

@@ -315,12 +315,9 @@
 
   // Single queries.
 
-  const decode = (values) => typeof values !== "string" ? values
-    : (values.match(/../g) ?? []).map((digits) => parseInt(digits, 32) / 1000);
-
   function queryRows() {
     const set = sets[state.set], shown = measured(set);
-    const before = decode(shown.values[0]), after = decode(shown.values[state.system]);
+    const before = shown.values[0], after = shown.values[state.system];
     const words = state.search.toLowerCase().split(/\s+/).filter(Boolean);
     const rows = set.queries.map((id, q) => ({ q, id, text: set.texts[q], before: before[q],
       after: after[q], difference: after[q] - before[q] }));

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import pytest
 
-from tdv_lucene.comparison.explain import frequency_ratio, list_changes
+from tdv_lucene.comparison.explain import list_changes
 from tdv_lucene.comparison.inputs import QuerySet, System, pairs_to_test
-from tdv_lucene.comparison.results import notes, notes_on_tuning
+from tdv_lucene.comparison.results import _judged, notes, notes_on_tuning
+from tdv_lucene.evaluation.runs import Run
 from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.vocabulary import ByteStrings
@@ -74,38 +74,24 @@ def test_a_name_makes_no_tuned_baseline():
 
 
 @pytest.mark.parametrize(
-    ("tuned_on", "of_text", "of_id"),
-    [
-        ({"a": "one", "b": "two"}, 2, 0),
-        ({"x": " ONE ", "y": "another"}, 1, 0),
-        ({"a": "another", "x": "two"}, 1, 1),
-        ({"x": "another"}, 0, 0),
-    ],
+    ("tuned_on", "number"),
+    [({"a": "one", "b": "two"}, 2), ({"x": " ONE ", "y": "another"}, 1), ({"a": "another"}, 0)],
 )
-def test_queries_are_known_by_text_then_by_id(tuned_on, of_text, of_id):
+def test_queries_are_known_by_their_text(tuned_on, number):
     notes = notes_on_tuning([QuerySet("test", {"a": "one", "b": "two"}, {})], tuned_on)
     said = [" ".join(note.split()[:7]) for note in notes]
-    assert said == [f"{n} of the 2 queries of 'test'" for n in (of_text, of_id) if n]
+    assert said == [f"{n} of the 2 queries of 'test'" for n in [number] if n]
 
 
 BEFORE = {"gone": (50, 60), "rare": (2, 2), "up": (20, 40), "down": (30, 40), "same": (10, 10)}
 AFTER = {"up": (20, 240), "down": (15, 40), "same": (10, 40)}
 
 
-def test_values_from_counts():
-    made = FieldRecord.of({"tdv.scale": "4.0", "tdv.tf": "scaled"})
-    assert frequency_ratio(made, "up", BEFORE["up"], AFTER["up"]) == pytest.approx(1.5)
-    assert frequency_ratio(made, "gone", BEFORE["gone"], (0, 0)) == 0.0
-    kept = FieldRecord.of({"tdv.tf": "original", "tdv.scale": "4.0"})
-    assert frequency_ratio(kept, "t", (10, 20), (10, 20)) is None, "frequencies do not tell"
-    assert frequency_ratio(FieldRecord.of({}), "t", (10, 20), (10, 10)) == 0.5
-
-
 def test_lists():
-    made = partial(frequency_ratio, FieldRecord.of({"tdv.scale": "4.0"}))
+    tdvs = {b"up": 1.5, b"down": 0.25, b"same": 1.0}
     terms = sorted(BEFORE)
     counts = np.array([(*BEFORE[term], *AFTER.get(term, (0, 0))) for term in terms])
-    found = list_changes(ByteStrings.of(map(str.encode, terms)), counts, 100, made)
+    found = list_changes(ByteStrings.of(map(str.encode, terms)), counts, 100, tdvs.get)
     assert found["dropped"] == 2
     assert [row["term"] for row in found["most_dropped"]] == ["gone", "rare"]
     assert found["most_dropped"][0] == {"term": "gone", "tdv": 0.0, "df_before": 50, "df_after": 0}
@@ -116,6 +102,19 @@ def test_lists():
 def test_only_the_twenty_largest_are_shown():
     terms = ByteStrings.of(b"t%03d" % n for n in range(1, 101))
     counts = np.array([(n, n, 0, 0) for n in range(1, 101)])
-    found = list_changes(terms, counts, 1000, partial(frequency_ratio, FieldRecord.of({})))
+    found = list_changes(terms, counts, 1000, {}.get)
     assert found["dropped"] == 100
     assert [row["df_before"] for row in found["most_dropped"]] == list(range(100, 80, -1))
+
+
+@pytest.mark.parametrize("grade", [-2, -1])
+def test_a_grade_below_zero_is_a_judgement(grade: int) -> None:
+    """Spam, as TREC's Web tracks have it, is no more relevant than what is graded 0."""
+    names = [f"d{n}" for n in range(10)]
+    scores = np.arange(10.0)[::-1]
+    run = Run(["q"], names, np.array([0, 10]), np.arange(10, dtype=np.int32), scores)
+    best = {"full": run.best(["q"], 10)}
+    of_spam, of_none = ({"q": {"d1": low, "d4": 2, "d6": 1}} for low in (grade, 0))
+    found = _judged({"full": run}, best, of_spam)
+    assert found == _judged({"full": run}, best, of_none)
+    assert found["share_in_ten"]["full"] == 0.3 and found["nDCG@10"]["full"] < 1

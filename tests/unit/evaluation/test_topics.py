@@ -61,6 +61,8 @@ def test_tsv_keeps_order_and_its_third_column_is_no_query(tmp_path, caplog):
     assert list(read_topics(path).items()) == [("b", "second  query"), ("a", "first")]
     assert f"{path} has them in 1 lines" in caplog.text
     assert read_topics(write(tmp_path, "{1}\ttext\n")) == {"{1}": "text"}, "no JSON"
+    of_a_mac = write(tmp_path, "b\tsecond  query\ra\tfirst\r")
+    assert read_topics(of_a_mac) == {"b": "second  query", "a": "first"}
 
 
 def test_whether_a_file_is_gzipped_its_content_says(tmp_path):
@@ -207,6 +209,7 @@ def test_files_that_are_not_there_or_no_text(tmp_path, read):
         "# TREC qrels of today\n1 0 d1 2.0\n1 0 d2 0.00\n#\n#with no blank\n2 0 d1 -1.\n",
         "query-id\tcorpus-id\tscore\n1\td1\t2\n1\td2\t0\n2\td1\t-1\n",
         "# of BEIR\r\nquery-id\tcorpus-id\tscore\r\n1\td1\t2\r\n1\td2\t0.0\r\n2\td1\t-1\r\n",
+        "1 0 d1 2\r1 0 d2 0\r2 0 d1 -1\r",
     ],
 )
 def test_qrels(tmp_path, text):

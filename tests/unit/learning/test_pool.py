@@ -9,28 +9,24 @@ import pytest
 from small_problem import TOPIC_WORDS, make_collection
 
 import tdv_lucene.matrix.term_vectors as term_vectors
-import tdv_lucene.simulation.bytes as sizes
 from tdv_lucene import TdvError, TermDocumentMatrix, learn_term_values
 from tdv_lucene.learning import pool as pools
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.pool import (
-    LEAST_POOL,
     POOL,
-    Extent,
-    fitting_pool,
-    learning_bytes,
+    pool_size,
     search_matrix,
     searched,
 )
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
+from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut
-from tdv_lucene.simulation.bytes import LUCENE_9, draw_lists, estimate_posting_bytes, sample_bytes
+from tdv_lucene.simulation.bytes import estimate_posting_bytes
 from tdv_lucene.simulation.collection import (
     apply_values,
     correct_idf,
     keep_postings,
-    keep_sample_postings,
     plain_collection,
     term_totals,
 )
@@ -158,59 +154,9 @@ def test_learning_from_a_pool_tells_so_and_gives_every_term_a_value(collection):
     np.testing.assert_array_equal(rule.thresholds[1], exact.thresholds[1])
 
 
-LARGE = Extent(terms=1_000_000, documents=2_000_000, postings=300_000_000)
-
-
-def test_memory_is_kept_to_by_a_pool():
-    assert fitting_pool(LARGE, None, None) == POOL
-    assert fitting_pool(LARGE, None, 20 * 10**9) == POOL
-    smaller = fitting_pool(LARGE, None, 2_000_000_000)
-    assert LEAST_POOL <= smaller < POOL
-    assert learning_bytes(LARGE, smaller) <= 2_000_000_000 < learning_bytes(LARGE, smaller + 1000)
-    small = Extent(terms=500_000, documents=160_000, postings=22_000_000)
-    assert fitting_pool(small, None, None) == 0
-    allowed = learning_bytes(small, 0) - 10**8
-    assert learning_bytes(small, fitting_pool(small, None, allowed)) <= allowed
-
-
-def test_what_does_not_fit_is_refused_with_what_would():
-    allowed = 4 * 10**9
-    with pytest.raises(
-        TdvError, match=r"all 2,000,000 documents .* than memory 4.0GB: pool \d+ fits"
-    ):
-        fitting_pool(LARGE, 0, allowed)
-    with pytest.raises(TdvError, match=r"a pool of 900,000 documents takes .*: pool \d+ fits"):
-        fitting_pool(LARGE, 900_000, allowed)
-    with pytest.raises(
-        TdvError, match=r"pass at least \d\.\dGB, for the smallest pool \(10,000 documents\)"
-    ):
-        fitting_pool(LARGE, None, 10**9)
-
-
-def test_memory_is_asked_for_before_anything_is_learned(collection):
-    with pytest.raises(TdvError, match="memory 100MB"):
-        learn_term_values(*collection, recipe=TINY, pool=500, memory=10**8, search=_no_search)
-
-
-def test_learning_ends_where_it_takes_more_than_foreseen(collection, monkeypatch):
-    """The process's real memory: more than the little that was allowed."""
-    for foreseen in ("_PROCESS", "_PER_POSTING", "_PER_TERM"):
-        monkeypatch.setattr(pools, foreseen, 0.0)
-    shown = r"learning took [\d.]+[MG]B at 'latent semantic vectors', more than memory 10MB.* pool"
-    with pytest.raises(TdvError, match=shown):
-        learn_term_values(*collection, recipe=TINY, pool=0, memory=10**7)
-
-
-def test_memory_within_the_limit_changes_nothing(monkeypatch):
-    told = []
-    progress = pools.within(10**6, lambda *step: told.append(step))
-    monkeypatch.setattr(pools, "_taken", lambda: 10**6)
-    progress("train", 1, 2)
-    monkeypatch.setattr(pools, "_taken", lambda: 10**6 + 1)
-    with pytest.raises(TdvError, match="at 'train'"):
-        progress("train", 2, 2)
-    assert told == [("train", 1, 2)]
-    assert pools.within(None, progress) is progress
+def test_a_large_collection_is_learned_from_by_a_pool():
+    assert [pool_size(documents, None) for documents in (300_000, 300_001)] == [0, POOL]
+    assert [pool_size(1000, asked) for asked in (0, 500, 1000, 2000)] == [0, 500, 0, 0]
 
 
 def test_queries_without_judgements_are_told_before_a_search(collection):
@@ -249,30 +195,18 @@ def long_lists() -> TermDocumentMatrix:
     )  # fmt: skip
 
 
-def test_lists_drawn_from_a_collection_have_its_bytes(long_lists):
-    plain = plain_collection(long_lists)
-    exact = estimate_posting_bytes(long_lists, plain)
-    lists = draw_lists(long_lists)
-    assert sum(len(sample.docs) for sample in lists) < 1.2 * len(long_lists.indices)
-    found = sample_bytes(lists, None, plain, 1.0, LUCENE_9)
-    assert found == pytest.approx(exact, rel=0.03)
-
-
-def test_few_stretches_stand_for_as_many_postings_as_are_left(long_lists, monkeypatch):
-    """Two of the four long lists lose nearly all; the two stretches drawn are of the others."""
-    monkeypatch.setattr(sizes, "_POSTINGS", 1 << 14)
-    lists = draw_lists(long_lists)
+@pytest.mark.parametrize("lost", [0.0, 0.8])
+def test_a_pool_foresees_the_bytes_of_its_collection(long_lists, lost):
+    """Also where two of the four long lists lose nearly all."""
     tdv, least = np.ones(long_lists.shape[0], np.float32), np.zeros(long_lists.shape[0], np.float32)
-    least[[1, 3]] = 0.8
+    least[[1, 3]] = lost
     cut = PostingCut(least, LengthNorm(1.0, 0.0))
-    left = keep_postings(long_lists, tdv, cut)
-    kept = tuple(keep_sample_postings(sample, tdv, cut) for sample in lists)
-    of_long = len(kept[-1].docs) / len(lists[-1].docs)
-    assert abs(of_long - left.doc_freq[:4].sum() / long_lists.doc_freq[:4].sum()) > 0.1
-    collection = apply_values(left, tdv, 1)
-    exact = estimate_posting_bytes(left, collection)
-    shorter = left.doc_len.sum() / long_lists.doc_len.sum()
-    found = sample_bytes(kept, None, collection, shorter, LUCENE_9)
+    documents = np.arange(0, 80_000, 8)
+    pool = pools._with_pool(long_lists, documents, np.ones(10_000, bool), silent)
+    exact, found = (
+        estimate_posting_bytes(left, apply_values(left, tdv, 1))
+        for left in (keep_postings(matrix, tdv, cut) for matrix in (long_lists, pool))
+    )
     assert found == pytest.approx(exact, rel=0.05)
 
 

@@ -11,15 +11,13 @@ import pytest
 from rich.console import Console
 
 from tdv_lucene.evaluation.measures import MEASURES, Evaluation
-from tdv_lucene.report.page import _encoded, for_script
+from tdv_lucene.report.page import for_script
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
 from tdv_lucene.report.tables import extreme_queries, size_tables
 from tdv_lucene.report.wording import (
     counted,
     one_line,
-    shortened,
     visible,
-    whole_characters,
 )
 from tdv_lucene.timing.latency import QueryTerms
 
@@ -143,19 +141,6 @@ def test_one_thing_is_no_plural(number, shown):
     assert counted(number, "word").endswith("word" if number == 1 else "words")
 
 
-@pytest.mark.parametrize(
-    "text", ["e\u0301", "\u0915\u094d\u0937\u093f", "\U0001f469\u200d\U0001f680",
-             "\U0001f44d\U0001f3fd", "\U0001f1eb\U0001f1f7", "\u1112\u1161\u11ab",
-             "\u0644\u064e\u0651"]
-)  # fmt: skip
-def test_a_character_of_several_is_not_cut(text: str) -> None:
-    """A letter with its accent, a syllable, a family of emoji, a flag, Hangul, Arabic vowels."""
-    for at in range(1, len(text)):
-        assert whole_characters(f"ab{text}c", 2 + at) == 2
-    assert whole_characters(f"ab{text}c", 2 + len(text)) == 2 + len(text)
-    assert shortened(f"ab{text}c", 3) == "ab ..."
-
-
 MARKUP = (
     "</script><script>document.title='taken'</script><!-- <img src=x onerror=alert(1)> & \u2028"
 )
@@ -167,15 +152,6 @@ def test_no_text_ends_the_script_or_begins_a_comment() -> None:
     assert json.loads(made) == {"text": MARKUP, "n": [0.5, None]}
     with pytest.raises(ValueError):
         for_script([float("nan")])
-
-
-def test_values_are_thousandths_in_two_digits_each() -> None:
-    values = np.array([0.0, 1.0, 0.4375, 0.001, 0.9996])
-    text = _encoded(values)
-    read = [int(text[i : i + 2], 32) / 1000 for i in range(0, len(text), 2)]
-    assert read == pytest.approx(values, abs=5.0001e-4)
-    assert _encoded(np.array([0.5, 12.34567])) == [0.5, 12.346]
-    assert _encoded(np.array([])) == ""
 
 
 def test_sizes_of_more_than_three_indexes_stand_below_each_other() -> None:

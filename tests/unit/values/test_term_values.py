@@ -57,7 +57,7 @@ def test_the_nearest_point_gives_the_scale_and_the_recommendation_is_the_default
 
 
 RULE = {"factors_at": [0.0, 0.5], "whole_terms": 0.0, "fixed": 0.5, "per_token": 0.1,
-        "reductions": [0.0, 0.99], "thresholds": [0.0, 0.5]}  # fmt: skip
+        "by_postings": True, "reductions": [0.0, 0.99], "thresholds": [0.0, 0.5]}  # fmt: skip
 
 
 def with_rule(rule=RULE, **changes) -> TermValues:
@@ -104,10 +104,11 @@ def test_a_rule_without_finite_numbers_is_refused(wrong):
         with_rule({**RULE, **wrong}).at_reduction(0.3)
 
 
-@pytest.mark.parametrize("lead", [[2.0, 4.0], {"boost": 2.0}, {"boost": "much", "span": 4.0}])
-def test_a_rule_with_a_damaged_boost_is_refused(lead, tmp_path):
-    with_rule({**RULE, "lead": lead}).save(tmp_path / "V")
-    with pytest.raises(TdvError, match="'(lead|boost|span)'"):
+def test_an_edited_manifest_is_refused(tmp_path):
+    with_rule().save(tmp_path / "V")
+    path = tmp_path / "V" / "manifest.json"
+    path.write_text(path.read_text().replace('"k1": 0.9', '"k1": 0.8'))
+    with pytest.raises(TdvError, match="manifest.json was edited"):
         TermValues.load(tmp_path / "V")
 
 

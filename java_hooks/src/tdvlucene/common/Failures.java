@@ -1,6 +1,8 @@
 package tdvlucene.common;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,6 +44,8 @@ public final class Failures {
 
   /** Lucene knows what made an index, and says so only in the text of a reason. */
   private static final Pattern MADE_BY = Pattern.compile("Lucene (?:version )?(\\d+)\\.x");
+  private static final Pattern OTHER_FORMAT =
+      Pattern.compile("An SPI class of type \\S+ with name '([^']*)' does not exist");
 
   private static final int SHOWN = 3;
 
@@ -156,21 +160,24 @@ public final class Failures {
     return thrown;
   }
 
-  /** The message for the user; null for a defect. */
-  static String userMessage(Throwable thrown) {
+  /** "user" for an error of the user's, "disk" (is full) or "defect". */
+  static String kind(Throwable thrown) {
     Throwable known = known(thrown);
-    if (known instanceof CorruptIndexException) { // with a checksum that holds, or it were known
-      return "the index is damaged: " + thrown.getMessage()
-          + ". Restore it from a copy, or make it again";
-    }
-    return known == null ? null : known.getMessage();
+    return known == null ? "defect" : isDiskFull(known) ? "disk" : "user";
   }
 
-  /** Whether {@link #userMessage} tells of a full disk, in the operating system's words. */
-  static boolean isOfDisk(Throwable thrown) {
+  /** A message for the user's errors, a stack for ours. */
+  static String describe(Throwable thrown) {
     Throwable known = known(thrown);
-    return known != null
-        && !(known instanceof UserException || known instanceof CorruptIndexException);
+    if (known == null) {
+      StringWriter text = new StringWriter();
+      thrown.printStackTrace(new PrintWriter(text, true));
+      return text.toString();
+    }
+    return known instanceof CorruptIndexException // with a checksum that holds, or it were known
+        ? "the index is damaged: " + thrown.getMessage()
+            + ". Restore it from a copy, or make it again"
+        : known.getMessage();
   }
 
   /** The first of what was thrown, and of what Lucene wrapped in it, that is no defect. */
@@ -226,7 +233,13 @@ public final class Failures {
     } else if (e instanceof CorruptIndexException) { // with a checksum that holds
       why = index + " is damaged: " + e.getMessage();
     } else {
-      why = index + " cannot be read by " + lucene + ": " + e.getMessage();
+      Matcher part = OTHER_FORMAT.matcher(String.valueOf(e.getMessage()));
+      why = index + " cannot be read by " + lucene + ": "
+          + (part.find()
+              ? "the program that wrote it has a format of its own, '" + part.group(1)
+                  + "' (as Elasticsearch and OpenSearch have): let that program write it with "
+                  + "Lucene's, or index the collection again"
+              : e.getMessage());
     }
     return new UserException(why, e);
   }

@@ -391,8 +391,10 @@ public final class Index implements Closeable {
         (info == null
                 ? "no field '" + field + "' in " + index
                 : "field '" + field + "' of " + index + ": " + reason)
-            + " (fields with frequencies: "
-            + (usable.isEmpty() ? "none" : String.join(", ", usable)) + ")");
+            + (usable.isEmpty()
+                ? "; none of its fields has frequencies"
+                : "; choose by field (--field) one that has frequencies: "
+                    + String.join(", ", usable)));
   }
 
   /** Why a field has no frequencies that are counts or whole weights; empty where it has. */

@@ -1,8 +1,6 @@
 package tdvlucene.common;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
@@ -114,28 +112,12 @@ public abstract class Job {
 
   /** "" when the job went well, else "user", "disk" (is full), "cancelled" or "defect". */
   public final String failureKind() {
-    if (thrown == null) {
-      return "";
-    }
-    if (cancelled) {
-      return "cancelled";
-    }
-    boolean isOfUser = Failures.userMessage(thrown) != null;
-    return Failures.isOfDisk(thrown) ? "disk" : isOfUser ? "user" : "defect";
+    return thrown == null ? "" : cancelled ? "cancelled" : Failures.kind(thrown);
   }
 
-  /** Says what went wrong: a message for the user's errors, a stack for ours. */
+  /** Says what went wrong. */
   public final String failure() {
-    if (thrown == null) {
-      return "";
-    }
-    String message = Failures.userMessage(thrown);
-    if (message != null) {
-      return message;
-    }
-    StringWriter text = new StringWriter();
-    thrown.printStackTrace(new PrintWriter(text, true));
-    return text.toString();
+    return thrown == null ? "" : Failures.describe(thrown);
   }
 
   private void runAndCatch() {

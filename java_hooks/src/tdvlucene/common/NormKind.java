@@ -35,6 +35,8 @@ public enum NormKind {
   OVERLAPS,
   /** Lengths that hold k1 and b: see {@link BakedNorms}. */
   BAKED,
+  /** In some segments only: norms were turned off later, as Elasticsearch 7 and Solr 8 allow. */
+  PARTIAL,
   /** A byte of something else. */
   UNKNOWN,
   /** Numbers that only the similarity which wrote them can read. */
@@ -54,6 +56,10 @@ public enum NormKind {
       case BAKED:
         return "it was pruned or tuned already, and its norms hold k1 and b, not document lengths; "
             + "use the source that it was made of";
+      case PARTIAL:
+        return "some of its segments have norms and others have none, since norms were turned off "
+            + "later, so that lengths count in some documents only; merge all segments into one "
+            + "(forceMerge(1)), which drops the rest, or index the collection again";
       case UNKNOWN:
         return "its norms are bytes of neither its documents' lengths nor, as far as positions "
             + "show, of lengths without tokens at the place of another (synonyms, words beside "
@@ -96,7 +102,7 @@ public enum NormKind {
   public static NormKind of(IndexReader reader, String field) throws IOException {
     FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
     if (info == null || !info.hasNorms()) {
-      return NONE;
+      return anySegmentHas(reader, field) ? PARTIAL : NONE;
     }
     if (Index.recorded(reader, field, BakedNorms.RECORD) != null) {
       return BAKED;
@@ -122,6 +128,15 @@ public enum NormKind {
       }
     }
     return kind;
+  }
+
+  private static boolean anySegmentHas(IndexReader reader, String field) throws IOException {
+    for (LeafReaderContext leaf : reader.leaves()) {
+      if (leaf.reader().getNormValues(field) != null) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** As above; of baked norms, the kind of the lengths that hold k1 and b. */

@@ -19,6 +19,7 @@ import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
+import tdvlucene.common.NormKind;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.common.Pool;
 
@@ -71,6 +72,7 @@ public final class ExtractJob extends Job {
     pieceSize = postings;
   }
 
+  /** Whether norms leave out tokens at the place of others: see {@link NormKind#OVERLAPS}. */
   @Override
   protected Object run() throws IOException {
     try (IndexReader reader = openUnlocked(index)) {
@@ -85,7 +87,7 @@ public final class ExtractJob extends Job {
         TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
         ordered.write(MultiTerms.getTerms(reader, field), output, rangeSize);
       }
-      return null;
+      return NormKind.ofLengths(reader, field) == NormKind.OVERLAPS;
     }
   }
 

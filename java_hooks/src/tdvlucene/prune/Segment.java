@@ -62,14 +62,18 @@ public final class Segment {
   /**
    * The length of each document before pruning, deleted ones among them, as a rule reads it: what
    * its norm stands for, or, in a field without norms, the sum of its frequencies, and of weights
-   * the largest.
+   * the largest; see {@link
+   * tdvlucene.rules.PostingRule#lengthByPostings}.
    *
    * @param job is told the postings read
    */
   public int[] lengths(PlannedField target, Job job) throws IOException {
     NormKind norms = target.norms;
-    if (norms == NormKind.NONE || norms == NormKind.IMPACT) {
-      return sums(target.source, norms == NormKind.IMPACT, job);
+    if (norms == NormKind.IMPACT) {
+      return largest(target, job);
+    }
+    if (norms == NormKind.NONE) {
+      return tokens(target.source, job);
     }
     int[] lengths = new int[reader.maxDoc()];
     NumericDocValues each = reader.getNormValues(target.source);
@@ -81,11 +85,31 @@ public final class Segment {
 
   /** The tokens of each document, deleted ones among them. */
   public int[] tokens(String field, Job job) throws IOException {
-    return sums(field, false, job);
+    int[] tokens = new int[reader.maxDoc()];
+    each(field, job, (doc, freq) -> tokens[doc] += freq);
+    return tokens;
   }
 
-  private int[] sums(String field, boolean isImpact, Job job) throws IOException {
-    int[] lengths = new int[reader.maxDoc()];
+  private int[] largest(PlannedField target, Job job) throws IOException {
+    int[] largest = new int[reader.maxDoc()];
+    int[] postings = new int[reader.maxDoc()];
+    each(
+        target.source, job,
+        (doc, freq) -> {
+          largest[doc] = Math.max(largest[doc], freq);
+          postings[doc]++;
+        });
+    for (int doc = 0; target.rule.lengthByPostings() && doc < largest.length; doc++) {
+      largest[doc] = (int) (largest[doc] * Math.sqrt(postings[doc]));
+    }
+    return largest;
+  }
+
+  private interface Posting {
+    void is(int doc, int freq);
+  }
+
+  private void each(String field, Job job, Posting found) throws IOException {
     Terms terms = reader.terms(field);
     TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
     PostingsEnum postings = null;
@@ -94,8 +118,7 @@ public final class Segment {
       while ((term = each.next()) != null) {
         postings = each.postings(postings, PostingsEnum.FREQS);
         for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
-          int freq = postings.freq();
-          lengths[doc] = isImpact ? Math.max(lengths[doc], freq) : lengths[doc] + freq;
+          found.is(doc, postings.freq());
         }
         job.advance(each.docFreq());
       }
@@ -104,7 +127,6 @@ public final class Segment {
     } catch (IOException | RuntimeException e) {
       throw new Failures.Located(e, name(), field, term);
     }
-    return lengths;
   }
 
   boolean isLive(int doc) {

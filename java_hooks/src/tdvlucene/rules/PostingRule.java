@@ -22,7 +22,8 @@ public interface PostingRule {
    *     {@link #readsPositions}
    * @param length tokens of the document in this field as its norm tells them: rounded down to
    *     four significant bits where norms are Lucene's bytes, exact where they are exact or the
-   *     field has none, and its largest weight in an impact index; 0 unless {@link #readsLengths}
+   *     field has none; in an impact index its largest weight, see {@link #lengthByPostings}; 0
+   *     unless {@link #readsLengths}
    */
   int freq(int term, int tf, int first, int length);
 
@@ -41,6 +42,14 @@ public interface PostingRule {
    * has no norms.
    */
   default boolean readsLengths() {
+    return false;
+  }
+
+  /**
+   * Whether a document's length is, in an impact index, its largest weight times the root of the
+   * number of its postings.
+   */
+  default boolean lengthByPostings() {
     return false;
   }
 

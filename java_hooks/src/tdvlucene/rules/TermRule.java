@@ -20,8 +20,10 @@ import tdvlucene.common.UserException;
  * @param scale larger than 0; or 0 to keep frequencies
  * @param fixed k1 (1 - b), where the table has least saturations
  * @param perToken k1 b / avgdl, likewise
+ * @param lengthByPostings see {@link PostingRule#lengthByPostings}
  */
-public record TermRule(TermTable table, double scale, double fixed, double perToken)
+public record TermRule(
+    TermTable table, double scale, double fixed, double perToken, boolean lengthByPostings)
     implements PostingRule {
 
   /**

@@ -36,7 +36,7 @@ import tdvlucene.common.StoredText;
 /** Finds documents of an index by their ids. */
 public final class DocumentIds {
   /** Ends the id of a document in that of its passage, as D7#0. */
-  static final String PASSAGE = "#";
+  private static final String PASSAGE = "#";
 
   private DocumentIds() {}
 
@@ -86,11 +86,8 @@ public final class DocumentIds {
   }
 
   private static String beginning(String text, int length) {
-    if (text.length() <= length) {
-      return text;
-    }
-    boolean isSplit = Character.isHighSurrogate(text.charAt(length - 1));
-    return text.substring(0, isSplit ? length - 1 : length);
+    int points = Math.min(length, text.codePointCount(0, text.length()));
+    return text.substring(0, text.offsetByCodePoints(0, points));
   }
 
   /**

@@ -89,29 +89,26 @@ final class Ranking {
         && IdField.whyNotAnserinis(reader).isEmpty();
   }
 
-  /** The best {@code hits} documents; low scores are skipped by block maxima. */
-  ScoreDoc[] top(Query query, int hits) throws IOException {
-    if (isTiered(query)) {
-      return topOfTiers(query, hits);
-    }
-    if (!tiesById) {
-      return searcher.search(query, hits).scoreDocs;
-    }
-    return searcher.search(query, hits, BY_SCORE_THEN_ID, true).scoreDocs;
-  }
-
   /**
-   * The same hits with the scores they were ranked by. {@link #top} scores every hit once more, as
-   * Anserini does; that sums the same terms' scores, in double precision, and costs a second search.
+   * The best {@code hits} documents with the scores they were ranked by. Anserini scores every hit
+   * once more; that sums the same terms' scores, in double precision, and costs a second search.
    *
    * <p>A search that compares ids keeps the id of every document it meets. So a few more hits are
    * searched by score alone, and ids order those that are equal. Where the last of them is still
    * equal to a hit, others like it may have been left out, and ids are compared throughout.
    */
-  ScoreDoc[] topOfOneSearch(Query query, int hits) throws IOException {
-    return isTiered(query) || !tiesById
-        ? top(query, hits)
-        : byScoreThenId(query, hits, more -> searcher.search(query, more).scoreDocs);
+  ScoreDoc[] top(Query query, int hits) throws IOException {
+    if (!tiesById) {
+      return first(Tiers.search(tiers, searcher, searcher, query, hits), hits);
+    }
+    if (!Tiers.answer(tiers, query)) {
+      return byScoreThenId(query, hits, more -> searcher.search(query, more).scoreDocs);
+    }
+    // Of equal scores at the depth's end, ids say which are ranked: shards then agree on them.
+    Tiers.FirstTier byIds =
+        (hot, wanted, most) ->
+            byScoreThenId(hot, most, more -> tiers.find(searcher, hot, wanted, more));
+    return ordered(tiers.search(searcher, query, hits, byIds), hits);
   }
 
   private interface Finding {
@@ -127,10 +124,6 @@ final class Ranking {
     return ordered(found, hits);
   }
 
-  private boolean isTiered(Query query) {
-    return tiers != null && tiers.answer(query);
-  }
-
   /**
    * A searcher that finds bags of words by a ranking: for Anserini's searcher, which asks for hits by
    * score and then id, with their scores.
@@ -140,7 +133,7 @@ final class Ranking {
       @Override
       public TopFieldDocs search(Query query, int hits, Sort sort, boolean doDocScores)
           throws IOException {
-        if (!ranking.isTiered(query)) {
+        if (!Tiers.answer(ranking.tiers, query)) {
           return super.search(query, hits, sort, doDocScores);
         }
         TopDocs found = search(query, hits);
@@ -149,27 +142,15 @@ final class Ranking {
 
       @Override
       public TopDocs search(Query query, int hits) throws IOException {
-        if (!ranking.isTiered(query)) {
+        if (!Tiers.answer(ranking.tiers, query)) {
           return super.search(query, hits);
         }
-        ScoreDoc[] found = ranking.topOfTiers(query, hits);
+        ScoreDoc[] found = ranking.top(query, hits);
         TotalHits atLeast =
             new TotalHits(found.length, TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO);
         return new TopDocs(atLeast, found);
       }
     };
-  }
-
-  private ScoreDoc[] topOfTiers(Query query, int hits) throws IOException {
-    if (!tiesById) {
-      Tiers.FirstTier first = (hot, wanted, most) -> tiers.find(searcher, hot, wanted, most);
-      return first(tiers.search(searcher, query, hits, first), hits);
-    }
-    // Of equal scores at the depth's end, ids say which are ranked: shards then agree on them.
-    Tiers.FirstTier byIds =
-        (hot, wanted, most) ->
-            byScoreThenId(hot, most, more -> tiers.find(searcher, hot, wanted, more));
-    return ordered(tiers.search(searcher, query, hits, byIds), hits);
   }
 
   private static ScoreDoc[] first(ScoreDoc[] found, int hits) {

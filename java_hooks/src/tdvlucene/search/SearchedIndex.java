@@ -87,7 +87,7 @@ public final class SearchedIndex extends Job implements Closeable {
       return (topic, hits) -> expanding.search(topic.text(), hits);
     }
     Ranking ranked = ranking.in(tiers);
-    return (topic, hits) -> ranked.topOfOneSearch(topic.query(), hits);
+    return (topic, hits) -> ranked.top(topic.query(), hits);
   }
 
   IndexSearcher searcher() {

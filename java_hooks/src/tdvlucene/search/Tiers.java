@@ -39,8 +39,10 @@ import tdvlucene.common.Lucene;
  * @param depth how many of the documents found are scored by the whole, at most
  * @param margin none of them scores less in the hot field than this share of the last of the hits
  *     wanted: what is found far behind them does not become one
+ * @param queryTerms the hot field is asked for the heaviest terms of a query that hold this share of
+ *     its weight, and for those as heavy as the last of them
  */
-public record Tiers(String whole, String hot, int depth, double margin) {
+public record Tiers(String whole, String hot, int depth, double margin, double queryTerms) {
   /** A list with fewer documents costs less to enter than candidates to sort out. */
   private static final int SHORT_LIST = 512;
 
@@ -61,8 +63,29 @@ public record Tiers(String whole, String hot, int depth, double margin) {
         : searcher.search(query, most).scoreDocs;
   }
 
+  /**
+   * The best documents by score, in tiers if they answer the query; at least as many as wanted where
+   * so many are found.
+   *
+   * @param tiers null for the field of the query alone
+   * @param finding what finds documents: of one index with {@code ranking}
+   */
+  static ScoreDoc[] search(
+      Tiers tiers, IndexSearcher finding, IndexSearcher ranking, Query query, int hits)
+      throws IOException {
+    return answer(tiers, query)
+        ? tiers.search(
+            ranking, query, hits, (hot, wanted, most) -> tiers.find(finding, hot, wanted, most))
+        : finding.search(query, hits).scoreDocs;
+  }
+
+  /** Whether there are tiers, and a query is one that they answer. */
+  static boolean answer(Tiers tiers, Query query) {
+    return tiers != null && tiers.answer(query);
+  }
+
   /** Whether a query is a bag of the whole field's words: others ask that field alone. */
-  boolean answer(Query query) {
+  private boolean answer(Query query) {
     if (query instanceof BooleanQuery words) {
       return words.clauses().stream()
           .allMatch(clause -> !Lucene.isRequired(clause) && answer(Lucene.query(clause)));
@@ -97,19 +120,25 @@ public record Tiers(String whole, String hot, int depth, double margin) {
     return all;
   }
 
-  /** What the hot field is asked for a query. */
-  Query hotQuery(IndexSearcher searcher, Query query) throws IOException {
-    return hotQuery(Asked.of(searcher.rewrite(query)));
-  }
-
   private Query hotQuery(List<Asked> asked) {
     BooleanQuery.Builder any = new BooleanQuery.Builder();
-    for (Asked each : asked) {
+    for (Asked each : heaviest(asked)) {
       Query term = new TermQuery(new Term(hot, each.term.bytes()));
       any.add(
           each.boost == 1 ? term : new BoostQuery(term, each.boost), BooleanClause.Occur.SHOULD);
     }
     return any.build();
+  }
+
+  private List<Asked> heaviest(List<Asked> asked) {
+    double[] weights = asked.stream().mapToDouble(Asked::boost).sorted().toArray();
+    double left = (1 - queryTerms) * Arrays.stream(weights).sum() * (1 + 1e-12);
+    int lightest = 0;
+    while (lightest + 1 < weights.length && weights[lightest] <= left) {
+      left -= weights[lightest++];
+    }
+    double least = weights.length == 0 ? 0 : weights[lightest];
+    return asked.stream().filter(each -> each.boost >= least).toList();
   }
 
   /** A term of a query, and its weight there. */

@@ -1,6 +1,5 @@
 package tdvlucene.search;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.search.IndexSearcher;
@@ -40,21 +39,10 @@ public final class VisitsJob extends Job {
           queries.parse().stream()
               .map(topic -> (Pool.Task) () -> {
                 checkCancelled();
-                search(finding, ranking, topic);
+                Tiers.search(tiers, finding, ranking, topic.query(), hits);
               })
               .toList());
     }
     return List.of(found.get(), ranked.get());
-  }
-
-  private void search(IndexSearcher finding, IndexSearcher ranking, Queries.Topic topic)
-      throws IOException {
-    if (tiers == null || !tiers.answer(topic.query())) {
-      finding.search(topic.query(), hits);
-    } else {
-      tiers.search(
-          ranking, topic.query(), hits,
-          (hot, wanted, most) -> tiers.find(finding, hot, wanted, most));
-    }
   }
 }
