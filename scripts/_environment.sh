@@ -126,9 +126,8 @@ install_packages() {
 }
 
 pip_install() {
-    # --use-pep517: an older pip would run the setup.py of trectools, a way newer ones gave up.
     # --no-compile: half of the time went into compiling 186 packages, of which few are imported.
-    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --use-pep517 \
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input \
         --no-compile --constraint "$checkout/constraints.txt" "$@" 2>&1 |
         tee -a "$install_log" | show_install_progress || explain_install_failure
 }

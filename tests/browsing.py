@@ -21,7 +21,7 @@ def open_in_browser(address: str, net_log: Path, width: int = 400) -> SimpleName
          "--disable-background-networking", "--disable-component-update", "--no-first-run",
          f"--log-net-log={net_log}", "--virtual-time-budget=2000", f"--window-size={width},900",
          "--dump-dom", address],
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     # What the browser asks for on its own account (its updates, say) is not of an origin.
     asked = re.findall(r'"initiator":"([^"]*)"[^{}]*(?:{[^{}]*}[^{}]*)*"url":"([^"]*)"',

@@ -357,7 +357,7 @@ def test_a_forked_process_is_refused_java(tiny_index: Path) -> None:
     child = forking.Process(target=_call_in_child, args=(tiny_index, told))
     child.start()
     try:
-        assert "spawn" in told.get(timeout=60)
+        assert "spawn" in told.get(timeout=300)
     finally:
         child.join(10)
         child.kill()

@@ -147,7 +147,9 @@ def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A shorter training, with fewer operating points, has the same options, as has no page."""
-    few = functools.partial(Recipe, max_steps=20, check_every=10, reductions=(0.0, 0.3, 0.45, 0.6))
+    few = functools.partial(
+        Recipe, max_steps=20, check_every=10, folds=2, reductions=(0.0, 0.3, 0.45, 0.6)
+    )
     monkeypatch.setattr(from_index, "Recipe", few)
     monkeypatch.setattr(compare, "render_page", lambda *_, **__: "")  # the page is report.json's
 

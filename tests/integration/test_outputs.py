@@ -211,14 +211,6 @@ def test_a_result_of_the_same_kind_is_replaced(
     assert snapshot(home) == before
 
 
-_OF_ONE_KIND = [
-    (first, second)
-    for first in WRITERS
-    for second in WRITERS
-    if first.quick and first.kind == second.kind and first.name != second.name
-]
-
-
 @pytest.mark.parametrize("command", READERS.values(), ids=READERS)
 def test_what_reads_writes_nothing(
     command: str, inputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

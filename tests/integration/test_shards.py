@@ -175,7 +175,7 @@ def test_what_is_finished_is_kept_and_what_was_made_otherwise_is_not_replaced(
     """An interrupted run goes on where it stopped."""
 
     def interrupt(label: str, done: int, total: int) -> None:
-        if label == "prune shards" and done == 2:
+        if label == "prune shards" and done >= 2:  # two may end at once
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
