@@ -64,7 +64,7 @@ def test_stored_frequencies_are_whole_and_never_lose_a_term(values, tf, scale):
 )
 def test_a_posting_stays_when_a_better_one_would_not(tf, lengths, least, k1, b):
     """More occurrences, a shorter document or a lower threshold never drop a posting."""
-    norm = LengthNorm.of(k1, b, 100.0, False)
+    norm = LengthNorm.of(k1, b, 100.0, by_postings=False)
     kept = stays(tf, least, norm.at(lengths))
     assert stays(tf + 1, least, norm.at(lengths))[kept].all()
     assert stays(tf, least, norm.at(np.maximum(lengths // 2, 1)))[kept].all()

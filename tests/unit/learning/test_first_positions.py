@@ -78,7 +78,7 @@ def test_a_recount_finds_what_values_and_lead_make_of_the_index(matrix, of_cut):
     tdv = rng.choice(np.float32([0, 0.5, 1, 1.75]), len(matrix.vocabulary))
     cut = PostingCut(
         rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32),
-        LengthNorm.of(0.9, 0.4, 30.0, False),
+        LengthNorm.of(0.9, 0.4, 30.0, by_postings=False),
         None if of_cut is None else FirstPositionBoost(*of_cut),
     )
     rows = np.repeat(np.arange(len(tdv)), np.diff(matrix.indptr))
