@@ -27,7 +27,6 @@ pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
 MODULES = (
-    "integration/test_crash.py",
     "integration/test_damage.py",
     "integration/test_drop_in.py",
     "integration/test_explain.py",
@@ -50,10 +49,9 @@ MODULES = (
     "integration/test_verify.py",
     "parity/test_ranking_functions.py",
 )
-"""In one process: to start one takes longer than most modules. Not here are those of Java jobs and
-of workers, which another Lucene does not change."""
+"""In one process: to start one takes longer than most modules. Not here are those of Java jobs, of
+crashes and of workers, which another Lucene does not change."""
 LEFT_OUT = {
-    "integration/test_crash.py": ["test_killed_at_random_moments"],
     "integration/test_fuzz.py": [f"test_random_cases[{block}]" for block in range(2, 10)],
     "integration/test_impact.py": [
         "test_a_comparison_asks_every_index_for_the_same_terms",

@@ -19,7 +19,8 @@ from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.paper import recipes, reproduce
 from tdv_lucene.paper.experiment import read_queries
-from tdv_lucene.paper.neural import RANKERS
+from tdv_lucene.paper.neural import RANKERS, runs
+from tdv_lucene.paper.neural.rankers import NeuralConfig
 from tdv_lucene.paper.published import COLLECTIONS
 from tdv_lucene.paper.recipes import PaperRecipe, TunedRecipe
 from tdv_lucene.paper.reproduce import reproduce_paper
@@ -33,6 +34,9 @@ TINY_TUNED = TunedRecipe(
     sparsities=(0.95,), powers=(0.0,), targets=(0.1, 0.3, 0.5), share_of_statistics=0.0,
     inner_folds=2, kept_recall=0.0, pairs_per_step=16, learning_rate=0.1,
 )  # fmt: skip
+TINY_NEURAL = NeuralConfig(
+    query_terms=8, doc_terms=20, filters=8, units=8, pairs_per_epoch=64, max_epochs=2
+)
 FAST = {"folds": 2, "recipe": "paper", "latency_budget_seconds": 0.5}
 
 
@@ -41,6 +45,7 @@ def tiny_recipes():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproduce, "LITERAL", TINY_RECIPE)
         patch.setattr(reproduce, "TUNED", TINY_TUNED)
+        patch.setattr(runs, "NeuralConfig", lambda: TINY_NEURAL)
         # On so few queries, nDCG@5 is kept by luck.
         patch.setattr(recipes, "most_zeros", lambda tried, *_: tried[-1].setting)
         yield
