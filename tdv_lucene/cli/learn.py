@@ -167,6 +167,13 @@ def _notes(values: TermValues) -> Iterator[str]:
             "Learned without positions. Index with -storePositions to allow a first-position "
             "boost: it improves rankings."
         )
+    if price := recipe.get("per_byte"):
+        yield (
+            "Order of postings: what a term takes of the dictionary counts (to the power "
+            f"{price:g}). In as many bytes these queries rank better so."
+        )
+    if finest := recipe.get("finest"):
+        yield f"Where postings are dropped, the scale is {finest:g} at most, to keep more of them."
     if prior := manifest.get("prior"):
         yield _moved(prior, values)
     yield from _recommended(values)

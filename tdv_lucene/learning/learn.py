@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import count
+from math import isfinite
 from typing import Any, NamedTuple
 
 import jax
@@ -31,7 +32,17 @@ from ..values.term_values import MEASURE, TermValues
 from .config import FEWEST_QUERIES, Recipe, TermValuesConfig
 from .pool import Search, pool_of, pool_size
 from .prior import AS_IT_IS, Prior, Settings, settings_for
-from .scale import RANKING_SCALES, ScaleChoice, best_ranking_scale, faithful_scale
+from .scale import (
+    RANKING_SCALES,
+    ChosenScale,
+    ScaleChoice,
+    Tradeoff,
+    best_ranking_scale,
+    choose_tradeoffs,
+    faithful_scale,
+    limit_scale,
+    may_choose,
+)
 from .selection import TOO_FEW
 from .train import (
     CAUTION,
@@ -249,6 +260,14 @@ def learn_by_folds(
     if recipe.values and not few:
         weights = _learn_values(recipe, start, tuned, folds, rng, progress)
     choose_scale = _scale_choice(problem, start, few)
+    tradeoffs: list[Tradeoff] = []
+    if not few and may_choose(problem):
+        scores = TermScores(weights[0], rules[0])
+        tradeoffs = choose_tradeoffs(tuned.of_all, scores, queries, folds, choose_scale, progress)
+        powers = {each.per_byte for each in tradeoffs} - {0.0}
+        by_power = {0.0: rules} | {x: _rules(tuned, recipe.reductions, x) for x in powers}
+        rules = [by_power[each.per_byte][i] for i, each in enumerate(tradeoffs)]
+        choose_scale = limit_scale(choose_scale, tradeoffs[0], tradeoffs[1:])
     final, *of_folds = map(TermScores, weights, rules)
     tuned_full = measure_full(problem, folds, queries, progress)
     at = PrunedByFold(tuned, final, of_folds, folds)
@@ -263,6 +282,9 @@ def learn_by_folds(
     if start is not None:
         facts["prior"] = _moved(start, at_prior, at, choose_scale)
     facts["recipe"] = {"name": recipe.name, **asdict(recipe)}
+    if tradeoffs:
+        per_byte, finest = tradeoffs[0]
+        facts["recipe"] |= {"per_byte": per_byte, "finest": finest if isfinite(finest) else None}
     return Learned(tuned.of_all, final, facts)
 
 
@@ -273,18 +295,35 @@ def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> Scal
         others = () if few else RANKING_SCALES
         return partial(best_ranking_scale, first=first, others=others)
     if start is None or len(problem.queries) >= _TELL_A_SCALE:
-        return faithful_scale
+        return _remembered(faithful_scale)
     settings = start.settings
     return lambda at: faithful_scale(at, least=settings.scale_at(at.reduction))
 
 
-def _rules(tuned: FoldProblems, reductions: Collection[float]) -> list[PostingRule]:
+def _remembered(choose: ScaleChoice) -> ScaleChoice:
+    """Return a choice that is made once a rule and reduction: the same for all folds."""
+    known: dict[tuple[PostingRule, float], ChosenScale] = {}
+
+    def choose_once(at: PrunedByFold) -> ChosenScale:
+        key = at.final.rule, at.reduction
+        if key not in known:
+            known[key] = choose(at)
+        found = known[key]
+        return found._replace(of_folds=[found.entry["scale"]] * len(at.folds))
+
+    return choose_once
+
+
+def _rules(
+    tuned: FoldProblems, reductions: Collection[float], per_byte: float = 0.0
+) -> list[PostingRule]:
     """Return the posting rules of all queries and of each fold, with their parameters."""
     made = {}
     for problem in dict.fromkeys(tuned.problems):
         made[problem] = rule_of_order(
             problem.matrix, problem.model, problem.parameters,
             {*reductions, *(CORRECTED_AT if problem is tuned.of_all else ())},  # what pruning gets
+            per_byte,
         )  # fmt: skip
     return [made[problem] for problem in tuned.problems]
 

@@ -1,4 +1,9 @@
-"""The scale of frequencies that makes an index small and ranks as meant.
+"""The scale of frequencies, and the order of postings, that make an index small and rank best.
+
+At as many bytes an index holds many postings with small frequencies, or fewer with fine ones; and
+many rare terms, each with an entry in the dictionary, or more of the postings of others. The better
+one depends on the queries: those by topic want the common order and fine frequencies, questions
+about details of short texts want words to be there at all.
 
 TF-IDF's scale is chosen by how it ranks, since TF-IDF counts every occurrence in full. A scale
 below 1 leaves most frequencies at 1, and only those of words that a document repeats often above
@@ -7,6 +12,7 @@ it: that is the saturation that TF-IDF lacks.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,8 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evaluation.runs import overlap
-from ..simulation.bytes import estimate_dictionary_bytes, estimate_posting_bytes
-from ..simulation.problem import Problem, PrunedByFold
+from ..progress import Progress
+from ..simulation.bytes import estimate_bytes, estimate_dictionary_bytes, estimate_posting_bytes
+from ..simulation.collection import rule_of_order
+from ..simulation.problem import Problem, PrunedByFold, TermScores
 from ..values.posting_rule import constants_of
 from .selection import clearly_best, deciding
 
@@ -42,12 +50,12 @@ ScaleChoice = Callable[[PrunedByFold], ChosenScale]
 """Chooses the scale at one reduction."""
 
 
-def faithful_scale(at: PrunedByFold, *, least: float = 0.0) -> ChosenScale:
+def faithful_scale(at: PrunedByFold, *, least: float = 0.0, most: float = math.inf) -> ChosenScale:
     """Return the scale that keeps the real-valued ranking in the fewest bytes.
 
     Bytes and agreement grow with the scale, so the smallest scale that agrees is found by binary
-    search. None below ``least`` is tried, unless the index would be larger than the full one: then
-    it is the largest scale at which it is not.
+    search. None below ``least`` or above ``most`` is tried, unless the index would be larger than
+    the full one: then it is the largest scale at which it is not.
     """
     table: dict[float, dict[str, Any]] = {}
     best = best_documents(at)
@@ -59,7 +67,7 @@ def faithful_scale(at: PrunedByFold, *, least: float = 0.0) -> ChosenScale:
         return table[scale]
 
     every = constants_of(at.problem.model).scales
-    scales = [scale for scale in every if least <= scale]
+    scales = [scale for scale in every if least <= scale <= most]
     bisect_left(scales, True, key=lambda scale: tried(scale)["overlap_at_10"] >= wanted)
     if faithful := [entry for entry in table.values() if entry["overlap_at_10"] >= wanted]:
         chosen = min(faithful, key=lambda entry: (entry["posting_bytes"], entry["scale"]))
@@ -141,3 +149,93 @@ def best_documents(at: PrunedByFold) -> np.ndarray:
 
 def _sample(problem: Problem) -> np.ndarray:
     return np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
+
+
+class Tradeoff(NamedTuple):
+    """A way to make an index small: with fewer rare terms, or coarser frequencies."""
+
+    # How much a term's bytes count, see :func:`..values.posting_rule.order_terms`
+    per_byte: float = 0.0
+    finest: float = np.inf  # Scales are no larger than this where postings are dropped
+
+
+TRADEOFFS = Tradeoff(), Tradeoff(0.0, 1.0), Tradeoff(0.5, 1.0), Tradeoff(1.0, 1.0)
+"""The first is taken unless another is clearly better."""
+SHARES = (0.85, 0.7, 0.55, 0.4)
+"""Shares of the full index's bytes at which trade-offs are compared."""
+_REDUCTIONS = (0.15, 0.45, 0.7)
+"""Learning has points there, so their scales need not be found again."""
+_IF_COARSE = (0.1, 0.45, 0.7)
+"""With small frequencies less need be dropped for as many bytes."""
+_FEWEST_QUERIES = 100
+"""Fewer cannot distinguish trade-offs."""
+
+
+def may_choose(problem: Problem) -> bool:
+    """Tell whether there is a choice of a trade-off."""
+    return constants_of(problem.model).worth_per_byte and len(problem.queries) >= _FEWEST_QUERIES
+
+
+def choose_tradeoffs(
+    problem: Problem,
+    final: TermScores,
+    queries: np.ndarray,
+    folds: Sequence[np.ndarray],
+    choose_scale: ScaleChoice,
+    progress: Progress,
+) -> list[Tradeoff]:
+    """Return the trade-off that all ``queries`` choose, and for each fold that of the others.
+
+    Its worth to a query is the mean of :func:`.selection.deciding` at each of ``SHARES``. The first
+    of ``TRADEOFFS`` stays unless the best is clearly better. ``final`` is of all queries, with the
+    rule of the first: all have the same TDVs, so that these saw the queries favours none.
+    """
+    whole, worth = problem.full.judged.plain_bytes, []
+    for number, tradeoff in enumerate(TRADEOFFS):
+        progress("choose an order of postings", number, len(TRADEOFFS))
+        scores, points = _in_order(problem, final, tradeoff), []
+        fine = np.isinf(tradeoff.finest)
+        for reduction in _REDUCTIONS if fine else _IF_COARSE:
+            at = PrunedByFold.in_one_fold(problem, scores, reduction)
+            left, pruned = at.prune(choose_scale(at).entry["scale"] if fine else tradeoff.finest)
+            size = estimate_bytes(left.matrix, pruned) / whole
+            points.append((size, deciding(left.measure(pruned, queries))))
+        worth.append(_at_shares(points))
+    served = np.array(worth)
+    voters = [np.flatnonzero(~np.isin(queries, fold)) for fold in (queries[:0], *folds)]
+    return [TRADEOFFS[clearly_best(served[:, of])] if len(of) else TRADEOFFS[0] for of in voters]
+
+
+def _in_order(problem: Problem, final: TermScores, tradeoff: Tradeoff) -> TermScores:
+    """Return the final scores with the rule of a trade-off."""
+    if tradeoff.per_byte == 0:
+        return final
+    rule = rule_of_order(
+        problem.matrix, problem.model, problem.parameters, _IF_COARSE, tradeoff.per_byte
+    )
+    return TermScores(final.weights, rule)
+
+
+def _at_shares(points: Sequence[tuple[float, np.ndarray]]) -> np.ndarray:
+    """Return float64[n], the mean over ``SHARES`` of lines between (bytes, float64[n])."""
+    by_size = sorted(points, key=lambda point: point[0])
+    sizes, worth = [point[0] for point in by_size], np.array([point[1] for point in by_size])
+    weights = [np.interp(SHARES, sizes, one).mean() for one in np.eye(len(sizes))]
+    return np.asarray(weights @ worth)
+
+
+def limit_scale(
+    choose_scale: ScaleChoice, of_all: Tradeoff, of_folds: Sequence[Tradeoff]
+) -> ScaleChoice:
+    """Return the choice of scales, limited by the trade-offs where postings are dropped."""
+    if np.isinf([of_all.finest, *(each.finest for each in of_folds)]).all():
+        return choose_scale
+
+    def choose(at: PrunedByFold) -> ChosenScale:
+        if at.reduction == 0:
+            return choose_scale(at)
+        found = faithful_scale(at, most=of_all.finest)
+        held = [min(s, each.finest) for s, each in zip(found.of_folds, of_folds)]
+        return found._replace(of_folds=held)
+
+    return choose

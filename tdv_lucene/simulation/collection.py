@@ -308,13 +308,16 @@ def rule_of_order(
     model: str,
     parameters: SearchParameters,
     reductions: Iterable[float],
+    per_byte: float = 0.0,
 ) -> PostingRule:
     """Return the rule that drops postings by their saturation and their term's order.
 
     At the ``reductions`` TDVs are corrected, see :func:`correct_idf`.
+    ``per_byte`` is a term's share of the dictionary in the order, see
+    :func:`..values.posting_rule.order_terms`.
     """
     constants = constants_of(model)
-    (k1, b), order = constants.dropped_by, order_terms(matrix, model)
+    (k1, b), order = constants.dropped_by, order_terms(matrix, model, per_byte=per_byte)
     counted = counted_for_dropping(matrix, model)
     rule = make_posting_rule(counted, order, constants.whole_terms, k1=k1, b=b)
     return correct_idf(rule, matrix, sorted(reductions), model, parameters.values()["k1"])

@@ -35,6 +35,8 @@ _ROUNDING = 1e-6
 """The rounding of float32, and some; thresholds lie a thousandth apart."""
 _RAREST = 8.0
 """The idf at which a term is worth most for its rarity alone: that of one in 3,000 documents."""
+_ENTRY = 8.0
+"""The size of a term's entry in the dictionary, in postings."""
 _BY_TERM = 0.85
 """The share of the weights' variance from which on they are a matter of the term alone."""
 
@@ -53,6 +55,8 @@ class Constants(NamedTuple):
     # The share of the reduction that is made by dropping whole terms. It is larger for the language
     # model: the effect of dropped postings on a term's probability cannot be corrected.
     whole_terms: float = 0.0
+    # Whether learning may choose how much a term's bytes count in the order of postings
+    worth_per_byte: bool = False
     # Factors of frequencies before they are rounded
     scales: tuple[float, ...] = (
         0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16
@@ -65,7 +69,7 @@ class Constants(NamedTuple):
 
 _CONSTANTS = {
     Bm25Function.name: Constants(
-        boost_times=2.0,
+        boost_times=2.0, worth_per_byte=True,
         pool_searches=({"k1": 0.9, "b": 0.4}, {"k1": 3.0, "b": 0.4}, {"k1": 1.2, "b": 0.75})
     ),
     QueryLikelihood.name: Constants(
@@ -355,7 +359,9 @@ def nearest(reductions: Sequence[float], reduction: float) -> int:
     return int(np.argmin(np.abs(np.asarray(reductions) - reduction)))
 
 
-def order_terms(matrix: TermDocumentMatrix, model: str = DEFAULT_MODEL) -> np.ndarray:
+def order_terms(
+    matrix: TermDocumentMatrix, model: str = DEFAULT_MODEL, *, per_byte: float = 0.0
+) -> np.ndarray:
     """Return float32[V], above 0: the order in which terms are dropped, smallest first.
 
     It is (RIDF + 0.05 + 0.7 m c^4)^(0.9 l^4) i^0.6, where i is the smaller of idf and 8, m the mean
@@ -363,7 +369,9 @@ def order_terms(matrix: TermDocumentMatrix, model: str = DEFAULT_MODEL) -> np.nd
 
     The learned TDV does not tell whether a posting list is worth its bytes: dropping the terms with
     the smallest TDVs, or those that queries use least, costs far more than this order.
-    ``learning/README.md`` has the reasons for each part.
+
+    It is divided by (1 + 8 / df)^``per_byte``: with a power of 1 the order is by worth per byte,
+    the dictionary's included. ``learning/README.md`` has the reasons for each part.
 
     In an impact index it is ((v + 0.05)^0.6 u^-0.35)^p, where u is the mean of a term's weights,
     and v their spread, as a share of it: a term of one weight distinguishes documents by nothing
@@ -381,7 +389,8 @@ def order_terms(matrix: TermDocumentMatrix, model: str = DEFAULT_MODEL) -> np.nd
     rarity = 0.7 * mean * np.minimum(idf / _RAREST, _RAREST / idf) ** 4
     power = 0.9 * max(1.0, size / _LARGE) ** -4
     worth = (ridf + 0.05 + rarity) ** power * np.minimum(idf, _RAREST) ** 0.6
-    return np.asarray(worth, np.float32)
+    cost = (1 + _ENTRY / np.asarray(matrix.doc_freq)) ** per_byte
+    return np.asarray(worth / cost, np.float32)
 
 
 def power_of_order(matrix: TermDocumentMatrix) -> float:

@@ -9,6 +9,7 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene import TdvError, learn_term_values, prior_values
+from tdv_lucene.learning import scale
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
 from tdv_lucene.pruning.sizes import LARGEST_REDUCTION
@@ -33,6 +34,8 @@ def test_the_order(collection):
     rarity = 0.7 * (ridf * matrix.doc_freq).sum() / matrix.doc_freq.sum() * (idf / 8) ** 4
     expected = (ridf + 0.05 + rarity) ** 0.9 * idf**0.6
     np.testing.assert_allclose(order_terms(matrix), expected, rtol=1e-5)
+    per_byte = expected / (1 + 8 / matrix.doc_freq) ** 0.5
+    np.testing.assert_allclose(order_terms(matrix, per_byte=0.5), per_byte, rtol=1e-5)
 
 
 @pytest.mark.parametrize(("model", "times"), [("bm25", 2), ("qld", 1)])
@@ -82,6 +85,23 @@ def test_the_larger_idf_is_corrected_as_far_as_pruning_goes(collection):
         )
         kept = at_95 > 0
         assert kept.any() and (at_95[kept] < at_80[kept]).any()
+
+
+def test_queries_choose_how_much_a_terms_bytes_count(collection, monkeypatch):
+    """What they choose is the order of what is learned, and caps scales where postings go."""
+    recipe, served, found = replace(SHORT, reductions=(0.0, 0.5)), [], []
+    monkeypatch.setattr(scale, "_FEWEST_QUERIES", 2)
+    for way, expected in ((0, (0, None)), (3, (1, 1))):
+        monkeypatch.setattr(
+            scale, "clearly_best", lambda by_way, way=way: served.append(by_way) or way
+        )
+        found.append(learn_term_values(*collection, recipe=recipe))
+        chosen = found[-1].manifest["recipe"]
+        assert (chosen["per_byte"], chosen["finest"]) == expected
+    assert [by_way.shape for by_way in served[:3]] == [(4, 40), (4, 20), (4, 20)]  # all, and others
+    np.testing.assert_array_equal(found[1].priority, order_terms(collection[0], per_byte=1.0))
+    (fine, dropped), (same, coarse) = ([p["scale"] for p in values.points] for values in found)
+    assert fine == same and coarse == 1 < dropped
 
 
 def weights_matrix(between: float, seed: int = 3):
