@@ -105,7 +105,7 @@ def test_the_commands_ask_for_nothing_else(place: Path) -> None:
     for words in (["verify", *both], ["explain", *both, "--query", QUERY], ["update", *both[2:]]):
         assert json_of(*words)
     report = _compare(place, place / "pruned", place / "report")
-    assert report["terms"]["source"].startswith("1 judged")
+    assert report["terms"]["source"].startswith("prior ")
 
 
 def _flip(plan: Path) -> None:
