@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import TdvError
 from ..ranking import model_for
-from ..ranking.postings import Boost
+from ..ranking.postings import Boost, LengthNorm
 from ..store import check_files, load_array, read_manifest
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 
@@ -410,6 +410,10 @@ class TermDocumentMatrix:
             postings = np.bincount(self.indices, minlength=len(largest))
             largest = np.minimum(largest * np.sqrt(postings), _LARGEST_INT).astype(np.int64)
         return largest
+
+    def length_norms(self, norm: LengthNorm) -> np.ndarray:
+        """Return float64[D]: the length norm K_d of each document."""
+        return norm.at(self.stored_lengths(norm.by_postings))
 
     def counted(self, lengths: np.ndarray) -> np.ndarray:
         """Return float64[D]: how much of the new ``lengths`` of documents norms will count; they

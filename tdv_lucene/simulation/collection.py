@@ -196,7 +196,7 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
 def _staying(matrix: TermDocumentMatrix, cut: PostingCut) -> Callable[[Block], np.ndarray]:
     """Return a function that tells which postings of a block a cut leaves: bool[n]."""
     boosted = matrix.with_position_boost(cut.position_boost)
-    of_documents = cut.length_norm.at(matrix.stored_lengths(cut.length_norm.by_postings))
+    of_documents = matrix.length_norms(cut.length_norm)
 
     def among(block: Block) -> np.ndarray:
         least = np.repeat(cut.least[block.terms], block.sizes)

@@ -148,8 +148,7 @@ def unlearned_values(
         if order.of_weights and not of_weights:
             raise TdvError(f"the peer '{name}' is for impact indexes: choose another of {_OTHERS}")
         k1, b = order.of_weights or (parameters.k1, parameters.b)
-        length_norm = rule_length_norm(matrix, k1, b, False).at(matrix.stored_lengths(False))
-        by = order.compute(matrix, length_norm)
+        by = order.compute(matrix, matrix.length_norms(rule_length_norm(matrix, k1, b, False)))
         rule = make_posting_rule(matrix, by, 0.0, k1=k1, b=b, by_postings=False)
     priority = rule.priority if rule else ORDERS[name].compute(matrix, seed)
     return unvalidated_values(

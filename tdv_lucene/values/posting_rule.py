@@ -245,8 +245,7 @@ def _count(
     codes: _Codes,
 ) -> np.ndarray:
     """Return the number of postings by the code of their worth, and by when their term goes."""
-    of_documents = length_norm.at(matrix.stored_lengths(length_norm.by_postings))
-    pool = matrix.pool
+    of_documents, pool = matrix.length_norms(length_norm), matrix.pool
     columns = len(THRESHOLDS_AT) + 1
     counts = np.zeros(_CELLS * columns, np.int64 if pool is None else np.float64)
     for terms, span, row_sizes in blocks(matrix.indptr):
