@@ -18,15 +18,6 @@ from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 TERMS = [b"", b"\x00", b"abc", "né".encode(), b"\xff\xfe"]
 
 
-def test_byte_strings_keep_any_bytes() -> None:
-    packed = ByteStrings.of(TERMS)
-    assert list(packed) == TERMS
-    assert [packed[i] for i in range(len(packed))] == TERMS
-    assert packed[-1] == TERMS[-1]
-    with pytest.raises(IndexError):
-        packed[len(TERMS)]
-
-
 def test_vocabulary_finds_text_and_bytes() -> None:
     vocabulary = Vocabulary("contents", ByteStrings.of(TERMS))
     found = vocabulary.find(["né", b"\xff\xfe", "absent", "abc"])
@@ -48,11 +39,6 @@ def _matrix(**changes: np.ndarray) -> TermDocumentMatrix:
     vocabulary = Vocabulary("contents", ByteStrings.of([b"a", b"b"]))
     ids = ByteStrings.of([b"d0", b"d1", b"d2"])
     return TermDocumentMatrix(vocabulary, ids, **{**arrays, **changes}, source={})
-
-
-def test_matrix_statistics() -> None:
-    matrix = _matrix()
-    assert (matrix.shape, matrix.postings, matrix.doc_count) == ((2, 3), 3, 2)
 
 
 @pytest.mark.parametrize("name", ["indptr", "indices", "data", "doc_freq", "norms"])
