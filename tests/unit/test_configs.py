@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from tdv_lucene import (
     CompareConfig,
@@ -21,12 +18,10 @@ from tdv_lucene import (
 )
 from tdv_lucene.cli import _group
 from tdv_lucene.cli.common import leaves
-from tdv_lucene.options import PYTHON_ONLY, Config, Effect
+from tdv_lucene.options import PYTHON_ONLY
 from tdv_lucene.searching.config import SearchConfig
 
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
-# In one order in all processes: those of pytest-xdist must collect the same tests.
-CONFIGS = [c for c in dict.fromkeys(each.config for each in COMMANDS.values()) if c is not Config]
 INPUTS = {
     "index", "indexes", "pruned", "values", "topics", "qrels", "output", "documents", "query",
     "name", "ranker", "run", "collection", "scheduler", "tune_topics", "tune_qrels",
@@ -90,61 +85,6 @@ def test_how_functions_take_options(tmp_path: Path) -> None:
         with pytest.raises(TdvError, match=said):
             call()
     assert list(tmp_path.iterdir()) == []
-
-
-_REQUIRED = {"index": ".", "indexes": "a=.", "topics": "T", "qrels": "Q", "output": "O"}
-
-
-def _idle_cases() -> Iterator[tuple[str, Effect, str]]:
-    """(command, effect, how the other is typed) for a value with which the effect is not had."""
-    for name, command in COMMANDS.items():
-        params = {param.name: param for param in command.params}
-        for effect in (*command.config.EFFECTS, *command.effects):
-            other = params[effect.beside]
-            flag = max(other.opts, key=len)
-            given = {"reduction": "0.3", "max_bytes": "9MB"}.get(effect.beside, "given")
-            tried: dict[Any, str] = {"given": f"{flag} {given}", "-": f"{flag} -"}
-            if isinstance(other.type, click.Choice):
-                tried = {choice: f"{flag} {choice}" for choice in other.type.choices}
-            elif other.is_flag:
-                tried = {True: flag, False: next(iter(other.secondary_opts), "")}
-            default = () if other.multiple else None
-            if effect.beside in command.config.OPTIONS:
-                default = command.config.OPTIONS[effect.beside].default
-            typed = {**tried, default: ""} if not other.required else tried
-            refused = [words for value, words in typed.items() if not effect.is_had(value)]
-            assert refused, f"no value of {effect.beside} is refused with {effect.options}"
-            yield name, effect, refused[0]
-
-
-@pytest.mark.parametrize(("name", "effect", "other"), [*_idle_cases()])
-def test_what_has_no_effect_is_refused(name, effect, other, tmp_path, monkeypatch) -> None:
-    """Before anything is read."""
-    monkeypatch.chdir(tmp_path)
-    command = COMMANDS[name]
-    option = next(param for param in command.params if param.name == effect.options[-1])
-    flag = max(option.opts, key=len)
-    value = "0.5" if option.type.name == "float" else "1"
-    value = option.type.choices[0] if isinstance(option.type, click.Choice) else value
-    words = [option.secondary_opts[0] if option.secondary_opts else flag]
-    words += [] if option.is_flag else [value]
-    needed = [
-        word
-        for param in command.params
-        if param.required and not {max(param.opts, key=len)} & {words[0], *other.split()[:1]}
-        for word in (max(param.opts, key=len), *_needed(param))
-    ]
-    needed += ["--index", "b=."] if name == "compare" else []
-    said = CliRunner().invoke(_group, [*name.split(), *needed, *words, *other.split()])
-    assert isinstance(said.exception, TdvError), (said.exception, said.output)
-    assert "no effect with" in str(said.exception) and effect.reason in str(said.exception)
-    assert not list(tmp_path.iterdir())
-
-
-def _needed(param: click.Parameter) -> list[str]:
-    if isinstance(param.type, click.Choice):
-        return [param.type.choices[0]]
-    return [_REQUIRED.get(param.name, "X")]
 
 
 def test_choices_are_those_of_the_stages() -> None:

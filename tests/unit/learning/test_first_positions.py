@@ -11,19 +11,12 @@ from small_problem import make_matrix
 from tdv_lucene import learn_term_values, unlearned_values
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.tune import PRICE, choose_parameters
-from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import (
     DEFAULT_BOOST,
-    POSITIONS,
     FirstPositionBoost,
-    LengthNorm,
-    PostingCut,
-)
-from tdv_lucene.simulation.collection import (
-    apply_values,
 )
 from tdv_lucene.simulation.problem import Problem
 
@@ -56,48 +49,9 @@ def problem_of(collection, lead: FirstPositionBoost | None = DEFAULT_BOOST) -> P
     )
 
 
-@pytest.fixture(scope="module")
-def matrix():
-    rng = np.random.default_rng(3)
-    dense = rng.poisson(0.7, (240, 90))  # longer than norms are exact
-    dense[:, 0] += 1
-    made = make_matrix(dense)
-    return with_positions(made, rng.choice([0, 1, 5, 40, 1023, 1024, 65535], made.postings))
-
-
 def chosen_by_all(problem: Problem, price: float | None = None) -> Problem:
     everyone = np.arange(len(problem.queries))
     return choose_parameters(problem, [], everyone, silent, price=price).of_all
-
-
-@pytest.mark.parametrize("of_cut", [(3.0, 2.0), (6.0, 4.0), None])
-def test_a_recount_finds_what_values_and_lead_make_of_the_index(matrix, of_cut):
-    """The saturation that decides may have another boost than the frequency that is stored."""
-    rng = np.random.default_rng(4)
-    lead, scale = FirstPositionBoost(3.0, 2.0), 4.0
-    tdv = rng.choice(np.float32([0, 0.5, 1, 1.75]), len(matrix.vocabulary))
-    cut = PostingCut(
-        rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32),
-        LengthNorm.of(0.9, 0.4, 30.0, by_postings=False),
-        None if of_cut is None else FirstPositionBoost(*of_cut),
-    )
-    rows = np.repeat(np.arange(len(tdv)), np.diff(matrix.indptr))
-    place = np.minimum(matrix.first_positions, POSITIONS - 1).astype(np.float64)
-    counted = matrix.data * (1 + 3 / (1 + place / 2) ** 2)
-    boost, span = of_cut or (0.0, 1.0)
-    compared = matrix.data * (1 + boost / (1 + place / span) ** 2)
-    length = lucene_length(matrix.doc_len)  # of the index as it is: no lead
-    length_norm = cut.length_norm.fixed + cut.length_norm.per_token * length[matrix.indices]
-    stored = np.rint(scale * counted * tdv[rows]) * (
-        compared / (compared + length_norm) >= cut.least[rows]
-    )
-    found = apply_values(matrix.with_position_boost(lead), tdv, scale, cut)
-    assert found.postings == np.count_nonzero(stored) < matrix.postings
-    np.testing.assert_array_equal(
-        found.statistics.total_term_freq, np.bincount(rows, stored, len(tdv))
-    )
-    lengths = np.bincount(matrix.indices, stored, matrix.shape[1]).astype(int)
-    np.testing.assert_array_equal(found.doc_len, lucene_length(lengths))
 
 
 def test_a_lead_that_serves_the_queries_is_kept_and_sized():
@@ -126,14 +80,6 @@ def test_of_a_dozen_words_the_first_count_no_more_than_others():
     full, whole = values.manifest["full"], values.points[0]
     assert values.position_boost is None and values.manifest["prior"]["reduction"] == 0
     assert whole["scale"] == 1 and whole["posting_bytes"] <= full["posting_bytes"]
-
-
-def test_places_alone_serve_without_values():
-    collection = make_titled()
-    values = learn_term_values(*collection, recipe=replace(SHORT, values=False))
-    assert (values.weights == 1).all()
-    point = values.points[0]
-    assert point["measures"]["nDCG@5"] > point["full"]["nDCG@5"]
 
 
 def test_the_boost_of_what_is_dropped_is_its_own():

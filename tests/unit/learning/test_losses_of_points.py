@@ -12,7 +12,6 @@ from tdv_lucene.learning.selection import (
     NO_RECALL,
     doubts,
     point_within_loss,
-    ranks_above,
     recommend,
     smallest_level,
     within_loss,
@@ -75,19 +74,6 @@ def test_the_smallest_that_ranks_above_by_an_error_is_recommended():
     assert recommend(path[::-1]) == (0.6, ABOVE)
     path[2] = point(0.6, (-0.009, 0.03), (-0.02, -0.001))  # recall surely goes
     assert recommend(path, prior_reduction=0.8) == (0.45, ABOVE)
-
-
-@pytest.mark.parametrize(
-    ("ndcg", "above"),
-    [
-        ((0.0, 0.1), True),
-        ((-0.009, 0.03), True),  # above by half of the interval's half
-        ((-0.011, 0.03), False),  # better on average is not enough
-        ((0.0, 0.0), False),  # no query has changed: there may be no other like them
-    ],
-)
-def test_what_ranks_above(ndcg, above):
-    assert ranks_above(point(0.3, ndcg, (-0.1, 0.0))) is above
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,9 @@ from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.tune import PRICE, choose_parameters
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.progress import silent
-from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
+from tdv_lucene.ranking import GRIDS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import WeightPower
-from tdv_lucene.simulation.collection import apply_values
 from tdv_lucene.simulation.problem import Problem
 
 
@@ -119,20 +118,6 @@ def test_training_queries_that_disagree_choose_nothing():
     assert chosen_by_all(problem) is problem
 
 
-def test_at_no_price_parameters_are_the_best_that_norms_hold():
-    problem = problem_of(make_long_answers(4))
-
-    def served(parameters: Parameters) -> float:
-        at = problem.with_parameters(parameters)
-        same = np.ones(problem.matrix.shape[0], np.float32)
-        written = apply_values(problem.matrix, same, 1.0, held=at.held(1.0))
-        return float(at.measure(written)[:, 0].mean())
-
-    chosen = chosen_by_all(problem, price=0.0).parameters
-    grid = [Parameters(k1=k1, b=b) for k1 in GRIDS["bm25"]["k1"] for b in GRIDS["bm25"]["b"]]
-    assert served(chosen) == max(map(served, grid)) > served(Parameters())
-
-
 def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
     """One query's gain does not pay for the parameters that serve it; that of thirty does, and
     those nearest to the prior are taken, distances being squares of widths."""
@@ -150,23 +135,6 @@ def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
                 offers.append((queries * gain - price * distance, (k1, b)))
         assert (chosen.parameters.k1, chosen.parameters.b) == max(offers)[1]
         assert (max(offers)[1] != (0.9, 0.4)) == moves
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (None, None),
-        (Parameters(k1=0.7, b=0.3), {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
-        ({"k1": 0.7, "b": 0.3}, {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
-    ],
-)
-def test_given_parameters_stay(given, expected):
-    recipe = Recipe(prior=False, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
-    values = learn_term_values(*make_long_answers(30), recipe=recipe, parameters=given)
-    if expected is None:
-        assert values.parameters != dict(ANSERINI_DEFAULTS)
-    else:
-        assert values.parameters == dict(expected)
 
 
 @pytest.mark.parametrize("price", [None, PRICE])

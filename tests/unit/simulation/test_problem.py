@@ -15,10 +15,8 @@ from tdv_lucene.progress import silent
 from tdv_lucene.ranking import GRIDS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.postings import FirstPositionBoost
-from tdv_lucene.simulation.collection import keep_postings
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.simulation.retrieval import MEASURES
-from tdv_lucene.values.posting_rule import make_posting_rule
 
 
 @pytest.fixture
@@ -34,27 +32,6 @@ def problem(collection) -> Problem:
 def _problem(matrix, topics, qrels) -> Problem:
     vectors = latent_semantic_vectors(matrix, dimensions=4)
     return Problem.of(matrix, topics, qrels, vectors, "bm25", Parameters())
-
-
-def test_an_order_does_not_get_the_pruning_of_one_that_is_gone(problem):
-    """A rule that comes to lie where a freed one lay is another rule all the same."""
-    matrix, rng = problem.matrix, np.random.default_rng(0)
-    ones = np.ones(matrix.shape[0], np.float32)
-    first, second = rng.uniform(0.5, 1.5, (2, matrix.shape[0])).astype(np.float32)
-    gone = make_posting_rule(matrix, first, 0.3, k1=0.9, b=0.4)
-    made = make_posting_rule(matrix, second, 0.3, k1=0.9, b=0.4)
-    problem.left(gone, 0.5)
-    address = id(gone)
-    del gone
-    alike = [replace(made)]
-    while id(alike[-1]) != address and len(alike) < 100_000:
-        alike.append(replace(made))
-    assert id(alike[-1]) == address
-    factors, cut = made.drop(ones, second, matrix.doc_freq, 0.5)
-    expected = keep_postings(matrix, factors, cut)
-    found, values = problem.left(alike[-1], 0.5)
-    np.testing.assert_array_equal(found.matrix.indices, expected.indices)
-    np.testing.assert_array_equal(values, factors)
 
 
 def test_the_full_index_is_searched_with_the_problems_own_parameters(collection, problem):
