@@ -354,7 +354,7 @@ class Run:
         return self._full[place]
 
     def priors(self, name: str) -> None:
-        """Of all collections, under "", and without each and each kind: a prior's file's content."""
+        """Of all collections, under "", and without each, and each kind: what a file holds."""
         self.raw["priors"] = {
             without: self._content(f"{name}, without {without}" if without else name, without)
             for without in self.left_out

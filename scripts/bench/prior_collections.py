@@ -147,7 +147,7 @@ def collection_of(name: str) -> str:
 
 
 def is_left_out(name: str, without: str | None) -> bool:
-    """Tell whether a collection or query set goes with ``without``, a collection or kind of text."""
+    """Tell whether a collection or query set is of ``without``, a collection or kind of text."""
     return without in (collection_of(name), text_of(name))
 
 

@@ -3,9 +3,9 @@
 Nobody judged the queries. What a pruned index returns is held against the *whole*, the re-weighted
 index with nothing dropped. Its first answer to each query serves as the only relevant document:
 what the pruned index loses of nDCG@5 by that, at the worse end of the 95 % interval of the log and
-one more query that loses all, is the *bound*: n queries cannot tell that fewer than 1 in n + 1 lose.
-An index that ranks another document first loses by it, also where that one is as good. So judged
-queries lost less than their bound in 99.7 % of what was tried (scripts/bench/log_bound.py).
+one more query that loses all, is the *bound*. An index that ranks another document first loses by
+it, also where that one is as good. So judged queries lost less than their bound in 99.7 % of what
+was tried (scripts/bench/log_bound.py).
 """
 
 from __future__ import annotations
