@@ -5,9 +5,10 @@
 
 NAME is a folder with ``corpus.jsonl.gz``, ``queries.tsv`` and ``qrels.txt``, FOLDER:PART for
 ``queries.PART.tsv`` and ``qrels.PART.txt``, or an identifier of ir_datasets, such as
-``beir/scifact/test``, which is downloaded. FLAGS are Anserini's, such as ``"-language ar"``. Half of the queries tune
-the full index, are the log, and are learned from; the others measure all indexes. Two tiers are
-written where they are as faithful as is asked by default.
+``beir/scifact/test``, which is downloaded. FLAGS are Anserini's, such as ``"-language ar"``.
+
+Half of the queries tune the full index, are the log, and are learned from; the others measure all
+indexes. Two tiers are written where they are as faithful as is asked by default.
 """
 
 from __future__ import annotations
