@@ -1,7 +1,7 @@
 """Stages to be killed at, each in a process of its own: says READY, waits for a line, does one.
 
 Usage: python tests/crash_child.py prune|overwrite|update SOURCE VALUES OUTPUT
-       python tests/crash_child.py lock|commit SOURCE
+       python tests/crash_child.py lock SOURCE
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from lucene_indexes import change, open_writer
+from lucene_indexes import open_writer
 
 from tdv_lucene import inspect_index, prune_index, update_index
 
@@ -27,7 +27,6 @@ STAGES = {
     "overwrite": lambda source, *to: prune_index(source, *to, reduction=0.3, overwrite=True),
     "update": lambda source, values, output: update_index(output),
     "lock": _lock,
-    "commit": lambda source: change(Path(source), deleted=["d1"]),  # as another program would
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene import TdvError, learn_term_values, load_matrix
+from tdv_lucene import TdvError, learn_term_values
 from tdv_lucene.cli.learn import print_points
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.prior import (
@@ -207,26 +207,11 @@ def test_of_a_collection_unlike_the_known_ones_less_is_dropped_and_that_is_said(
     assert "another kind of text" in said and "measure with 'tdv-lucene compare'" in said
 
 
-def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, monkeypatch) -> None:
+def test_read_in_small_blocks_values_are_the_same(placed, monkeypatch) -> None:
     """What streams is what memory would give, to the last bit."""
-    from tdv_lucene.matrix.term_document_matrix import describe_matrix
-    from tdv_lucene.output import Output
-    from tdv_lucene.store import save_array
-
     whole = prior_values(placed)
-    place = Output(tmp_path / "M", "matrix", inputs=())
-    with place as folder:
-        names = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
-        for name in (*names, "first_positions"):
-            save_array(folder / f"{name}.npy", np.asarray(getattr(placed, name)))
-        for name, strings in (("terms", placed.vocabulary.terms), ("doc_ids", placed.doc_ids)):
-            save_array(folder / f"{name}.npy", strings.data)
-            save_array(folder / f"{name}_indptr.npy", strings.indptr)
-        place.write_manifest(describe_matrix(placed))
     monkeypatch.setattr("tdv_lucene.matrix.term_document_matrix._BLOCK", 97)
-    mapped = load_matrix(tmp_path / "M")
-    assert isinstance(mapped.data, np.memmap)
-    streamed = prior_values(mapped)
+    streamed = prior_values(replace(placed))
     for name in ("weights", "priority", "posting_priority", "posting_factors"):
         np.testing.assert_array_equal(getattr(streamed, name), getattr(whole, name))
     assert streamed.manifest["posting_rule"] == whole.manifest["posting_rule"]
