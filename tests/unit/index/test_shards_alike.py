@@ -144,32 +144,3 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(TdvError, match=r"pip install 'tdv-lucene\[dask\]'"), open_workers(SHARDS):
         pass
-
-
-def test_a_result_lost_with_its_worker_is_waited_for_while_there_is_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    there, waited = {"worker": ["x"]}, list[float]()
-
-    class Client:
-        def run(self, *_: Any, **__: Any) -> dict[str, list[str]]:
-            return there
-
-    class Lost:
-        def exception(self, timeout: float) -> None:
-            return None
-
-        def result(self, timeout: float) -> tuple[bool, bytes]:
-            waited.append(timeout)
-            if len(waited) == 3:
-                return True, b"worked out again"
-            raise TimeoutError
-
-    monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0)
-    asked = workers.Workers(Client(), None)
-    assert asked._result(Lost(), Part("/S/a", "x")) == b"worked out again"
-    assert waited == sorted(set(waited))
-    there.clear()
-    monkeypatch.setattr(workers, "WORKERS_SECONDS", 0)
-    with pytest.raises(TdvError, match="'x'"):
-        asked._result(Lost(), Part("/S/a", "x"))

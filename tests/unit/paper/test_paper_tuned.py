@@ -77,36 +77,39 @@ def test_whitened_vectors_are_centred_uncorrelated_and_of_unit_length_on_the_mea
     np.testing.assert_allclose(found.T @ found / 400, np.eye(5) / 5, atol=1e-5)
 
 
+def scores_of_terms(model, given, dense, idf, l1, mean_length):
+    """float64[V, D]: the paper's equations, of frequencies times TDVs and of their sums ``l1``."""
+    if model == "tfidf":
+        return dense * idf[:, None]
+    length = dense.sum(axis=0)
+    if model == "bm25":
+        norm = given.k1 * (1 - given.b + given.b * length / mean_length)
+        return idf[:, None] * dense * (given.k1 + 1) / (dense + norm)
+    p = np.maximum(l1 / l1.sum(), 1e-12)
+    return np.log1p(dense / (given.mu * p[:, None])) + np.log(given.mu / (length + given.mu))
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_scores_by_l1_are_the_papers_equations(collection, model):
     problem = problem_of(collection, model)
-    matrix, queries = problem.matrix, problem.queries
+    matrix, given = problem.matrix, problem.parameters
     _, triples = prepared(problem)
     rng = np.random.default_rng(3)
     batch = triples.batch(triples.pairs[:6], rng)
     values = rng.uniform(0.5, 2, matrix.shape[0]).astype(np.float32)
-    similarity = method.similarity_of(model, problem.parameters, literal=False)
+    similarity = method.similarity_of(model, given, literal=False)
     found = method.scores(similarity, jnp.asarray(values), batch, collection_of(matrix))
     l1 = np.asarray(matrix.total_term_freq) * values.astype(np.float64)
-    length = np.zeros(12)
-    np.add.at(length, batch.entry_docs, batch.entry_tf * values[batch.entry_terms])
-    length, given = length.reshape(6, 2), problem.parameters
-    for b in range(6):
-        for c in range(2):
-            expected = 0.0
-            for term, times, tf in zip(batch.query_terms[b], batch.query_tf[b], batch.tf[b, c]):
-                s, idf = tf * values[term], np.log((l1.max() + 1) / (l1[term] + 1))
-                if model == "tfidf":
-                    one = s * idf
-                elif model == "bm25":
-                    norm = 1 - given.b + given.b * length[b, c] / (l1.sum() / matrix.doc_count)
-                    one = idf * s * (given.k1 + 1) / (s + given.k1 * norm)
-                else:
-                    one = np.log1p(s / (given.mu * l1[term] / l1.sum()))
-                    one += np.log(given.mu / (length[b, c] + given.mu))
-                expected += times * one
-            assert float(found[b, c]) == pytest.approx(expected, rel=1e-3, abs=1e-4)
-    assert len(queries)
+    dense = np.zeros((len(values), 12))
+    np.add.at(dense, (batch.entry_terms, batch.entry_docs), batch.entry_tf)
+    idf = np.log((l1.max() + 1) / (l1 + 1))
+    weighted = dense * values[:, None]
+    parts = scores_of_terms(model, given, weighted, idf, l1, l1.sum() / matrix.doc_count)
+    parts = parts.reshape(len(values), 6, 2)
+    for query in range(6):
+        terms, times = batch.query_terms[query], batch.query_tf[query]
+        expected = times @ parts[terms, query]
+        np.testing.assert_allclose(found[query], expected, rtol=1e-3, atol=1e-4)
 
 
 def test_shrinking_all_values_does_not_lower_the_penalty_and_a_zero_does(problem):
@@ -293,14 +296,7 @@ def test_own_formulas_are_the_papers_equations(collection, model, values):
         dense *= tdv[:, None]
     l1, length = dense.sum(axis=1), dense.sum(axis=0)
     idf = np.log((l1.max() + 1) / (l1 + 1)) if values else np.log((count + 1) / doc_freq)
-    if model == "tfidf":
-        parts = dense * idf[:, None]
-    elif model == "bm25":
-        norm = given.k1 * (1 - given.b + given.b * length / length.mean())
-        parts = idf[:, None] * dense * (given.k1 + 1) / (dense + norm)
-    else:
-        p = np.maximum(l1 / l1.sum(), 1e-12)
-        parts = np.log1p(dense / (given.mu * p[:, None])) + np.log(given.mu / (length + given.mu))
+    parts = scores_of_terms(model, given, dense, idf, l1, length.mean())
     postings = OwnPostings(matrix, topics, qrels, model, given, tdv)
     names = [term.decode() for term in matrix.vocabulary.terms]
     for query, scores in postings.scores(postings.own, range(5)):

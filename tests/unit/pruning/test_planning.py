@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from small_problem import make_matrix
 
 from tdv_lucene import PruneConfig, TdvError, TermValues, unlearned_values
-from tdv_lucene.index.parameters import Searcher
 from tdv_lucene.matrix.term_document_matrix import NormKind
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.pruning.planning import plan_field
-from tdv_lucene.pruning.prune import decide
 from tdv_lucene.pruning.targets import (
     SearchTarget,
     baking_of,
@@ -42,26 +39,6 @@ def test_rare_terms_are_dropped_by_their_documents() -> None:
     assert ((plan.tdv > 0) == (plan.doc_freq >= 2)).all() and not plan.tdv.all()
     with pytest.raises(TdvError, match="min_doc_freq 5 .*: 4 is"):
         _plan(_values(), 0.0, min_doc_freq=5)
-
-
-@pytest.mark.parametrize(
-    ("fields", "has_none"),
-    [
-        ({"contents": SimpleNamespace(has_norms=True)}, False),
-        ({"contents": SimpleNamespace(has_norms=False)}, True),
-        ({}, False),  # as of an index without documents, which is refused as that
-    ],
-)
-def test_only_a_field_that_is_there_lacks_norms(fields: dict, has_none: bool) -> None:
-    index, config = SimpleNamespace(fields=fields), PruneConfig(reduction=0.3)
-    asked = replace(config, search_as="lucene")
-    if has_none:
-        with pytest.raises(TdvError, match="search_as"):
-            decide([_values()], asked, Searcher(), index)
-        plan, _ = decide([_values()], config, Searcher(), index)
-    else:
-        plan, _ = decide([_values()], asked, Searcher(), index)
-    assert (plan.fields[0].norms is None) == has_none
 
 
 def _learned(model: str, **parameters: float):
