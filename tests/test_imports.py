@@ -1,4 +1,8 @@
-"""The dependency rules of the package, checked by parsing every import in it."""
+"""The dependency rules of the package and of its Java, checked by parsing every import.
+
+Java's packages are the stages: each uses ``common`` and earlier stages, and shows no more of itself
+than others need.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import configparser
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -270,3 +275,45 @@ def test_only_ranking_functions_know_their_names() -> None:
         if module not in known
     }
     assert {module: found for module, found in literals.items() if found} == {}
+
+
+SOURCES = ROOT / "java_hooks" / "src" / "tdvlucene"
+JAVA_STAGES = ["common", "inspect", "extract", "rules", "prune", "verify", "search"]
+MOST_JAVA_CLASSES = 30
+JAVA = {path: path.read_text() for path in sorted(SOURCES.rglob("*.java"))}
+
+
+def test_the_packages_are_the_stages() -> None:
+    assert {path.parent.relative_to(SOURCES).as_posix() for path in JAVA} == {*JAVA_STAGES}
+
+
+def test_no_package_is_too_large() -> None:
+    sizes = Counter(path.parent.name for path in JAVA)
+    assert {name: size for name, size in sizes.items() if size > MOST_JAVA_CLASSES} == {}
+
+
+def test_no_package_uses_a_later_one() -> None:
+    wrong = []
+    for path, text in JAVA.items():
+        here = JAVA_STAGES.index(path.parent.name)
+        used = re.findall(r"^import (?:static )?tdvlucene\.(\w+)\.", text, re.MULTILINE)
+        wrong += [f"{path.stem} uses {name}" for name in used if JAVA_STAGES.index(name) > here]
+    assert wrong == []
+
+
+def test_public_classes_are_used_outside_their_package() -> None:
+    python = "".join(
+        path.read_text()
+        for folder in ("tdv_lucene", "tests", "scripts")
+        for path in (ROOT / folder).rglob("*.py")
+    )
+    unused = []
+    for path, text in JAVA.items():
+        public = re.search(r"^public .*?(?:class|interface|enum) (\w+)", text, re.MULTILINE)
+        if not public:
+            continue
+        name = f"tdvlucene.{path.parent.name}.{public[1]}"
+        imported = any(f"import {name};" in other for other in JAVA.values())
+        if not (imported or re.search(rf"{name}\b|{name.replace('.', '/')}\b", python)):
+            unused.append(name)
+    assert unused == []

@@ -25,14 +25,6 @@ def test_byte_strings_give_back_what_they_were_made_of(strings):
     assert packed.sha256 != other.sha256
 
 
-@given(st.dictionaries(WORDS, st.lists(WORDS, min_size=1).map(" ".join), min_size=1, max_size=8))
-def test_topics_are_read_as_written(tmp_path_factory, topics):
-    path = tmp_path_factory.mktemp("topics") / "topics.tsv"
-    text = "".join(f"{qid}\t{query}\n" for qid, query in topics.items())
-    path.write_text(text, encoding="utf-8")
-    assert read_topics(path) == topics
-
-
 @given(
     st.dictionaries(
         WORDS, st.dictionaries(WORDS, st.integers(-2, 4), min_size=1, max_size=5), min_size=1

@@ -128,26 +128,20 @@ def test_a_reader_that_leaves_is_no_error(body: str, tmp_path: Path) -> None:
     assert process.wait(300) == -signal.SIGPIPE
 
 
-def _run_closed(redirection: str, folder: Path) -> subprocess.CompletedProcess[str]:
+@pytest.mark.parametrize("redirection", [">&-", "<&-", "2>&-", "<&- 2>&-"])
+def test_no_file_takes_the_place_of_a_closed_stream(redirection: str, tmp_path: Path) -> None:
+    """What Java prints, or is sent, would go into it; a closed standard output is refused."""
     program = _PROGRAM.format(body="    print(os.open('file', os.O_RDWR | os.O_CREAT))")
-    return subprocess.run(
+    done = subprocess.run(
         ["sh", "-c", f'"$1" -c "$2" {redirection}', "sh", sys.executable, program],
-        capture_output=True, text=True, cwd=folder, timeout=300,
+        capture_output=True, text=True, cwd=tmp_path, timeout=300,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-
-
-def test_a_closed_standard_output_is_refused(tmp_path: Path) -> None:
-    done = _run_closed(">&-", tmp_path)
-    said = "tdv-lucene: standard output is closed: redirect it to a file, or to /dev/null\n"
-    assert (done.returncode, done.stderr) == (2, said)
-
-
-@pytest.mark.parametrize("redirection", ["<&-", "2>&-", "<&- 2>&-"])
-def test_no_file_takes_the_place_of_a_closed_stream(redirection: str, tmp_path: Path) -> None:
-    """What Java prints, or is sent, would go into it."""
-    done = _run_closed(redirection, tmp_path)
-    assert done.returncode == 0 and int(done.stdout) > 2
+    if redirection == ">&-":
+        said = "tdv-lucene: standard output is closed: redirect it to a file, or to /dev/null\n"
+        assert (done.returncode, done.stderr) == (2, said)
+    else:
+        assert done.returncode == 0 and int(done.stdout) > 2
 
 
 def test_an_option_of_the_program_behind_a_command_is_told_its_place() -> None:

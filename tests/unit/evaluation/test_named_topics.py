@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
+from command_line import run_apart
 
 from tdv_lucene.comparison.inputs import QuerySet
 from tdv_lucene.errors import TdvError
@@ -82,11 +81,8 @@ for read in (read_topics, read_qrels):
     except TdvError as error:
         print(error)
 """
-    environment = {**os.environ, "IR_DATASETS_HOME": str(tmp_path / "empty"),
-                   "IR_DATASETS_TMP": str(tmp_path / "tmp")}  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-    )
+    homes = {"IR_DATASETS_HOME": f"{tmp_path}/empty", "IR_DATASETS_TMP": f"{tmp_path}/tmp"}
+    done = run_apart("-c", program, **homes)
     assert done.returncode == 0, done.stderr
     for what in ("queries", "qrels"):
         assert f"the {what} of ir_datasets:vaswani are not stored on this machine" in done.stdout

@@ -28,10 +28,10 @@ def read(text: str, topic_field: str = "title") -> dict[str, str]:
     )
 
 
-@pytest.mark.parametrize("form", MARKED)
+@pytest.mark.parametrize("form", [*MARKED, "TsvString"])
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(titles=st.lists(TITLES, min_size=1, max_size=4))
-def test_titles_in_markup_are_read_as_written(form, titles):
+def test_titles_are_read_as_written(form, titles):
     ids = {f"{number:03}": " ".join(words) for number, words in enumerate(titles)}
     text = write_topics(form, [(qid, title, "about", "more") for qid, title in ids.items()])
     assert {qid.removeprefix("MB"): title for qid, title in read(text).items()} == ids

@@ -7,13 +7,11 @@ import gzip
 import io
 import json
 import lzma
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import run_apart
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import (
@@ -287,11 +285,8 @@ def test_names_pyserini_knows(tmp_path):
     stored.mkdir(parents=True)
     write(stored, "301 0 FBIS3-10082 1\n", "qrels.robust04.txt")
     offline = f"-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9 -Duser.home={tmp_path}"
-    repository = str(Path(__file__).parents[3])
-    done = subprocess.run(
-        [sys.executable, "-c", NAMED], cwd=tmp_path, capture_output=True, text=True, check=True,
-        env={**os.environ, "JAVA_TOOL_OPTIONS": offline, "PYTHONPATH": repository},
-    )  # fmt: skip
+    done = run_apart("-c", NAMED, cwd=tmp_path, JAVA_TOOL_OPTIONS=offline)
+    assert done.returncode == 0, done.stderr
     topics, qrels, *errors = done.stdout.splitlines()  # no log lines
     assert topics == "{'301': 'International Organized Crime'}"
     assert qrels == "{'301': {'FBIS3-10082': 1}}"

@@ -180,12 +180,9 @@ def _scale_of(reduction: float, whole: float, **limits: float) -> float:
     return found.of_folds[0]
 
 
-def test_where_little_is_dropped_more_of_the_ranking_is_kept(scales_foreseen):
+def test_where_little_is_dropped_more_of_the_ranking_is_kept_in_no_more_bytes(scales_foreseen):
     chosen = {reduction: _scale_of(reduction, whole=1000) for reduction in (0.0, 0.15, 0.3, 0.8)}
     assert chosen == {0.0: 3, 0.15: 3, 0.3: 2, 0.8: 2}
-
-
-def test_no_scale_makes_an_index_larger_than_the_full_one(scales_foreseen):
     assert _scale_of(0.0, whole=310) == 3
     assert _scale_of(0.0, whole=309) == 2.5, "the dictionary counts"
     assert _scale_of(0.0, whole=135, least=2) == 1.25, "bytes come before what the prior knows"

@@ -45,12 +45,6 @@ def test_where_every_point_loses_more_the_least_is_named():
         point_within_loss(points((0.3, 0.49), (0.6, 0.4)), 0.01)
 
 
-@pytest.mark.parametrize("loss", [-0.1, 1.0, float("nan")])
-def test_a_loss_out_of_range_is_refused(loss):
-    with pytest.raises(TdvError, match="max_loss must be a share of at least 0"):
-        point_within_loss(points((0, 0.5)), loss)
-
-
 def point(reduction: float, ndcg: tuple[float, float], recall: tuple[float, float]):
     """A point by the intervals of its differences; it is the smaller the more it removes."""
     ends = {"nDCG@5": ndcg, "R@1000": recall}

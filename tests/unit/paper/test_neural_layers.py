@@ -53,9 +53,6 @@ def ranker_of(name: str):
     return make_ranker(name, DIMENSIONS, CONFIG, 1)
 
 
-# NumPy, one text at a time ------------------------------------------------------------------
-
-
 def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     def units(rows: np.ndarray) -> np.ndarray:
         return rows / np.sqrt((rows**2).sum(axis=1, keepdims=True) + 1e-12)
@@ -149,16 +146,10 @@ def plain_duet(ranker, query, doc) -> float:
 PLAIN = {"drmm": plain_drmm, "duet": plain_duet, "conv-knrm": plain_conv_knrm}
 
 
-# the layers -----------------------------------------------------------------------------------
-
-
 def test_another_term_of_the_same_vector_is_no_exact_match() -> None:
     query, docs = np.array([[3]]), np.array([[[3, 4]]])
     found = np.asarray(match_histograms(jnp.ones((1, 1, 1, 2)), query, docs))
     np.testing.assert_allclose(found[0, 0, 0, 28:], np.log([2, 2]), rtol=1e-6)
-
-
-# the re-rankers -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", RANKERS)

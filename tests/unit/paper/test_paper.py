@@ -104,9 +104,6 @@ def test_the_papers_third_table_has_the_papers_signs(removed, shown):
     assert third.rows == [("TDV-BM25", shown, "-47.10 %")]
 
 
-# measures ----------------------------------------------------------------------------------------
-
-
 def written(path: Path, run: dict[str, dict[str, float]]) -> Path:
     lines = [f"{q} Q0 {d} 1 {score} x\n" for q, docs in run.items() for d, score in docs.items()]
     path.write_text("".join(lines))

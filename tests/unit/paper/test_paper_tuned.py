@@ -21,7 +21,6 @@ from tdv_lucene.paper.recipes import (
     choose,
     learn_tuned,
     most_zeros,
-    smoothed,
     train_to_zeros,
     tuned_features,
     without_learning,
@@ -137,14 +136,6 @@ def test_the_optimizer_does_not_depend_on_the_directions_of_the_axes():
     np.testing.assert_allclose(one @ rotation, other, rtol=1e-4, atol=1e-6)
 
 
-def test_the_temperature_is_where_the_hinge_is_least():
-    differences = np.array([30.0, 20.0, 10.0, -5.0])
-    found = method.best_temperature(differences)
-    hinge = np.maximum(0, 1 - found * differences).mean()
-    for other in (found / 2, found * 2):
-        assert hinge <= np.maximum(0, 1 - other * differences).mean()
-
-
 def test_negatives_are_found_by_the_baseline_and_not_relevant_or_from_anywhere(problem):
     _, triples = prepared(problem)
     queries = np.arange(4)
@@ -172,21 +163,6 @@ def test_zeros_appear_on_the_way(collection, model):
         assert stop.dropped >= stop.target
         assert stop.dropped == pytest.approx(doc_freq[stop.values == 0].sum() / doc_freq.sum())
         assert (stop.values >= 0).all() and (stop.values > 0).any()
-
-
-def test_every_term_has_features_and_statistics_their_share_of_them(problem):
-    features = tuned_features(problem.matrix, problem.vectors, 0.25)
-    doc_freq, known = problem.matrix.doc_freq, np.asarray(features.statistics, np.float64)
-    assert len(known) == len(doc_freq)
-    length = np.average((known**2).sum(axis=1), weights=doc_freq) ** 0.5
-    assert 0.2 < length <= 0.25 + 1e-6  # a statistic may be constant
-    assert (np.asarray(features.vectors) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=1e-4)
-
-
-def test_each_stop_is_averaged_with_its_neighbours():
-    way = [np.array([float(each)]) for each in (0, 3, 6, 0)]
-    np.testing.assert_allclose(np.concatenate(smoothed(way)), [1.5, 3, 3, 3])
-    assert smoothed([]) == []
 
 
 def measured(ndcg, recall):

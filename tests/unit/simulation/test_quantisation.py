@@ -5,14 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tdv_lucene.simulation.bytes import LUCENE_9, posting_bytes
-from tdv_lucene.simulation.collection import stored_frequency
-
-
-def test_frequencies_are_rounded_half_to_even_and_at_least_one():
-    tf = np.array([1, 2, 3, 5, 40])
-    np.testing.assert_array_equal(stored_frequency(tf, 0.5, 1.0), [1, 1, 2, 2, 20])
-    np.testing.assert_array_equal(stored_frequency(tf, 1.0, 2.5), [2, 5, 8, 12, 100])
-    np.testing.assert_array_equal(stored_frequency(tf, 1e-9, 1.0), [1, 1, 1, 1, 1])
 
 
 def one_list(freqs, gap: int = 3, **form: object) -> int:
