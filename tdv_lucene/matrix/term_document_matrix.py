@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import TdvError
 from ..ranking import model_for
 from ..ranking.postings import Boost, LengthNorm
-from ..store import check_files, load_array, read_manifest
+from ..store import check_files, map_array, read_manifest
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 
 _log = logging.getLogger(__name__)
@@ -487,7 +487,7 @@ def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
     """Map the arrays in ``folder``, whose manifest need not be written yet."""
 
     def array(name: str) -> np.ndarray:
-        return load_array(folder, name, _MADE_BY)
+        return map_array(folder / f"{name}.npy")
 
     def strings(name: str) -> ByteStrings:
         return ByteStrings(array(name), array(f"{name}_indptr"))

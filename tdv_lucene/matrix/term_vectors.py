@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
-from ..store import check_files, load_array, read_manifest, save_array
+from ..store import check_files, map_array, read_manifest, save_array
 from .config import MIN_DOC_FREQ
 from .shards import select_documents
 from .term_document_matrix import TermDocumentMatrix
@@ -61,7 +62,7 @@ class TermVectors:
         """Read a folder written by :meth:`save`, comparing it with its manifest's digests."""
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
-        terms, vectors = (load_array(path, name, _MADE_BY) for name in ("terms", "vectors"))
+        terms, vectors = (map_array(Path(path) / f"{name}.npy") for name in ("terms", "vectors"))
         if len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
         _log.info("read vectors of %d terms from %s", len(terms), path)

@@ -17,7 +17,7 @@ from ..output import Output
 from ..plan import LONGEST, kinds_of
 from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, SearchParameters
 from ..ranking.postings import Boost, read_boost
-from ..store import check_files, load_array, read_manifest, save_array
+from ..store import check_files, map_array, read_manifest, save_array
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 from .posting_rule import OperatingPoint, PostingRule, drop_terms, nearest
 
@@ -269,7 +269,7 @@ class TermValues:
         optional = ("posting_priority", "posting_factors")
         there = [n for n in _ARRAYS if n not in optional or (Path(path) / f"{n}.npy").exists()]
         names = ["terms", "terms_indptr", *there]
-        arrays = {name: load_array(path, name, _MADE_BY) for name in names}
+        arrays = {name: map_array(Path(path) / f"{name}.npy") for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
         vocabulary = Vocabulary(manifest["field"], terms)
         if vocabulary.sha256 != manifest["vocabulary_sha256"]:
