@@ -47,6 +47,7 @@ class Described(Located):
     identity: dict[str, Any]  # see whole_identity
     user_data: dict[str, str]  # of the commit; of shards, what it would be in one index
     searcher: Searcher
+    analysed: Any = None  # the FieldAnalysis of shards that only workers see
 
     @property
     def commit(self) -> str:

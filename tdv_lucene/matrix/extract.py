@@ -14,7 +14,7 @@ import numpy as np
 from ..arguments import cores
 from ..errors import TdvError
 from ..index.index import Index
-from ..index.sharded import ShardedIndex, open_index, survey_shards
+from ..index.sharded import ShardedIndex, look_at_shards, open_index
 from ..index.workers import open_workers
 from ..output import Output
 from ..progress import Progress, silent
@@ -78,7 +78,7 @@ def _extract(
 
     if index.source.is_sharded:
         with open_workers(index.source) as workers:
-            survey_shards(workers, index.source, config.field, progress)
+            look_at_shards(workers, index.source, config.field, progress)
     overlaps = extract_arrays(
         index, config.field, folder,
         threads=cores(config.threads), positions=config.positions, sequences=tokens,

@@ -19,7 +19,7 @@ from ..evaluation.tuning import OBJECTIVE, tune
 from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.parameters import Described, recorded_parameters
-from ..index.sharded import FarShards, ShardedIndex, look_at_far_shards
+from ..index.sharded import ShardedIndex, look_at_shards
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS, SearchParameters, ranking_function
@@ -66,10 +66,10 @@ def tune_parameters(
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; also for an impact
         index or a ranking function without a parameter to tune.
     """
-    opening: AbstractContextManager[Index | FarShards] = Index.open(index)
+    opening: AbstractContextManager[Index | ShardedIndex] = Index.open(index)
     if isinstance(index, ShardedIndex):
-        given = index.workers, index.source, topics, field, analysis, progress
-        opening = nullcontext(look_at_far_shards(*given))
+        given = index.workers, index.source, field, progress, analysis, topics
+        opening = nullcontext(look_at_shards(*given))
     with opening as opened, tempfile.TemporaryDirectory() as folder:
         refuse_weights(opened, field)
         own = recorded_parameters(opened, model, field=field)
@@ -80,10 +80,7 @@ def tune_parameters(
                 f"model {own.model} has no parameter to tune: pass "
                 f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
             )
-        if isinstance(opened, Index):
-            analysed = analysis_of(opened, field, analysis)
-        else:
-            analysed = opened.analysed
+        analysed = analysis_of(opened, field, analysis)
         run, found = Path(folder) / "run", list[Searched]()
 
         def measure(choice: dict[str, float]) -> np.ndarray:

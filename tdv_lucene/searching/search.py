@@ -37,7 +37,7 @@ from .listing import Listing, note_on_duplicates
 from .run_lines import append_run, lower_ties, require_run_names
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
-    from ..index.sharded import FarShards
+    from ..index.sharded import ShardedIndex
 
 _log = logging.getLogger(__name__)
 
@@ -97,16 +97,15 @@ def search_index(
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
     _check_feedback(config.feedback, field, source)
-    opening: AbstractContextManager[Index | FarShards] = Index.open(index, config.id_field)
+    opening: AbstractContextManager[Index | ShardedIndex] = Index.open(index, config.id_field)
     if source.scheduler is not None:
-        from ..index.sharded import open_far_shards
+        from ..index.sharded import open_index
 
-        opening = open_far_shards(source, queries, field, config.analysis, progress)
+        opening = open_index(
+            source, field, analysis=config.analysis, topics=queries, progress=progress
+        )
     with opening as opened:
-        if isinstance(opened, Index):
-            analysed = analysis_of(opened, field, config.analysis)
-        else:
-            analysed = opened.analysed
+        analysed = analysis_of(opened, field, config.analysis)
         queries = searchable_topics(queries, field, analysed.analysis)
         if isinstance(opened, Index):  # with its dictionary
             check_query_terms(opened, field, analysed, queries.values())
@@ -168,7 +167,7 @@ class Searched(NamedTuple):
 
 
 def search_with(
-    index: Index | FarShards, queries: Mapping[str, str], place: Output,
+    index: Index | ShardedIndex, queries: Mapping[str, str], place: Output,
     parameters: SearchParameters, *, hits: int, threads: int | None = None, field: str,
     analysed: FieldAnalysis, feedback: str | None = None, tag: str | None = None,
     listing: Listing = Listing(),  # noqa: B008 - frozen
@@ -195,7 +194,7 @@ def search_with(
                 progress=progress,
             )  # fmt: skip
         else:
-            shards = index.shards
+            shards = len(index.source.parts)
             opened = nullcontext(partial(index.find, parameters, threads=threads))
         with opened as find:
             # Each shard sends its own best hits.

@@ -105,11 +105,7 @@ def tune_index(
     ) as opened:  # fmt: skip
         opened.require_prunable(field)
         refuse_weights(opened, field)
-        if isinstance(opened, ShardedIndex):
-            has_norms = opened.has_norms
-        else:
-            has_norms = opened.fields[field].has_norms
-        if not has_norms:
+        if not opened.fields[field].has_norms:
             raise TdvError(
                 f"field {field} of {index} has no norms, which k1 and b are written "
                 "into: index it with norms, or search it with a k1 of its own and b 0"

@@ -21,12 +21,11 @@ from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene import Analysis, Index, TdvError
-from tdv_lucene.index.sharded import open_far_shards
+from tdv_lucene.index.sharded import open_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.learning.pool import search_lucene
 from tdv_lucene.learning.prior import prior_values, prior_values_of_index
 from tdv_lucene.plan import FOLDER
-from tdv_lucene.progress import silent
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -414,7 +413,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
 
     shards = far(f"{tmp_path}/S/*")
     with (
-        open_far_shards(shards, {"q": "fox"}, "contents", None, silent) as opened,
+        open_index(shards, "contents", topics={"q": "fox"}) as opened,
         pytest.raises(TdvError, match="S/b was changed"),
     ):
         shutil.rmtree(tmp_path / "S" / "b")
