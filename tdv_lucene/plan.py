@@ -126,6 +126,12 @@ class FieldPlan:
             cut=cut,
         )
 
+    def for_length(self, average: float | None) -> FieldPlan:
+        """Return the plan whose norms, if they hold k1 and b, are made for this average length."""
+        if self.norms is None:
+            return self
+        return replace(self, norms=replace(self.norms, average_length=average))
+
     def record(self) -> dict[str, Any]:
         """Return what the commit's user data say of the field."""
         baked = None if self.norms is None else self.norms.describe()

@@ -29,7 +29,6 @@ from tdv_lucene.index.queries import searchable_topics
 from tdv_lucene.jvm.searcher import OpenSearch
 from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.pruning.config import PruneConfig
-from tdv_lucene.pruning.targets import target_of
 from tdv_lucene.pruning.tiers import (
     DEPTH,
     FIDELITY,
@@ -78,10 +77,7 @@ def measured(name: str, folder: Path, work: Path) -> dict[str, Any]:
         values = prior_values_of_index(index, reductions=CORRECTED_AT)
         config = PruneConfig(tiers=True)
         task = Task(str(place / "none"), config, searcher=index.searcher, told=TOLD)
-        plan = partial(
-            plan_tiers, values, config=config, has_norms=True, what=name,
-            target=target_of(index.searcher, config.target),
-        )  # fmt: skip
+        plan = partial(plan_tiers, values, config=config, index=index)
         plans = {r: plan(r, Tiers("contents", f"hot_{n}", DEPTH)) for n, r in enumerate(REDUCTIONS)}
         with Candidates.write(index, plans, task) as candidates:
             found = {

@@ -198,9 +198,10 @@ class FieldRecord:
         return None if k1 is None or b is None else (float(k1), float(b))
 
     @property
-    def average_length(self) -> float:
+    def average_length(self) -> float | None:
         """Tokens of a document that has any, for which norms that hold k1 and b were made."""
-        return float(self.content["baked.average_length"])
+        found = self.content.get("baked.average_length")
+        return None if found is None else float(found)
 
     def parameters(
         self, model: str, usual: Mapping[str, float] = ANSERINI_DEFAULTS

@@ -25,7 +25,6 @@ from ..plan import Plan
 from ..progress import Progress
 from ..source import Part, Source
 from .config import PruneConfig
-from .planning import with_average_lengths
 from .writing import Task, count_tokens, finished_part, refuse_emptied, write_index
 
 
@@ -199,7 +198,7 @@ def _with_lengths(
             lengths[field.field] = tokens / documents if documents else 1.0
         else:
             target.refuse_lack_of_norms(field.field, f"{source}")
-    return with_average_lengths(plan, lengths)
+    return Plan([field.for_length(lengths.get(field.field)) for field in plan.fields])
 
 
 def _count_shard(folder: str, plan: str | Plan, task: Task) -> dict[str, dict[str, Any]]:

@@ -27,8 +27,9 @@ from ..evaluation.runs import overlap
 from ..evaluation.topics import drawn, read_topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
-from ..index.parameters import Searcher, recorded_parameters
+from ..index.parameters import recorded_parameters
 from ..index.queries import searchable_topics
+from ..index.sharded import ShardedIndex
 from ..jvm.searcher import Hits, OpenSearch, make_similarity, open_searched
 from ..plan import Plan
 from ..progress import Progress, silent
@@ -37,7 +38,6 @@ from ..ranking.parameters import Tiers
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .planning import plan_field
-from .targets import SearchTarget, target_of
 from .writing import Task, write_index
 
 REDUCTIONS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
@@ -64,61 +64,46 @@ def hot_field(field: str) -> str:
 
 
 def decide_tiers(
-    index: Index | None,
+    index: Index | ShardedIndex,
     fields: Sequence[TermValues],
-    config: PruneConfig,
-    searcher: Searcher,
     task: Task,
     progress: Progress = silent,
 ) -> tuple[Plan, dict[str, Any]]:
-    """Return the plan of an index in two tiers, and what its report tells.
-
-    Parameters
-    ----------
-    index
-        None for shards, where nothing is measured.
-    searcher
-        Whose defaults it is searched with.
-    task
-        A temporary index is written beside its output.
+    """Return the plan of an index in two tiers, and what its report tells. A temporary index is
+    written beside the output of ``task``.
 
     Raises :class:`TdvError` when the index has a field of the hot one's name, there is nothing to
     choose by, or no candidate has the fidelity asked for.
     """
-    values, *others = fields
+    config, (values, *others) = task.config, fields
     field = values.vocabulary.field
     if others:
         raise TdvError(
             f"tiers are of one field, got TDVs of several: give those of '{field}' alone"
         )
-    if index is not None and hot_field(field) in index.fields:
+    if hot_field(field) in index.fields:
         raise TdvError(
             f"{index} has a field '{hot_field(field)}' already, the name of the hot one: prune the "
             "index that it was made of, or leave out tiers"
         )
-    target = target_of(searcher, config.target)
-    known = None if index is None else index.fields.get(field)
     margin = MARGIN if config.margin is None else config.margin
     tiers = Tiers(field, hot_field(field), config.depth or DEPTH, margin)
-    plan_at = partial(
-        plan_tiers, values, config=config, target=target, what=f"{index}",
-        has_norms=known is None or known.has_norms,
-    )  # fmt: skip
+    plan_at = partial(plan_tiers, values, config=config, index=index)
     told: dict[str, Any] = {
         "validated": {}, "fidelity": None, "chosen": None, "defaults": "", "tiers": None
     }  # fmt: skip
-    if index is None and config.queries is not None:
-        raise TdvError(
-            "tiers of shards are not chosen by queries: choose them on one shard, and pass its "
-            "reduction and depth for all"
-        )
-    if index is None or config.queries is None:
+    if config.queries is None:
         if config.reduction is None:
             raise TdvError(
                 "tiers are chosen by queries: pass a log of what people ask (queries), or a "
                 "reduction, such as 0.75"
             )
         return plan_at(config.reduction, tiers), told
+    if isinstance(index, ShardedIndex):
+        raise TdvError(
+            "tiers of shards are not chosen by queries: choose them on one shard, and pass its "
+            "reduction and depth for all"
+        )
     reductions = REDUCTIONS if config.reduction is None else (config.reduction,)
     margins = MARGINS if config.margin is None else (config.margin,)
     plans = {
@@ -139,27 +124,18 @@ def decide_tiers(
 
 
 def plan_tiers(
-    values: TermValues, reduction: float, tiers: Tiers, config: PruneConfig, target: SearchTarget,
-    *, has_norms: bool, what: str,
+    values: TermValues, reduction: float, tiers: Tiers, config: PruneConfig,
+    index: Index | ShardedIndex,
 ) -> Plan:  # fmt: skip
     """Decide on the postings of both fields; the first is the whole, of which nothing is dropped.
-
-    Parameters
-    ----------
-    reduction
-        Share of the postings that the hot field drops.
-    tiers
-        Their names, depth and margin.
-    has_norms, what
-        As :func:`.planning.plan_field` takes them.
-    """
-    how: dict[str, Any] = {"has_norms": has_norms, "what": what}
-    both = [plan_field(values, share, config, target, **how)[0] for share in (0.0, reduction)]
+    ``reduction`` is the share of the postings that the hot field drops."""
+    shares = (0.0, reduction)
+    both = [plan_field(values, share, config, index)[0] for share in shares]
     scales = [plan.scale for plan in both if plan.scale is not None]
     if len({*scales}) > 1:
         # Alike rounded, they agree more often; and one search asks both with the same parameters.
         alike = replace(config, scale=max(scales))
-        both = [plan_field(values, share, alike, target, **how)[0] for share in (0.0, reduction)]
+        both = [plan_field(values, share, alike, index)[0] for share in shares]
     whole, hot = both
     hot = replace(hot, name=tiers.hot, facts={**hot.facts, "field": tiers.hot})
     told = tiers._asdict()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..arguments import cores
@@ -167,8 +166,7 @@ def _as_applied(
     plan: FieldPlan, record: FieldRecord, source: Index, commit: str, has_followed: bool
 ) -> FieldPlan:
     """Return the plan of a field as it was applied to a commit of its source."""
-    if plan.norms is not None:
-        plan = replace(plan, norms=replace(plan.norms, average_length=record.average_length))
+    plan = plan.for_length(record.average_length)
     if not has_followed and plan.learned["commit"] in (None, commit):
         return plan
     state = field_state(source, plan)

@@ -16,19 +16,27 @@ from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError
-from ..index.analysis import FieldAnalysis
+from ..index.analysis import IN_VALUES, FieldAnalysis, analysis_of, record_to_add
 from ..index.index import Index
 from ..index.parameters import Searcher
-from ..index.record import ShardRecord
+from ..index.record import (
+    SEARCHER,
+    SOURCE_PATH,
+    ShardRecord,
+    as_user_data,
+    carried_over,
+    shard_as_user_data,
+)
 from ..jvm import rewriter
 from ..jvm.index import written_lucene_version
 from ..output import Output
 from ..plan import Plan
 from ..progress import Progress, silent
+from ..source import ID_FIELD
 from ..store import check_files
 from .config import PruneConfig
 from .drift import planned_for
-from .planning import analyses_of, emptied, user_data_of_plan
+from .planning import emptied
 from .sizes import reduction_within_bytes
 
 KIND = "pruned-index"
@@ -88,14 +96,34 @@ class Task:
         )  # fmt: skip
 
     def analyses(self, index: Index, plan: Plan) -> dict[str, FieldAnalysis]:
-        """How each field was analysed."""
-        return analyses_of(index, plan, self.config.analysis, self.learned_analyses)
+        """Return how each field was analysed, by the name it is written to: as the TDVs of its
+        source say where the index does not."""
+        found = {}
+        for one in plan.fields:
+            field, source = one.field, one.source_field
+            found[field] = analysis_of(index, source, self.config.analysis)
+            if source in self.learned_analyses and not found[field].is_certain:
+                found[field] = FieldAnalysis.of_record(self.learned_analyses[source], IN_VALUES)
+        return found
 
     def user_data(
         self, index: Index, plan: Plan, analysed: Mapping[str, FieldAnalysis]
     ) -> dict[str, str]:
-        """Return what the commit of the result says."""
-        return user_data_of_plan(index, plan, analysed, self.named_by, self.searcher, self.shard)
+        """Return what the commit of the result says of it, but for what Java adds: the reduction
+        reached, average lengths and segments."""
+        described = [{**one.record(), "source_commit": index.commit} for one in plan.fields]
+        said: dict[str, str] = {}
+        for one in plan.fields:
+            said |= record_to_add(analysed[one.field], one.field, is_new=one.name is not None)
+        return {
+            **carried_over(index.user_data, [one.field for one in plan.fields]),
+            **as_user_data(described),
+            **shard_as_user_data(self.shard, index.user_data),
+            **said,
+            **({} if self.named_by is None else {ID_FIELD: self.named_by}),
+            SEARCHER: self.searcher.name,
+            SOURCE_PATH: os.path.abspath(index),
+        }
 
 
 def finished_part(index: Index, plan: Plan, task: Task) -> dict[str, Any] | None:
