@@ -190,7 +190,7 @@ class Workers:
                 warnings.filterwarnings("ignore", "Sending large graph")
                 future = self._client.submit(
                     _call, function, part.folder, *arguments, retries=_TRIES - 1, pure=False,
-                    resources=None if part.resource is None else {part.resource: 1},
+                    resources=_needed(part.resource),
                 )  # fmt: skip
             futures[future] = part
         results: dict[Part, bytes] = {}
@@ -266,24 +266,24 @@ class Workers:
         raise TdvError(found if found.startswith("shard ") else f"shard '{part}': {found}")
 
     def send(self, value: Any, source: Source) -> dict[Part, Any]:
-        """Send a value once for each resource of the source, and return what stands for it among
-        the arguments of :meth:`each`, for each part; keep that as long as it is needed."""
-        packed = _Packed(value)
-        self.sent += len(packed.content) * len(source.resources)
+        """Send a value once, or once for each resource of the source, and return what stands for it
+        among the arguments of :meth:`each`, for each part; keep that as long as it is needed."""
+        packed, needs = _Packed(value), {part.resource for part in source.parts}
+        self.sent += len(packed.content) * len(needs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # it is, and once
             sent = {
                 resource: self._client.submit(
-                    _unpacked, packed, resources={resource: 1}, pure=False
+                    _unpacked, packed, resources=_needed(resource), pure=False
                 )
-                for resource in source.resources
+                for resource in needs
             }
         # What needs a value must not come to the scheduler before it.
         for done in self._done({future: resource for resource, future in sent.items()}):
             for future in done:
                 if future.exception() is not None:
                     raise future.exception()
-        return {part: sent[part.resource or ""] for part in source.parts}
+        return {part: sent[part.resource] for part in source.parts}
 
 
 @contextlib.contextmanager
@@ -332,6 +332,11 @@ def dead_workers_return() -> AbstractContextManager[Any]:
     from dask import config
 
     return config.set({"distributed.deploy.lost-worker-timeout": "1000 days"})
+
+
+def _needed(resource: str | None) -> dict[str, int] | None:
+    """Return how Dask is told the resource that a worker must have."""
+    return None if resource is None else {resource: 1}
 
 
 class _Packed:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,6 @@ from ..errors import TdvError
 from ..index.index import Index
 from ..index.record import ShardRecord
 from ..index.sharded import ShardedIndex, open_index
-from ..index.workers import Workers
 from ..output import Output, note_finished, remove_abandoned
 from ..plan import Plan
 from ..progress import Progress
@@ -88,16 +86,15 @@ def prune_shards(
         What is done with all of them; its output holds theirs.
     """
     out = Path(whole.output)
-    with contextlib.ExitStack() as opened:
-        index = opened.enter_context(
-            open_index(given, field, analysis=whole.config.analysis, output=out, progress=progress)
-        )
+    with (
+        _tidied(out, given),
+        open_index(
+            given, field, analysis=whole.config.analysis, output=out, progress=progress
+        ) as index,
+    ):
         assert isinstance(index, ShardedIndex)
         source, workers = index.source, index.workers
         plan, whole = decide(index)
-        if not source.resources:  # else their next pruning tidies up
-            opened.callback(_tidy, out, source)
-            out.mkdir(exist_ok=True)  # for the plan
         config = replace(whole.config, threads=whole.config.threads or workers.threads)
         tasks = {
             part: replace(
@@ -111,8 +108,8 @@ def prune_shards(
             )
             for number, part in enumerate(source.parts, 1)
         }
-        plan = _with_lengths(workers, source, plan, tasks, out, progress)
-        sent = opened.enter_context(sent_to_workers(workers, source, plan, out))
+        plan = _with_lengths(index, plan, tasks, progress)
+        sent = workers.send(plan, source)
         looks = {part: (sent[part], task, source) for part, task in tasks.items()}
         told = workers.each(_look_at_place, looks, "look at outputs", progress)
         done = {part: report for part, report in zip(tasks, told) if report is not None}
@@ -140,43 +137,35 @@ def prune_shards(
     }
 
 
-def _prune_shard(folder: str, plan: str | Plan, task: Task) -> dict[str, Any]:
+def _prune_shard(folder: str, plan: Plan, task: Task) -> dict[str, Any]:
     """In a worker: write a shard. One that a worker finished before it died is not written
     again."""
-    planned = loaded(plan)
     with Index.open(folder) as index:
-        report = finished_part(index, planned, task)
+        report = finished_part(index, plan, task)
         if report is None:
             with contextlib.suppress(FileExistsError):
-                os.mkdir(os.path.dirname(task.output))  # on the worker's own disk
+                os.mkdir(os.path.dirname(task.output))
             place = task.place([index])
             with place as unfinished:
-                report = write_index(index, planned, task, unfinished)
+                report = write_index(index, plan, task, unfinished)
                 place.write_manifest(report)
         return report
 
 
-def _look_at_place(
-    folder: str, plan: str | Plan, task: Task, source: Source
-) -> dict[str, Any] | None:
+def _look_at_place(folder: str, plan: Plan, task: Task, source: Source) -> dict[str, Any] | None:
     """In a worker: return the report of what an earlier pruning has finished from the same; else
     None, where the shard may be written."""
     out = Path(task.output).parent
     _check_place(out, source, ())
     with Index.open(folder) as index:
-        report = finished_part(index, loaded(plan), task)
+        report = finished_part(index, plan, task)
     if report is None and out.is_dir():
         task.place([source])
     return report
 
 
 def _with_lengths(
-    workers: Workers,
-    source: Source,
-    plan: Plan,
-    tasks: Mapping[Part, Task],
-    beside: Path,
-    progress: Progress,
+    index: ShardedIndex, plan: Plan, tasks: Mapping[Part, Task], progress: Progress
 ) -> Plan:
     """Return the plan with the average lengths of the whole that norms are made for.
 
@@ -187,9 +176,9 @@ def _with_lengths(
     baked = [field for field in plan.fields if field.norms is not None]
     if not baked:
         return plan
-    with sent_to_workers(workers, source, plan, beside) as sent:
-        counted = {part: (sent[part], task) for part, task in tasks.items()}
-        counts = workers.each(_count_shard, counted, "count tokens", progress)
+    sent = index.workers.send(plan, index.source)
+    counted = {part: (sent[part], task) for part, task in tasks.items()}
+    counts = index.workers.each(_count_shard, counted, "count tokens", progress)
     lengths, target = {}, next(iter(tasks.values())).config.target
     for field in baked:
         of_field = [count[field.field] for count in counts]
@@ -197,23 +186,29 @@ def _with_lengths(
             tokens, documents = (sum(c[what] for c in of_field) for what in ("tokens", "documents"))
             lengths[field.field] = tokens / documents if documents else 1.0
         else:
-            target.refuse_lack_of_norms(field.field, f"{source}")
+            target.refuse_lack_of_norms(field.field, f"{index}")
     return Plan([field.for_length(lengths.get(field.field)) for field in plan.fields])
 
 
-def _count_shard(folder: str, plan: str | Plan, task: Task) -> dict[str, dict[str, Any]]:
+def _count_shard(folder: str, plan: Plan, task: Task) -> dict[str, dict[str, Any]]:
     """In a worker."""
     with Index.open(folder) as index:
-        return count_tokens(index, loaded(plan), task)
+        return count_tokens(index, plan, task)
 
 
-def _tidy(out: Path, source: Source) -> None:
-    """Remove what workers left that died, and ``out`` if nothing was finished in it."""
-    if out.is_dir():
-        for part in source.parts:
-            remove_abandoned(out / part.name)
-        with contextlib.suppress(OSError):
-            out.rmdir()
+@contextlib.contextmanager
+def _tidied(out: Path, given: Source | ShardedIndex) -> Iterator[None]:
+    """Remove in the end what workers left that died, and ``out`` if nothing was finished in it.
+    Where ``out`` is on disks that are not seen here, the next pruning tidies up."""
+    try:
+        yield
+    finally:
+        source = Source.of(given)
+        if out.is_dir() and not source.resources:
+            for part in source.parts:
+                remove_abandoned(out / part.name)
+            with contextlib.suppress(OSError):
+                out.rmdir()
 
 
 def _report(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -260,24 +255,3 @@ def _norms(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         "mean_off": off / beyond if beyond else 0.0,
         "largest_off": max(one["largest_off"] for one in rows),
     }
-
-
-@contextlib.contextmanager
-def sent_to_workers(
-    workers: Workers, source: Source, plan: Plan, beside: Path
-) -> Iterator[dict[Part, Any]]:
-    """Yield the plan for each shard, as an argument of what is done with it: for the while a folder
-    in ``beside``, which workers see; where they see none of ours, the plan itself, which travels to
-    each disk's workers once. See :func:`loaded`.
-    """
-    if source.resources:
-        yield workers.send(plan, source)
-        return
-    with tempfile.TemporaryDirectory(prefix=".tdv-lucene-plan-", dir=beside) as folder:
-        plan.save(folder)
-        yield dict.fromkeys(source.parts, folder)
-
-
-def loaded(plan: str | Plan) -> Plan:
-    """In a worker: return the plan that was sent."""
-    return plan if isinstance(plan, Plan) else Plan.load(plan)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice, product
@@ -20,7 +20,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.runs import overlap
@@ -111,14 +110,14 @@ def decide_tiers(
     }
     topics = drawn(read_topics(config.queries), seed=0)
     with Candidates.write(index, plans, replace(task, told=told), progress) as candidates:
-        topics = searchable_topics(topics, field, candidates.analysis)
-        with candidates.searched(progress) as search:
-            measured = candidates.measure(search, topics, margins, tiers.depth, progress)
-            is_given = config.reduction is not None and config.margin is not None
-            least = 0.0 if is_given and config.fidelity is None else config.fidelity
-            counted = dict(islice(topics.items(), MOST_COUNTED))
-            chosen, visits = fastest(search, faithful(measured, least), counted)
-            visits_whole = sum(search.visits(counted, TEN)) / len(counted)
+        search = candidates.search
+        topics = searchable_topics(topics, field, search.analysis)
+        measured = candidates.measure(topics, margins, tiers.depth, progress)
+        is_given = config.reduction is not None and config.margin is not None
+        least = 0.0 if is_given and config.fidelity is None else config.fidelity
+        counted = dict(islice(topics.items(), MOST_COUNTED))
+        chosen, visits = fastest(search, faithful(measured, least), counted)
+        visits_whole = sum(search.visits(counted, TEN)) / len(counted)
     told["tiers"] = {**chosen.describe(), "visits": visits, "visits_whole": visits_whole}
     return plan_at(chosen.reduction, chosen.tiers._replace(hot=tiers.hot)), told
 
@@ -249,31 +248,22 @@ def fastest(
 
 @dataclass(frozen=True)
 class Candidates:
-    """An index that holds the hot fields of several reductions, to be searched in tiers."""
+    """The open search of an index that holds the hot fields of several reductions."""
 
-    index: Index
+    search: OpenSearch
+    """Of the whole field."""
     hot: Mapping[float, str]
     """Reduction -> its hot field."""
-    field: str
-    analysis: Analysis
     query_terms: Sequence[float]
     """Shares of a query's weight that may be asked for."""
-    threads: int
 
     @classmethod
     @contextmanager
     def write(
         cls, index: Index, plans: Mapping[float, Plan], task: Task, progress: Progress = silent
     ) -> Iterator[Self]:
-        """Write the candidates into a temporary folder beside the output of ``task``.
-
-        Parameters
-        ----------
-        index
-            The source.
-        plans
-            By reduction; the hot fields have different names.
-        """
+        """Write the candidates into a temporary folder beside the output of ``task``. ``plans`` of
+        ``index`` are by reduction; their hot fields have different names."""
         whole = next(iter(plans.values())).fields[0]
         hot = {reduction: plan.fields[1] for reduction, plan in plans.items()}
         beside = Path(task.output).parent
@@ -282,24 +272,18 @@ class Candidates:
             made.mkdir()
             write_index(index, Plan([whole, *hot.values()]), task, made, progress)
             with Index.open(made) as tried:
-                names = {reduction: plan.field for reduction, plan in hot.items()}
+                parameters = recorded_parameters(tried, field=whole.field, tier="whole")
                 analysis = analysis_of(tried, whole.field, task.config.analysis).analysis
                 weighed = ranking_function(whole.facts["model"]).of_weights
-                yield cls(
-                    tried, names, whole.field, analysis, QUERY_TERMS if weighed else (1.0,),
-                    cores(task.config.threads),
-                )  # fmt: skip
-
-    def searched(self, progress: Progress = silent) -> AbstractContextManager[OpenSearch]:
-        """Open the search of the whole field."""
-        parameters = recorded_parameters(self.index, field=self.field, tier="whole")
-        return open_searched(
-            self.index, make_similarity(parameters), self.field, analysis=self.analysis,
-            threads=self.threads, progress=progress,
-        )  # fmt: skip
+                with open_searched(
+                    tried, make_similarity(parameters), whole.field, analysis=analysis,
+                    threads=cores(task.config.threads), progress=progress,
+                ) as search:  # fmt: skip
+                    names = {reduction: plan.field for reduction, plan in hot.items()}
+                    yield cls(search, names, QUERY_TERMS if weighed else (1.0,))
 
     def measure(
-        self, search: OpenSearch, topics: Mapping[str, str], margins: Sequence[float], depth: int,
+        self, topics: Mapping[str, str], margins: Sequence[float], depth: int,
         progress: Progress = silent,
     ) -> list[Measured]:  # fmt: skip
         """Measure each reduction and share of a query with each of the ``margins``, by the queries
@@ -307,19 +291,19 @@ class Candidates:
 
         Raises :class:`TdvError` when fewer than :data:`FEWEST_QUERIES` have an answer.
         """
-        best = Found.of(search(topics, TEN, progress))
+        best = Found.of(self.search(topics, TEN, progress))
         asked = {q: text for (q, text), found in zip(topics.items(), best) if found.documents}
         if len(asked) < FEWEST_QUERIES:
             raise TdvError(
                 f"too few queries have an answer ({len(asked)}): at least {FEWEST_QUERIES} can "
                 "choose tiers; pass more queries, or a reduction"
             )
-        whole = [found for found in best if found.documents]
+        whole, field = [found for found in best if found.documents], self.search.field
         measured = []
         for (reduction, hot), share in product(self.hot.items(), self.query_terms):
-            alone = search.in_tiers(Tiers(self.field, hot, 0, query_terms=share))
+            alone = self.search.in_tiers(Tiers(field, hot, 0, query_terms=share))
             found = Found.of(alone(asked, max(depth, TEN), progress))
             for margin in margins:
-                tiers = Tiers(self.field, hot, depth, margin, share)
+                tiers = Tiers(field, hot, depth, margin, share)
                 measured.append(Measured.of(reduction, tiers, whole, found))
         return measured

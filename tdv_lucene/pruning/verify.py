@@ -81,19 +81,7 @@ def verify_pruned(
         tasks: dict[Part, Sequence[Any]] = dict.fromkeys(made.parts, ())
         parts = workers.each(_user_data, tasks, "look at shards", progress)
         read_records(made, user_data_of_whole(made, parts))
-    return _verify_shards(source, _pairs(source, made, parts), threads, progress)
-
-
-def _user_data(folder: str) -> dict[str, str]:
-    """In a worker."""
-    with Index.open(folder, mixed=True) as index:
-        return index.user_data
-
-
-def _verify_shards(
-    source: Source, pairs: Mapping[Part, Part], threads: int | None, progress: Progress
-) -> dict[str, Any]:
-    """Prove each shard against its own source."""
+    pairs = _pairs(source, made, parts)
     with open_workers(source) as workers:
         tasks = {
             part: (of_part.folder, threads or workers.threads) for part, of_part in pairs.items()
@@ -102,9 +90,15 @@ def _verify_shards(
     compared = {name: sum(one[name] for one in found) for name in ("documents", "postings")}
     for part, one in zip(pairs, found):
         if not one["equal"]:
-            return {**compared, "equal": False,
-                    "difference": {"shard": part.name, **one["difference"]}}  # fmt: skip
+            difference = {"shard": part.name, **one["difference"]}
+            return {**compared, "equal": False, "difference": difference}
     return {"equal": True, **compared}
+
+
+def _user_data(folder: str) -> dict[str, str]:
+    """In a worker."""
+    with Index.open(folder, mixed=True) as index:
+        return index.user_data
 
 
 def _pairs(
