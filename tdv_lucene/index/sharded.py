@@ -37,6 +37,7 @@ from .record import user_data_of_whole
 from .workers import Workers, open_workers
 
 _LOOKED_AT = 10_000
+_DESCRIBED = ("index_options", "vectors", "norms")
 _SUMMED = ("postings", "terms", "segment_terms")
 
 
@@ -49,7 +50,7 @@ class Look:
     analysed: FieldAnalysis
     weights: bool | None  # whether the frequencies are weights; None without norms
     why_not_anserinis: str
-    fields: dict[str, dict[str, str]]  # the indexed ones: what shards must have alike
+    fields: dict[str, dict[str, str]]  # the indexed ones: in words, what shards must have alike
     ids: np.ndarray  # int64[D]: a hash of each live document's id; none for a search
     statistics: dict[str, Statistics]  # for a search: of the field, and of a hot one
 
@@ -77,7 +78,7 @@ class ShardedIndex(Described):
         self.analysed = refuse_different(analysed, "the shards")
         self._weights = [look.weights for look in filled.values() if look.weights is not None]
         norms = {look.fields[field].get("norms") for look in there.values()} - {None}
-        self.fields = {field: IndexedField(norms != {"none"}, True)}
+        self.fields = {field: IndexedField(norms != {"norms none"}, True)}
         first, *_ = looks.values()
         self._statistics = {
             name: Statistics.sum([look.statistics[name] for look in looks.values()])
@@ -257,9 +258,10 @@ def _indexed_fields(shard: Index, field: str) -> dict[str, dict[str, str]]:
     fields = {}
     for one in inspect(shard, None)["fields"]:
         if one["index_options"] != "NONE":
-            about = {"index options": one["index_options"], "vectors": f"{one['vectors']}"}
-            has_norms = one["name"] == field and one["tokens"]
-            fields[one["name"]] = {**about, "norms": one["norms"]} if has_norms else about
+            told = [f"index options {one['index_options']}", f"vectors {one['vectors']}"]
+            if one["name"] == field and one["tokens"]:
+                told.append(f"norms {one['norms']}")
+            fields[one["name"]] = dict(zip(_DESCRIBED, told))
     return fields
 
 
@@ -282,8 +284,8 @@ def _refuse_other_kinds(looks: Mapping[Part, Look]) -> None:
                 before, known = first.setdefault((name, what), (part, kind))
                 if known != kind:
                     raise TdvError(
-                        f"the shards were not indexed alike: of the field '{name}', {before} has "
-                        f"{what} {known}, {part} has {kind}; index them with the same options"
+                        f"the shards were not indexed alike: the field '{name}' has {known} in "
+                        f"{before}, {kind} in {part}; index them with the same options"
                     )
 
 

@@ -16,7 +16,6 @@ from .functions import (
     Array,
     Parameter,
     RankingFunction,
-    Similarity,
     Statistics,
     at_scale,
     check_model,
@@ -28,6 +27,6 @@ from .parameters import Baking, SearchParameters
 __all__ = [
     "ANSERINI_DEFAULTS", "ANY_MODEL", "DEFAULT_MODEL", "GRIDS", "MODELS", "NAMED_DEFAULTS",
     "PARAMETERS", "Array", "Baking", "Parameter", "RankingFunction", "SearchParameters",
-    "Similarity", "Statistics",
+    "Statistics",
     "at_scale", "check_model", "model_for", "ranking_function",
 ]  # fmt: skip

@@ -14,10 +14,10 @@ from ..matrix.term_statistics import residual_idf, share_between_terms, spread_o
 from ..ranking import DEFAULT_MODEL, ranking_function
 from ..ranking.functions import (
     LEAST_K1,
-    Bm25Function,
-    ImpactFunction,
-    QueryLikelihood,
-    TfIdfFunction,
+    Bm25,
+    Dirichlet,
+    Impact,
+    TfIdf,
     bm25_idf,
 )
 from ..ranking.postings import Boost, LengthNorm, PostingCut, describe_boost, read_boost
@@ -68,17 +68,17 @@ class Constants(NamedTuple):
 
 
 _CONSTANTS = {
-    Bm25Function.name: Constants(
+    Bm25.name: Constants(
         boost_times=2.0, worth_per_byte=True,
         pool_searches=({"k1": 0.9, "b": 0.4}, {"k1": 3.0, "b": 0.4}, {"k1": 1.2, "b": 0.75})
     ),
-    QueryLikelihood.name: Constants(
+    Dirichlet.name: Constants(
         whole_terms=0.67, pool_searches=({"mu": 1000.0}, {"mu": 250.0}, {"mu": 50.0})
     ),
     # It counts every occurrence in full: a scale below 1 ranks better, and frequency counts less.
-    TfIdfFunction.name: Constants(dropped_by=(0.9, 0.4), scale_ranks=True),
+    TfIdf.name: Constants(dropped_by=(0.9, 0.4), scale_ranks=True),
     # Nothing saturates: weights as they are, and in part as shares of their document's size.
-    ImpactFunction.name: Constants(
+    Impact.name: Constants(
         dropped_by=(1e4, 0.75), scales=(0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
     ),
 }  # fmt: skip

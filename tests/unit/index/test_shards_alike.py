@@ -24,7 +24,7 @@ from tdv_lucene.progress import silent
 from tdv_lucene.source import Part, Source
 
 SHARDS = Source((Part("/S/a"), Part("/S/b")))
-CONTENTS = {"index options": "DOCS_AND_FREQS", "vectors": "False", "norms": "default"}
+CONTENTS = {"index_options": "index options DOCS_AND_FREQS", "norms": "norms default"}
 
 
 def _survey(commit: str, ids: Sequence[int], stemmer: str = "porter", **fields: Any) -> Look:
@@ -59,12 +59,15 @@ def test_what_is_alike_is_one_index() -> None:
 
 def test_what_is_no_one_index_is_refused() -> None:
     a, title = _survey("aa", [1, 2]), {"title": CONTENTS}
-    other = {"contents": {**CONTENTS, "index options": "DOCS_AND_FREQS_AND_POSITIONS"}}
+    other = {"contents": {**CONTENTS, "index_options": "index options DOCS"}}
     for b, message in (
         (_survey("aa", [3]), "/S/a and /S/b are copies"),
         (_survey("bb", [3], **title), "/S/a .* contents, /S/b has contents, title"),
-        (_survey("bb", [3], **other), "'contents', /S/a has index options DOCS_AND_F"),
-        (_survey("bb", [3], contents={**CONTENTS, "norms": "accurate"}), "norms default, .* accur"),
+        (_survey("bb", [3], **other), "'contents' has index options DOCS_AND_FREQS in"),
+        (
+            _survey("bb", [3], contents={**CONTENTS, "norms": "norms accurate"}),
+            "norms default in .* norms accur",
+        ),
         (_survey("bb", [3], "none"), "differently: /S/a as English .Porter"),
     ):
         with pytest.raises(TdvError, match=message):
