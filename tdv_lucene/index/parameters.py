@@ -103,8 +103,8 @@ def recorded_parameters(
         chosen = model_for(index.holds_weights(field), model, f"the field '{field}' of {index}")
     usual = record.parameters(chosen, NAMED_DEFAULTS[index.searcher.name])
     named = {name: value for name, value in given.items() if value is not None}
-    parameters = SearchParameters(chosen, **{**usual, **named}).in_tiers(tiers)
     taken = [name for name in usual if name not in named and f"search.{name}" not in record.content]
+    parameters = SearchParameters(chosen, **{**usual, **named}).in_tiers(tiers)
     return parameters.taken_from(index.searcher.describe(taken)) if taken else parameters
 
 

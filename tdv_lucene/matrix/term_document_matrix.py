@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from ..vocabulary import ByteStrings, StrPath, Vocabulary
 _log = logging.getLogger(__name__)
 
 KIND = "matrix"
-ORIGINS = ("positions", "text")
 _MADE_BY = "tdv-lucene extract --index INDEX --output FOLDER"
 _DIGESTED = 1 << 26  # bytes: what takes no time
 _ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
@@ -162,21 +161,6 @@ class Rows(NamedTuple):
     arrays: tuple[np.ndarray | None, ...]
 
 
-class Shards(Protocol):
-    """Where the postings of a matrix are that holds none: see :mod:`.shards`."""
-
-    first_documents: Sequence[int]
-
-    def each(
-        self, matrix: TermDocumentMatrix, function: Callable[..., Any],
-        by_term: Sequence[np.ndarray], documents: np.ndarray | None, further: dict[str, Any],
-    ) -> Iterator[Any]: ...  # fmt: skip
-
-    def add_up(self, parts: Iterable[Sequence[np.ndarray]]) -> list[np.ndarray]: ...
-
-    def join(self, rows: Sequence[Rows], documents: Sequence[int]) -> Rows: ...
-
-
 def term_kinds(doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
     """Return int32[V]: equal numbers for terms of about the same counts.
 
@@ -195,15 +179,7 @@ class TokenSequences:
 
     terms: np.ndarray  # int32[tokens]: term numbers, document by document
     indptr: np.ndarray  # int64[D + 1]: document ``d`` is ``terms[indptr[d]:indptr[d + 1]]``
-    # One of ``ORIGINS``: rebuilt from positions, or analysed again from the stored text
-    origin: str
-
-    def __post_init__(self) -> None:
-        if self.origin not in ORIGINS or int(self.indptr[-1]) != len(self.terms):
-            raise TdvError(
-                f"{len(self.terms):,} tokens from '{self.origin}' are not the sequences of "
-                f"{len(self.indptr) - 1:,} documents: the folder is damaged; extract it again"
-            )
+    origin: str  # "positions" they were rebuilt from, or "text" that was analysed again
 
     def heads(self, documents: np.ndarray, most: int) -> np.ndarray:
         """Return int32[n, most]: the first terms of ``documents`` int[n]; -1 is padding."""
@@ -258,7 +234,7 @@ class TermDocumentMatrix:
     indexed_len : int64[D] or None
         ``doc_len`` before postings were dropped from the matrix, which ``norms`` are of. None if
         none were.
-    shards : Shards or None
+    shards : :class:`.shards.PostingsInShards` or None
         Where the documents and postings are, if there are none here; statistics are the whole's.
     """
 
@@ -279,29 +255,9 @@ class TermDocumentMatrix:
     sequences: TokenSequences | None = None
     norm_kind: NormKind | None = None
     indexed_len: np.ndarray | None = None
-    shards: Shards | None = None
+    shards: Any = None
 
     def __post_init__(self) -> None:
-        (terms, documents), postings = self.shape, self.postings
-        sizes = {
-            "indptr": terms + 1, "indices": postings, "data": postings, "doc_freq": terms,
-            "total_term_freq": terms, "doc_ids": documents, "norms": documents,
-        }  # fmt: skip
-        actual = {name: len(getattr(self, name)) for name in sizes}
-        if self.first_positions is not None:
-            sizes[_POSITIONS], actual[_POSITIONS] = postings, len(self.first_positions)
-        if self.indexed_len is not None:
-            sizes["indexed_len"], actual["indexed_len"] = documents, len(self.indexed_len)
-        if self.sequences is not None:
-            sizes["tokens_indptr"], actual["tokens_indptr"] = (
-                documents + 1, len(self.sequences.indptr),
-            )  # fmt: skip
-        for name, expected in sizes.items():
-            if actual[name] != expected:
-                raise TdvError(
-                    f"matrix array '{name}' has length {actual[name]}, expected {expected}: "
-                    "the folder is damaged; extract it again"
-                )
         if self.norm_kind is None:
             object.__setattr__(self, "norm_kind", NormFacts.of(self.norms, self.doc_len).kind)
 
@@ -351,7 +307,8 @@ class TermDocumentMatrix:
     @property
     def first_documents(self) -> Sequence[int]:
         """Number of the first document of each that :meth:`each` asks."""
-        return [0] if self.shards is None else self.shards.first_documents
+        first: Sequence[int] = [0] if self.shards is None else self.shards.first_documents
+        return first
 
     def each(
         self,
@@ -376,7 +333,8 @@ class TermDocumentMatrix:
     def add_up(self, parts: Iterable[Sequence[np.ndarray]]) -> list[np.ndarray]:
         """Return sums with an entry a term of what :meth:`each` yields: arrays by term."""
         if self.shards is not None:
-            return self.shards.add_up(parts)
+            sums: list[np.ndarray] = self.shards.add_up(parts)
+            return sums
         (alone,) = parts
         return list(alone)
 

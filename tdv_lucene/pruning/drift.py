@@ -29,30 +29,17 @@ _ANOTHER = (
 
 @dataclass(frozen=True)
 class Drift:
-    """A field now, beside what it was when its TDVs were learned.
+    """A field now, beside what it was when its TDVs were learned."""
 
-    Attributes
-    ----------
-    documents, mean_length
-        Of the index, and its tokens a document, in which deleted documents count as long as
-        Lucene's own statistics have them.
-    moved : float
-        Within [0, 1]: the share of the postings that belong to other terms than they would if every
-        term had its share of then. All of them where no document is left.
-    unseen_terms : int
-        Terms that learning has not seen.
-    unseen_postings : float
-        Their share of the postings.
-    documents_learned, mean_length_learned
-        Those of then.
-    """
-
-    documents: int
+    documents: int  # of the index
+    # Tokens a document: deleted ones count as long as Lucene's own statistics have them
     mean_length: float
+    # Within [0, 1]: the share of the postings that belong to other terms than they would if every
+    # term had its share of then; all of them where no document is left
     moved: float
-    unseen_terms: int
-    unseen_postings: float
-    documents_learned: int
+    unseen_terms: int  # terms that learning has not seen
+    unseen_postings: float  # their share of the postings
+    documents_learned: int  # those of then
     mean_length_learned: float
 
     @classmethod

@@ -48,21 +48,11 @@ _MOST_SCALED = 4.0
 
 @dataclass(frozen=True)
 class SearchTarget:
-    """Whose parameters an index is written for.
+    """Whose parameters an index is written for."""
 
-    Attributes
-    ----------
-    name : str
-        ``"anserini"``, ``"lucene"``, ``"recorded"``, or numbers as they were given.
-    given : bool
-        Whether it was asked for. Where not, what costs bytes is left.
-    numbers : tuple of float
-        (k1, b) or (mu,), where numbers were given.
-    """
-
-    name: str
-    given: bool
-    numbers: tuple[float, ...] = ()
+    name: str  # "anserini", "lucene", "recorded", or numbers as they were given
+    given: bool  # whether it was asked for; where not, what costs bytes is left
+    numbers: tuple[float, ...] = ()  # (k1, b) or (mu,), where numbers were given
 
     @classmethod
     def of(cls, text: str | None) -> SearchTarget:

@@ -161,31 +161,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Measured:
-    """The answers of two tiers beside those of the whole field alone.
+    """The answers of two tiers beside those of the whole field alone."""
 
-    Attributes
-    ----------
-    reduction : float
-        Share of the postings that the hot field drops.
-    tiers : Tiers
-        The fields, the depth, the margin, and the share of a query's weight.
-    fidelity, fidelity_ci95
-        Mean share of the whole's ten best documents that the tiers return, and its interval.
-    first_changed : float
-        Share of the queries with another first answer.
-    ranked : float
-        Documents that the whole field ranks for a query.
-    queries : int
-        Of the log that have answers.
-    """
-
-    reduction: float
-    tiers: Tiers
-    fidelity: float
+    reduction: float  # share of the postings that the hot field drops
+    tiers: Tiers  # the fields, the depth, the margin, and the share of a query's weight
+    fidelity: float  # mean share of the whole's ten best documents that the tiers return
     fidelity_ci95: tuple[float, float]
-    first_changed: float
-    ranked: float
-    queries: int
+    first_changed: float  # share of the queries with another first answer
+    ranked: float  # documents that the whole field ranks for a query
+    queries: int  # of the log that have answers
 
     @classmethod
     def of(

@@ -327,11 +327,8 @@ def _write(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
             progress=progress,
         )  # fmt: skip
     except OSError as error:
-        index = recorded.held.index
-        raise TdvError(
-            f"cannot update {index}: {error.strerror or error}; it is as it was"
-            f"{free_space(error, Path(index))}"
-        ) from error
+        reason = f"{error.strerror or error}; it is as it was{free_space(error)}"
+        raise TdvError(f"cannot update {recorded.held.index}: {reason}") from error
 
 
 def _describe(part: _Followed, written: dict[str, Any] | None) -> None:

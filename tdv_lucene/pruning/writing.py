@@ -57,36 +57,20 @@ _PREBUILT = re.compile(
 
 @dataclass(frozen=True)
 class Task:
-    """How a part is written, beside its plan: small, for it travels.
+    """How a part is written, beside its plan: small, for it travels."""
 
-    Attributes
-    ----------
-    output : str
-        The place of the result.
-    config : PruneConfig
-    made_by : str
-        The command.
-    named_by : str or None
-        The field that names documents, if one was asked for.
-    learned_analyses : mapping
-        Field -> how it was analysed, as its TDVs say; those that say nothing are left out.
-    told : mapping
-        What the report says of the field that is searched: ``validated``, ``fidelity``,
-        ``chosen``, ``tiers`` and ``defaults``.
-    searcher : Searcher
-        Whose defaults the source is searched with; a shard's are those of the whole.
-    shard : ShardRecord or None
-        If the part is a shard: of what.
-    """
-
-    output: str
+    output: str  # the place of the result
     config: PruneConfig
-    made_by: str = "prune"
-    named_by: str | None = None
+    made_by: str = "prune"  # the command
+    named_by: str | None = None  # the field that names documents, if one was asked for
+    # Field -> how it was analysed, as its TDVs say; those that say nothing are left out
     learned_analyses: Mapping[str, Any] = field(default_factory=dict)
+    # What the report says of the field that is searched: ``validated``, ``fidelity``, ``chosen``,
+    # ``tiers`` and ``defaults``
     told: Mapping[str, Any] = field(default_factory=dict)
+    # Whose defaults the source is searched with; a shard's are those of the whole
     searcher: Searcher = field(default_factory=Searcher)
-    shard: ShardRecord | None = None
+    shard: ShardRecord | None = None  # if the part is a shard: of what
 
     def place(self, inputs: Sequence[Any]) -> Output:
         """Where the result comes into being, if it may."""

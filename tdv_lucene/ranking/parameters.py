@@ -200,11 +200,6 @@ def _set(each: Parameter) -> str:
     return f"{told}  [default: as recorded in the index, else {each.anserini:g}]"
 
 
-def _check_share(share: float, name: str) -> None:
-    if not 0 < share <= 1:
-        raise TdvError(f"{name} must be a share above 0, at most 1, got {share}")
-
-
 @dataclass(frozen=True, kw_only=True)
 class OfTiers(Config):
     """How an index in two tiers is searched."""
@@ -223,18 +218,6 @@ class OfTiers(Config):
     )  # fmt: skip
 
     EFFECTS = (Effect(("depth",), "tier", "one tier alone ranks all", only=("both",)),)
-
-
-@dataclass(frozen=True, kw_only=True)
-class QueryTerms(Config):
-    """Share of each query to search with."""
-
-    query_terms: float | None = option(
-        None,
-        "Search with the heaviest terms of each query only: the fewest that hold this share of "
-        "its weight, such as 0.9. For impact indexes.  [default: all terms]",
-        metavar="SHARE", check=_check_share, group=INPUT,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

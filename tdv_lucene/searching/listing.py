@@ -16,18 +16,10 @@ PASSAGE = b"#"
 
 @dataclass(frozen=True)
 class Listing:
-    """Rules by which a run lists what a search found.
+    """Rules by which a run lists what a search found."""
 
-    Attributes
-    ----------
-    remove_query : bool
-        Leave out the document whose id is the query's.
-    max_passage : bool
-        List documents by their best passages.
-    """
-
-    remove_query: bool = False
-    max_passage: bool = False
+    remove_query: bool = False  # leave out the document whose id is the query's
+    max_passage: bool = False  # list documents by their best passages
 
     def of(self, found: Hits, topics: Mapping[str, str]) -> Listed:
         """Return what a run lists of the hits of these topics: of each id the best hit."""
@@ -60,19 +52,11 @@ class Listing:
 
 @dataclass(frozen=True)
 class Listed:
-    """The hits that a run lists.
-
-    Attributes
-    ----------
-    hits : Hits
-    duplicates : int
-        Hits left out because a better one has their id.
-    own_first : list of str
-        Queries whose best hit is the document that has their id, whether it is listed or not.
-    """
+    """The hits that a run lists."""
 
     hits: Hits
-    duplicates: int
+    duplicates: int  # hits left out because a better one has their id
+    # Queries whose best hit is the document that has their id, whether it is listed or not
     own_first: list[str]
 
 

@@ -202,14 +202,6 @@ class TermValues:
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
 
-    def check(self, vocabulary_sha256: str) -> None:
-        """Raise :class:`TdvError` unless these are TDVs of that vocabulary."""
-        if vocabulary_sha256 != self.vocabulary.sha256:
-            raise TdvError(
-                f"these TDVs belong to another vocabulary ({self.vocabulary.sha256[:12]}; "
-                f"the index has {vocabulary_sha256[:12]}): run 'tdv-lucene learn' on this index"
-            )
-
     def at_reduction(self, reduction: float, *, unit: str | None = None) -> OperatingPoint:
         """Return the TDVs that drop about ``reduction`` of the field's postings.
 

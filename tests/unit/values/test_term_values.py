@@ -112,13 +112,6 @@ def test_an_edited_manifest_is_refused(tmp_path):
         TermValues.load(tmp_path / "V")
 
 
-def test_another_vocabulary_is_refused():
-    values = make_values()
-    values.check(values.vocabulary.sha256)
-    with pytest.raises(TdvError, match="another vocabulary.*run 'tdv-lucene learn'"):
-        values.check("0" * 64)
-
-
 @pytest.mark.parametrize("reduction", [-0.1, 1.0, 45, float("nan")])
 def test_reductions_out_of_range_are_refused(reduction):
     with pytest.raises(TdvError, match="reduction must be a share of at least 0 and below 1"):
