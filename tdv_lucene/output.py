@@ -49,37 +49,23 @@ class Output:
     """The place of one result; a ``with`` block is given a hidden path, and writes to that.
 
     The path is an empty folder, or a file that does not exist yet. The block ends with
-    :meth:`write_manifest`.
-
-    Parameters
-    ----------
-    path
-        The place; relative to the current folder.
-    kind
-        What the manifest calls the result; None for what has no manifest and is never replaced.
-    inputs
-        All that is read: paths and sources; others (None, values in memory) are passed over. Also
-        the outputs beside this one.
-    option
-        What the user calls ``path``.
-    is_folder
-        Whether the result is a folder. A file has its manifest beside it.
-    manifest
-        The manifest's file name in a folder; beside a file it is ``NAME.manifest.json``.
-    made_by
-        The command, where several make this kind: each replaces only its own results.
+    :meth:`write_manifest`. A file has its manifest beside it, as ``NAME.manifest.json``.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
+        # What the manifest calls the result; None for what has no manifest and is never replaced
         kind: str | None,
         *,
+        # All that is read: paths and sources; others (None, values in memory) are passed over.
+        # Also the outputs beside this one
         inputs: Sequence[Any],
         overwrite: bool = False,
-        option: str = "output",
+        option: str = "output",  # what the user calls ``path``
         is_folder: bool = True,
-        manifest: str = MANIFEST,
+        manifest: str = MANIFEST,  # its file name in a folder
+        # The command, where several make this kind: each replaces only its own results
         made_by: str | None = None,
     ) -> None:
         self.path = Path(os.path.abspath(path))

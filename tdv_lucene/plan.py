@@ -192,18 +192,11 @@ class Plan:
 
     @classmethod
     def load(cls, index: StrPath, checksums: Mapping[str, str] | None = None) -> Plan:
-        """Read the plan of an index.
+        """Read the plan of an index. ``checksums`` are field -> what the commit says of its plan,
+        the first that of the field that is searched; None takes the plan as it is.
 
-        Parameters
-        ----------
-        checksums
-            Field -> what the commit says of its plan; the first is the field that is searched. None
-            takes the plan as it is.
-
-        Raises
-        ------
-        TdvError
-            When the folder has no plan, or a damaged one, or that of another index.
+        Raises :class:`TdvError` when the folder has no plan, or a damaged one, or that of another
+        index.
         """
         folder = Path(index) / FOLDER
         try:

@@ -170,26 +170,23 @@ class Workers:
         a worker was at that died; a user's error is not. The first that fails for good ends the
         rest.
 
-        Parameters
-        ----------
-        function
-            Of a module that the workers can import. It may be called again after it has finished,
-            where its worker died before we had the result.
-        tasks
-            Part -> arguments; they and the result travel.
-        finished
-            Called with a part as soon as its result is there.
+        Workers must be able to import ``function``. It may be called again after it has finished,
+        where its worker died before we had the result. ``tasks`` are part -> arguments, those first
+        that :meth:`send` returned; they and the result travel. ``finished`` is called with a part
+        as soon as its result is there.
 
         Raises :class:`TdvError` with the first error of a worker, or when workers died over a part
         again and again, or those that see a part stay away.
         """
         futures = {}
         for part, given in tasks.items():
-            arguments = [self._to_send(each) for each in given]
+            there = [each for each in given if isinstance(each, _distributed().Future)]
+            packed = _pack(given[len(there) :])
+            self.sent += len(packed)
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")
                 future = self._client.submit(
-                    _call, function, part.folder, *arguments, retries=_TRIES - 1, pure=False,
+                    _call, function, part.folder, packed, *there, retries=_TRIES - 1, pure=False,
                     resources=_needed(part.resource),
                 )  # fmt: skip
             futures[future] = part
@@ -209,20 +206,12 @@ class Workers:
                 self._client.cancel(list(futures), force=True)
             raise
         for part in tasks:
-            yield pickle.loads(zlib.decompress(results.pop(part)))
+            yield _unpacked(results.pop(part))
 
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call a function on all workers, as far as they are there."""
         with contextlib.suppress(Exception):
             self._client.run(function, *arguments, on_error="ignore")
-
-    def _to_send(self, argument: Any) -> Any:
-        """Return an argument as it travels; what :meth:`send` returned has done so."""
-        if isinstance(argument, _distributed().Future):
-            return argument
-        packed = _Packed(argument)
-        self.sent += len(packed.content)
-        return packed
 
     def _done(self, needs: Mapping[Any, str | None]) -> Iterator[set[Any]]:
         """Yield, every moment, the futures that are done since, until all are. ``needs`` has the
@@ -268,8 +257,8 @@ class Workers:
     def send(self, value: Any, source: Source) -> dict[Part, Any]:
         """Send a value once, or once for each resource of the source, and return what stands for it
         among the arguments of :meth:`each`, for each part; keep that as long as it is needed."""
-        packed, needs = _Packed(value), {part.resource for part in source.parts}
-        self.sent += len(packed.content) * len(needs)
+        packed, needs = _pack(value), {part.resource for part in source.parts}
+        self.sent += len(packed) * len(needs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # it is, and once
             sent = {
@@ -339,27 +328,23 @@ def _needed(resource: str | None) -> dict[str, int] | None:
     return None if resource is None else {resource: 1}
 
 
-class _Packed:
-    """A value as it travels."""
-
-    def __init__(self, value: Any) -> None:
-        self.content = _pack(value)
-
-
 def _pack(value: Any) -> bytes:
+    """Return a value as it travels."""
     pickled: bytes = _distributed().protocol.pickle.dumps(value)  # a notebook's functions, too
     return zlib.compress(pickled, 1)
 
 
-def _unpacked(value: Any) -> Any:
-    return pickle.loads(zlib.decompress(value.content)) if isinstance(value, _Packed) else value
+def _unpacked(packed: bytes) -> Any:
+    return pickle.loads(zlib.decompress(packed))
 
 
-def _call(function: Callable[..., Any], folder: str, *arguments: Any) -> tuple[bool, Any]:
+def _call(
+    function: Callable[..., Any], folder: str, packed: bytes, *there: Any
+) -> tuple[bool, Any]:
     """Work, in a worker. Return whether it went well, and the packed result or the user's error."""
     with _one_at_a_time:
         try:
-            return True, _pack(function(folder, *map(_unpacked, arguments)))
+            return True, _pack(function(folder, *there, *_unpacked(packed)))
         except TdvError as error:
             if isinstance(error.__cause__, OSError):
                 raise  # a disk or a network may be well again

@@ -72,18 +72,12 @@ def prune_shards(
     progress: Progress,
 ) -> dict[str, Any]:
     """Do with every shard what :func:`.writing.write_index` does; the report has ``shards``, a row
-    of each.
+    of each. ``field`` is the one that is searched.
+
+    ``whole`` is the task of all shards, whose output holds theirs. ``decide`` returns the plan, and
+    ``whole`` with what is told of it.
 
     Raises :class:`TdvError` also when the shards are not one index.
-
-    Parameters
-    ----------
-    field
-        The one that is searched.
-    decide
-        From the shards to the plan, and ``whole`` with what is told of it.
-    whole
-        What is done with all of them; its output holds theirs.
     """
     out = Path(whole.output)
     with (

@@ -69,18 +69,13 @@ def reduction_within_bytes(
     smallest to within 1 % of the bytes allowed, or 0.002 of reduction; to within 5 % of the bytes
     if sizes were ``foreseen``.
 
-    Raises :class:`TdvError` when even ``LARGEST_REDUCTION`` does not fit.
+    ``bytes_at`` a reduction are those of the index, which is written; they fall as it grows.
+    ``fixed_bytes`` stay whatever is dropped; without ``foreseen`` the first guess starts from them.
+    ``foreseen`` is what ``bytes_at`` is expected to return. Then one index is written, a second if
+    the first does not fit or is more than 2 % too small, and more only if what was foreseen is
+    wrong in shape, as for an index that has changed since.
 
-    Parameters
-    ----------
-    bytes_at
-        Bytes of the index at a reduction; falls as the reduction grows. Called a few times.
-    fixed_bytes
-        Bytes that stay whatever is dropped; without ``foreseen`` the first guess starts from them.
-    foreseen
-        What ``bytes_at`` is expected to return. Then one index is written, a second if the first
-        does not fit or is more than 2 % too small, and more only if what was foreseen is wrong in
-        shape, as for an index that has changed since.
+    Raises :class:`TdvError` when even ``LARGEST_REDUCTION`` does not fit.
     """
     known: dict[float, int] = {}
     aim, close = (1 + _CLOSE) / 2 * max_bytes, _PASSABLE if foreseen else _CLOSE

@@ -127,13 +127,8 @@ def _function(values: TermValues) -> RankingFunction:
 
 
 def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction: float) -> float:
-    """Return the scale that suits the target, where none was asked for.
-
-    Parameters
-    ----------
-    scale
-        What suits the ranking.
-    """
+    """Return the scale that suits the target, where none was asked for, from the ``scale`` that
+    suits the ranking."""
     searched = target.parameters(values.model)
     if searched is None:
         return scale
@@ -150,13 +145,8 @@ def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction:
 
 
 def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float | None) -> None:
-    """Refuse a target for query likelihood where its scale, which holds mu, cannot be taken.
-
-    Parameters
-    ----------
-    scale
-        The one that was asked for, if any.
-    """
+    """Refuse a target for query likelihood where its scale, which holds mu, cannot be taken:
+    frequencies stay as they are, or another ``scale`` was asked for."""
     searched = target.parameters(values.model) if target.given else None
     if searched is None or _function(values).held_by != "scale":
         return
@@ -203,8 +193,7 @@ def search_parameters(
 
 def _share_of_bytes(values: TermValues, reduction: float, scale: float, other: float) -> float:
     """Return predicted bytes at the ``other`` scale, as a share of those at ``scale``; infinite if
-    learning did not measure any.
-    """
+    learning did not measure any."""
     points = [point for point in values.points if point.get("scales")]
     if not points:
         return math.inf

@@ -150,7 +150,22 @@ def write_index(
         progress=progress,
     )  # fmt: skip
     plan.save(folder)
-    report = report_of(index, plan, analysed, counts, task.told)
+    first, *others = [{**one.record(), "source_commit": index.commit} for one in plan.fields]
+    report = {
+        **_field_report(first, counts),
+        "fields": {
+            one["field"]: _field_report(one, counts["fields"][one["field"]]) for one in others
+        },
+        "segments": counts["segments"],
+        "deleted_left_out": counts.get("deleted_left_out", 0),
+        "bytes_before": index.bytes,
+        "bytes": counts["bytes"],
+        "lucene_version": written,
+        "analysis": analysed[first["field"]].describe(),
+        **{"tiers": None, **task.told},
+        "source": index.identity,
+        "shards": [],
+    }
     if shard is None:  # of a shard, nothing may be left
         refuse_emptied([report, *report["fields"].values()])
     if counts["first_vectors_lost"]:
@@ -166,35 +181,6 @@ def write_index(
             "that this one is not written for: choose another name", name,
         )  # fmt: skip
     return report
-
-
-def report_of(
-    index: Index,
-    plan: Plan,
-    analysed: Mapping[str, FieldAnalysis],
-    counts: Mapping[str, Any],
-    told: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return what was written; ``counts`` are Java's, and ``told`` as :class:`Task` has it."""
-    first, *others = [{**one.record(), "source_commit": index.commit} for one in plan.fields]
-    fields = {one["field"]: _field_report(one, counts["fields"][one["field"]]) for one in others}
-    return {
-        **_field_report(first, counts),
-        "fields": fields,
-        "segments": counts["segments"],
-        "deleted_left_out": counts.get("deleted_left_out", 0),
-        "bytes_before": index.bytes,
-        "bytes": counts["bytes"],
-        "lucene_version": written_lucene_version(),
-        "analysis": analysed[first["field"]].describe(),
-        "validated": told["validated"],
-        "fidelity": told["fidelity"],
-        "chosen": told["chosen"],
-        "tiers": told.get("tiers"),
-        "defaults": told["defaults"],
-        "source": index.identity,
-        "shards": [],
-    }
 
 
 def _field_report(described: Mapping[str, Any], counts: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,12 +238,8 @@ def write_within(
 ) -> dict[str, Any]:
     """Write the index of the smallest reduction that fits into ``folder``; return its report.
 
-    Parameters
-    ----------
-    decide
-        From a reduction to the plan, and what the report tells of it.
-    foreseen
-        From a reduction to predicted bytes; None if nothing was predicted.
+    ``decide`` returns the plan at a reduction, and what the report tells of it; ``foreseen`` the
+    predicted bytes there, None if nothing was predicted.
     """
     with ExitStack() as written:
         there: dict[float, tuple[Path, dict[str, Any]]] = {}

@@ -22,7 +22,7 @@ from ..options import (
 )
 from ..pruning.config import search_as_option
 from ..ranking.parameters import OfTiers, Parameters, SearchedModel, Tiers
-from .listing import Listing
+from .run_lines import Listing
 
 
 def _check_share(share: float, name: str) -> None:

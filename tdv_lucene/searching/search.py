@@ -33,8 +33,7 @@ from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source
 from .config import SearchConfig
-from .listing import Listing, note_on_duplicates
-from .run_lines import append_run, lower_ties, require_run_names
+from .run_lines import Listing, append_run, lower_ties, note_on_duplicates, require_run_names
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
     from ..index.sharded import ShardedIndex
@@ -139,7 +138,7 @@ def search_index(
 
 class Searched(NamedTuple):
     """The summary of a search, the run of each batch if it was kept in memory, and what
-    :class:`.listing.Listed` counts."""
+    :class:`.run_lines.Listed` counts."""
 
     summary: dict[str, Any]
     kept: list[Run]

@@ -1,47 +1,63 @@
-"""Write k1 and b that suit a collection into the norms of its index, dropping nothing."""
+"""Tune parameters on training queries, and write k1 and b into the norms, dropping nothing."""
 
 from __future__ import annotations
 
 import logging
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..analysis import Analysis
 from ..errors import TdvError
 from ..evaluation import topics as reading
-from ..evaluation.measures import note_on_chance
+from ..evaluation.measures import evaluate_run, note_on_chance
 from ..evaluation.topics import Qrels
-from ..evaluation.tuning import OBJECTIVE
+from ..evaluation.tuning import OBJECTIVE, tune
 from ..index.analysis import analysis_of
 from ..index.index import Index
+from ..index.parameters import Described, recorded_parameters
 from ..index.queries import check_query_terms
-from ..index.sharded import ShardedIndex, open_index
+from ..index.sharded import ShardedIndex, look_at_shards, open_index
 from ..jvm.analysis import TermsInMemory
 from ..jvm.searcher import known_documents
 from ..learning.prior import Prior, settings_for, with_network
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
 from ..pruning.shards import check_shards
 from ..pruning.targets import RECORDED, target_of
-from ..ranking import DEFAULT_MODEL, Baking, SearchParameters
+from ..ranking import DEFAULT_MODEL, MODELS, Baking, SearchParameters, ranking_function
 from ..simulation.retrieval import numbers_of
 from ..source import Source
 from ..values.term_values import TermValues, tuned_values
-from .baseline_tuning import refuse_weights, tune_parameters
 from .config import TuneConfig
+from .run_lines import Listing
+from .search import RUN, Searched, search_with
 
 _log = logging.getLogger(__name__)
 
+_HITS = 10  # more than the objective needs: equal scores are ordered before they are cut off
 _MOST_OFF = 0.02
 """Largest mean error of length norms, for lack of norms below one token: the standard deviation of
 rounding norms to a byte."""
+
+
+def refuse_weights(index: Described, field: str) -> None:
+    """Raise :class:`TdvError` for an impact index."""
+    if index.holds_weights(field):
+        raise TdvError(
+            f"the field '{field}' of {index} is of an impact index. It has no k1 and b to tune: "
+            "'tdv-lucene learn' chooses a power of its weights"
+        )
 
 
 def tune_index(
@@ -233,3 +249,61 @@ def _by_prior(matrix: TermDocumentMatrix) -> tuple[SearchParameters, dict[str, A
     prior = Prior.load()
     settings, differences = settings_for(prior, matrix, DEFAULT_MODEL, positions=False)
     return settings.parameters, {"prior": {**prior.describe(), "unlike": differences}}
+
+
+def tune_parameters(
+    index: str | os.PathLike[str],
+    topics: Mapping[str, str],
+    qrels: Qrels,
+    model: str | None = None,
+    *,
+    field: str = "contents",
+    analysis: Analysis | None = None,
+    threads: int | None = None,
+    listing: Listing = Listing(),  # noqa: B008 - frozen
+    progress: Progress = silent,
+) -> tuple[SearchParameters, list[dict[str, float]]]:
+    """Choose the parameters with the best mean nDCG@5 over the judged training queries.
+
+    See :mod:`..evaluation.tuning`. ``model`` None takes the one the index records, ``analysis``
+    None analyses queries as the index was analysed. Runs list hits by the rules of ``listing``.
+
+    Returns the parameters (the index's own unless others are better) and a list of all that were
+    tried: dicts of the parameters and ``nDCG@5``.
+
+    Raises
+    ------
+    TdvError
+        As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; also for an impact
+        index or a ranking function without a parameter to tune.
+    """
+    opening: AbstractContextManager[Index | ShardedIndex] = Index.open(index)
+    if isinstance(index, ShardedIndex):
+        given = index.workers, index.source, field, progress, analysis, topics
+        opening = nullcontext(look_at_shards(*given))
+    with opening as opened, tempfile.TemporaryDirectory() as folder:
+        refuse_weights(opened, field)
+        own = recorded_parameters(opened, model, field=field)
+        assert own.model is not None  # the recorded one, else BM25
+        tunable = [m for m in MODELS if any(each.is_tuned for each in ranking_function(m).takes)]
+        if own.model not in tunable:
+            raise TdvError(
+                f"model {own.model} has no parameter to tune: pass "
+                f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
+            )
+        analysed = analysis_of(opened, field, analysis)
+        run, found = Path(folder) / "run", list[Searched]()
+
+        def measure(choice: dict[str, float]) -> np.ndarray:
+            place = Output(run, RUN, is_folder=False, inputs=[opened.source], overwrite=True)
+            made = search_with(
+                opened, topics, place, SearchParameters(own.model, **choice), hits=_HITS,
+                threads=threads, field=field, analysed=analysed, listing=listing, keep_run=True,
+            )  # fmt: skip
+            found.append(made)
+            return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
+
+        tuning = tune(own.model, own.values(), measure, progress)
+        for note in found[0].notes(f"{index}", listing.remove_query, qrels):
+            _log.warning("%s", note)
+        return SearchParameters(own.model, **tuning.best()), tuning.table()
