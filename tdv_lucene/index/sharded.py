@@ -136,27 +136,21 @@ class ShardedIndex(Described):
 
         Raises :class:`TdvError` also when a shard was changed meanwhile.
         """
-        how = topics, threads or self.workers.threads or cores(None), progress
-        tiers, shards = parameters.tiers, len(self.source.parts)
-        if tiers is None or not tiers.depth:
-            return merge_hits(self._find(parameters, hits, *how), hits)
-        alone, first = parameters.in_tiers(tiers._replace(depth=0)), max(hits, tiers.depth)
-        hot = merge_hits(self._find(alone, first, *how), first)
-        scored = merge_hits(self._find(parameters, tiers.depth, *how), tiers.depth * shards)
-        return merge_tiers(hot, scored, tiers, hits)
+        threads = threads or self.workers.threads or cores(None)
+        how = self.field, self.analysed.analysis, topics, self._statistics, threads
 
-    def _find(
-        self, parameters: SearchParameters, hits: int, topics: Mapping[str, str], threads: int,
-        progress: Progress,
-    ) -> list[Hits]:  # fmt: skip
-        tasks = {
-            part: (
-                commit, parameters, self.field, self.analysed.analysis, topics,
-                self._statistics, hits, threads,
-            )
-            for part, commit in self.commits.items()
-        }  # fmt: skip
-        return self.workers.each(_search, tasks, "search shards", progress)
+        def best(parameters: SearchParameters, of_each: int, kept: int) -> Hits:
+            tasks = {
+                part: (commit, parameters, of_each, *how) for part, commit in self.commits.items()
+            }
+            return merge_hits(self.workers.each(_search, tasks, "search shards", progress), kept)
+
+        tiers = parameters.tiers
+        if tiers is None or not tiers.depth:
+            return best(parameters, hits, hits)
+        alone, first = parameters.in_tiers(tiers._replace(depth=0)), max(hits, tiers.depth)
+        scored = best(parameters, tiers.depth, tiers.depth * len(self.source.parts))
+        return merge_tiers(best(alone, first, first), scored, tiers, hits)
 
 
 @contextmanager
@@ -319,15 +313,16 @@ def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
 
 
 def _search(
-    folder: str, commit: str, parameters: SearchParameters, field: str, analysis: Analysis,
-    topics: Mapping[str, str], statistics: Mapping[str, Statistics], hits: int, threads: int | None,
+    folder: str, commit: str, parameters: SearchParameters, hits: int, field: str,
+    analysis: Analysis, topics: Mapping[str, str], statistics: Mapping[str, Statistics],
+    threads: int,
 ) -> Hits:  # fmt: skip
     """Return the best documents of one shard, in a worker."""
     with Index.open(folder) as shard:
         if shard.commit != commit:  # then the statistics are of other documents
             raise TdvError(f"{folder} was changed while it was searched: run the command again")
         with open_searched(
-            shard, make_similarity(parameters), field, analysis=analysis, threads=cores(threads),
+            shard, make_similarity(parameters), field, analysis=analysis, threads=threads,
             tiers=parameters.tiers, statistics=statistics,
         ) as find:  # fmt: skip
             return find(topics, hits)

@@ -74,7 +74,13 @@ def plan_field(
         scale = scale_for(values, point.scale, target, reduction)
     tdv = np.where(config.drops(np.asarray(values.doc_freq)), np.float32(0), point.tdv)
     if len(tdv) and not tdv.any():
-        raise _nothing_left(values, point, reduction, config)
+        if (kept := point.tdv > 0).any():
+            largest = np.asarray(values.doc_freq)[kept].max()
+            raise TdvError(
+                f"min_doc_freq {config.min_doc_freq} leaves no posting of "
+                f"'{values.vocabulary.field}': {largest} is the largest that leaves some"
+            )
+        raise emptied(values.vocabulary.field, reduction)
     norms = baking_of(values, scale, target)
     known = index.fields.get(values.vocabulary.field)  # one that is not there is refused as that
     if norms is not None and known is not None and not known.has_norms:
@@ -140,19 +146,6 @@ def _judged(queries: int) -> str:
 def _made_by_prior(prior: Mapping[str, Any]) -> str:
     name = f"prior {prior['name']} ({prior['sha256'][:12]})" if "sha256" in prior else prior["name"]
     return f"{name}, no judgements"
-
-
-def _nothing_left(
-    values: TermValues, point: OperatingPoint, reduction: float, config: PruneConfig
-) -> TdvError:
-    kept = point.tdv > 0
-    if kept.any():
-        largest = np.asarray(values.doc_freq)[kept].max()
-        return TdvError(
-            f"min_doc_freq {config.min_doc_freq} leaves no posting of "
-            f"'{values.vocabulary.field}': {largest} is the largest that leaves some"
-        )
-    return emptied(values.vocabulary.field, reduction)
 
 
 def emptied(field: str, reduction: float) -> TdvError:

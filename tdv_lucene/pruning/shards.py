@@ -209,43 +209,30 @@ def _report(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the report of the whole: what every shard says, and the sums."""
     first = reports[0]
     fields = {name: _sum([one["fields"][name] for one in reports]) for name in first["fields"]}
-    report: dict[str, Any] = {
-        **first,
-        **_sum(reports),
-        "fields": fields,
-        "segments": sum(one["segments"] for one in reports),
-        "deleted_left_out": sum(one["deleted_left_out"] for one in reports),
-        "bytes_before": sum(one["bytes_before"] for one in reports),
-        "bytes": sum(one["bytes"] for one in reports),
-    }
+    sizes = ("segments", "deleted_left_out", "bytes_before", "bytes")
+    sums = {name: sum(one[name] for one in reports) for name in sizes}
+    report: dict[str, Any] = {**first, **_sum(reports), "fields": fields, **sums}
     refuse_emptied([report, *fields.values()])
     return report
 
 
 def _sum(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the report of one field in all shards."""
-    before, left = (sum(row[name] for row in rows) for name in ("postings_before", "postings"))
+    counts = ("postings_before", "postings", "tokens", "documents_with_terms",
+              "documents_without_terms")  # fmt: skip
+    sums = {name: sum(row[name] for row in rows) for name in counts}
+    before, norms = sums["postings_before"], None
+    if of_norms := [row["norms"] for row in rows if row["norms"] is not None]:
+        beyond = sum(one["beyond"] for one in of_norms)
+        off = sum(one["beyond"] * one["mean_off"] for one in of_norms)
+        largest = max(one["largest_off"] for one in of_norms)
+        mean = off / beyond if beyond else 0.0
+        norms = {"beyond": beyond, "mean_off": mean, "largest_off": largest}
     return {
         **rows[0],
-        "reduction": 1 - left / before if before else 0.0,
-        "postings_before": before,
-        "postings": left,
+        "reduction": 1 - sums["postings"] / before if before else 0.0,
+        **sums,
         "terms_before": None,
         "terms": None,
-        "tokens": sum(row["tokens"] for row in rows),
-        "documents_with_terms": sum(row["documents_with_terms"] for row in rows),
-        "documents_without_terms": sum(row["documents_without_terms"] for row in rows),
-        "norms": _norms([row["norms"] for row in rows if row["norms"] is not None]),
-    }
-
-
-def _norms(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    if not rows:
-        return None
-    beyond = sum(one["beyond"] for one in rows)
-    off = sum(one["beyond"] * one["mean_off"] for one in rows)
-    return {
-        "beyond": beyond,
-        "mean_off": off / beyond if beyond else 0.0,
-        "largest_off": max(one["largest_off"] for one in rows),
+        "norms": norms,
     }

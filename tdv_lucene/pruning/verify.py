@@ -26,7 +26,6 @@ from ..progress import Progress, silent
 from ..source import ID_FIELD, Part, Source
 from .config import VerifyConfig
 
-_NOTHING_COMPARED = {"equal": False, "documents": 0, "postings": 0}
 _log = logging.getLogger(__name__)
 
 
@@ -137,9 +136,16 @@ def prove_part(
         is_shard, has_followed = shard_name(made.user_data) is not None, UPDATES in made.user_data
         # The ids are compared, too.
         with Index.open(index, made.user_data.get(ID_FIELD)) as source:
-            difference = _another_source(records[0], source)
-            if difference:
-                return {**_NOTHING_COMPARED, "difference": difference}
+            if records[0].source_commit != source.commit:
+                difference = {
+                    "what": "pruned from another index, or another state of it",
+                    "field": records[0].field,
+                    "expected": f"commit {source.commit}, of {source.identity['path']}",
+                    "found": f"commit {records[0].source_commit}",
+                    "remedy": "if the source has changed, run 'tdv-lucene update'; if not, name "
+                    "the source",
+                }
+                return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
             commit = None if has_followed else made.user_data.get(f"{SHARDS}source_commit")
             fields = [
                 _as_applied(field, record, source, commit or source.commit, has_followed)
@@ -165,14 +171,3 @@ def _as_applied(
         return plan
     state = field_state(source, plan)
     return plan.with_unseen(state.places, state.unseen)
-
-
-def _another_source(record: FieldRecord, source: Index) -> dict[str, str]:
-    """Return the difference if the field was pruned from another index, or another state of it."""
-    if record.source_commit == source.commit:
-        return {}
-    return {"what": "pruned from another index, or another state of it", "field": record.field,
-            "expected": f"commit {source.commit}, of {source.identity['path']}",
-            "found": f"commit {record.source_commit}",
-            "remedy": "if the source has changed, run 'tdv-lucene update'; if not, name the source",
-            }  # fmt: skip

@@ -73,33 +73,17 @@ class RankingFunction:
 
     To add one, write its class here, a dataclass of its parameters, and name it in ``_FUNCTIONS``.
     Its constants of learning and pruning, if it needs others, are in :mod:`..values.posting_rule`.
-
-    Attributes
-    ----------
-    name : str
-        In commands, manifests and records.
-    title : str
-        For people.
-    takes : tuple of Parameter
-        In the order of the fields, and of the Java constructor.
-    held_by : "norms", "scale" or None
-        The part of an index that can hold the parameters for a searcher with other ones (see
-        :mod:`..pruning.targets`).
-    java_class : str
-        Lucene's ``Similarity``, or ours.
-    has_idf : bool
-        Whether a term that loses postings counts for more.
-    of_weights : bool
-        Whether it is for impact indexes, whose frequencies are weights; no other is.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    takes: ClassVar[tuple[Parameter, ...]] = ()
+    name: ClassVar[str]  # in commands, manifests and records
+    title: ClassVar[str]  # for people
+    takes: ClassVar[tuple[Parameter, ...]] = ()  # in the order of fields and Java's constructor
+    # "norms", "scale" or None: the part of an index that can hold the parameters for a searcher
+    # with other ones, see :mod:`..pruning.targets`
     held_by: ClassVar[str | None] = None
-    java_class: ClassVar[str]
-    has_idf: ClassVar[bool] = True
-    of_weights: ClassVar[bool] = False
+    java_class: ClassVar[str]  # Lucene's ``Similarity``, or ours
+    has_idf: ClassVar[bool] = True  # whether a term that loses postings counts for more
+    of_weights: ClassVar[bool] = False  # whether it is for impact indexes; no other is
 
     def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
         """Score a term in a document: float[...], the broadcast shape of the arguments.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -147,17 +147,12 @@ def _tuned_values(
         if topics is not None and qrels is not None:
             tried, about = _by_judgements(index, matrix, topics, qrels, config, progress)
         else:
-            settings, about = _by_prior(matrix)
-            tried = [{"k1": settings.k1, "b": settings.b}]
+            prior = Prior.load()
+            settings, unlike = settings_for(prior, matrix, DEFAULT_MODEL, positions=False)
+            tried = [{"k1": settings.parameters.k1, "b": settings.parameters.b}]
+            about = {"prior": {**prior.describe(), "unlike": unlike}}
         best = _best_held(tried, matrix, searched)
         return with_network(tuned_values(matrix, best, about), index)
-
-
-def _numbered(
-    matrix: TermDocumentMatrix, asked: Sequence[str], passages: bool = False
-) -> list[str]:
-    """Return those of the documents that are in the collection; none of which it has passages."""
-    return [] if passages else [*numbers_of(matrix, asked)]
 
 
 def _by_judgements(
@@ -176,7 +171,9 @@ def _by_judgements(
     if isinstance(index, ShardedIndex):
         own = TermsInMemory(matrix.vocabulary)
         check_query_terms(index, config.field, index.analysed, queries.values(), own)
-        known = partial(_numbered, matrix)
+
+        def known(asked: Iterable[str], passages: bool = False) -> list[str]:
+            return [] if passages else [*numbers_of(matrix, asked)]  # it has none
     else:
         check_query_terms(index, config.field, analysis_of(index, *given), queries.values())
         known = partial(known_documents, index)
@@ -242,13 +239,6 @@ def _lengths_here(matrix: TermDocumentMatrix) -> tuple[np.ndarray, np.ndarray]:
 
 def _named(choice: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:.4g}" for name, value in choice.items())
-
-
-def _by_prior(matrix: TermDocumentMatrix) -> tuple[SearchParameters, dict[str, Any]]:
-    """Return the parameters predicted from other judged collections, without first positions."""
-    prior = Prior.load()
-    settings, differences = settings_for(prior, matrix, DEFAULT_MODEL, positions=False)
-    return settings.parameters, {"prior": {**prior.describe(), "unlike": differences}}
 
 
 def tune_parameters(
