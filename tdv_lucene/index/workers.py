@@ -39,38 +39,32 @@ def check_cluster(client: Any, folder: Path | None, resources: Collection[str] =
 
     Raises :class:`TdvError` naming the scheduler, the worker, or the resource.
     """
-    try:
-        version = client.run_on_scheduler(_version)  # what we send goes through its hands
+    here, told = describe_process(), dict[str, Any]()
+    try:  # what we send goes through its hands
+        versions = {**here, "tdv-lucene": client.run_on_scheduler(_version)}
+        told["the scheduler"] = {"error": None, "versions": versions, "sees": True}
     except Exception as error:  # whatever the want of a module raises there
-        raise TdvError(
-            f"the scheduler cannot run tdv-lucene ({error!r}): install tdv-lucene {__version__} "
-            "with the extra 'dask' in its environment, and start it again"
-        ) from error
-    if version != __version__:
-        raise TdvError(
-            f"the scheduler has tdv-lucene {version}, here it is {__version__}: install the "
-            "same everywhere"
-        )
-    here = describe_process()
+        told["the scheduler"] = error
     with tempfile.NamedTemporaryFile(prefix=".tdv-lucene-seen-", dir=folder) as mark:
         found = client.run(_look, None if folder is None else mark.name, on_error="return")
-    for worker, told in found.items():
-        if isinstance(told, BaseException):
+    told |= {f"the worker {worker}": of_worker for worker, of_worker in found.items()}
+    for who, of_it in told.items():
+        if isinstance(of_it, BaseException):
             raise TdvError(
-                f"the worker {worker} cannot run tdv-lucene ({told!r}): install tdv-lucene "
-                f"{__version__} with the extra 'dask' in its environment"
-            ) from told
-        if told["error"]:
-            raise TdvError(f"the worker {worker}: {told['error']}")
+                f"{who} cannot run tdv-lucene ({of_it!r}): install tdv-lucene {__version__} with "
+                "the extra 'dask' in its environment, and start it again"
+            ) from of_it
+        if of_it["error"]:
+            raise TdvError(f"{who}: {of_it['error']}")
         for what, version in here.items():
-            if told["versions"][what] != version:
+            if of_it["versions"][what] != version:
                 raise TdvError(
-                    f"the worker {worker} has {what} {told['versions'][what]}, here it is "
-                    f"{version}: install the same everywhere"
+                    f"{who} has {what} {of_it['versions'][what]}, here it is {version}: install "
+                    "the same everywhere"
                 )
-        if not told["sees"]:
+        if not of_it["sees"]:
             raise TdvError(
-                f"the worker {worker} does not see {folder}: paths must mean the same on all "
+                f"{who} does not see {folder}: paths must mean the same on all "
                 "machines; write to a disk that they share (temporary files go to TMPDIR)"
             )
     if resources:

@@ -65,11 +65,8 @@ def export_ciff(
         ``field``, ``terms``, ``postings``, ``documents``, ``tokens``, ``description``, ``bytes``.
         The manifest beside the file has the same.
 
-    Raises
-    ------
-    TdvError
-        When the index or field cannot be read, a term or document id is not UTF-8, the matrix is
-        of another field or state, or ``output`` exists or is one of the inputs.
+    Raises :class:`TdvError` when the index or field cannot be read, a term or document id is not
+    UTF-8, the matrix is of another field or state, or ``output`` exists or is one of the inputs.
     """
     config = ExportConfig.of(config, options)
     field, matrix = config.field, config.matrix

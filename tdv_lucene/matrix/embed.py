@@ -46,10 +46,8 @@ def embed_terms(
         than ``"lsa"`` and ``"train"`` is a file (see :func:`.vector_files.read_word_vectors`),
         whose words are matched to terms by the index's analyzer.
 
-    Raises
-    ------
-    TdvError
-        When the index, the matrix or the file cannot be read, or no text is stored to train on.
+    Raises :class:`TdvError` when the index, the matrix or the file cannot be read, or no text is
+    stored to train on.
     """
     config = EmbedConfig.of(config, options)
     read = [index, config.vectors, config.matrix]

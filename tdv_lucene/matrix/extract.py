@@ -56,11 +56,8 @@ def extract_matrix(
         An :class:`ExtractConfig`, or its options by name. ``positions`` about double the time;
         learning weights postings by them.
 
-    Raises
-    ------
-    TdvError
-        When ``index`` is not a readable index, or has no such field or no frequencies in it; when
-        ``output`` exists or overlaps it; when a writer holds the index.
+    Raises :class:`TdvError` when ``index`` is not a readable index, or has no such field or no
+    frequencies in it; when ``output`` exists or overlaps it; when a writer holds the index.
     """
     config = ExtractConfig.of(config, options)
     place = Output(output, KIND, inputs=[index], overwrite=config.overwrite)

@@ -63,8 +63,6 @@ class TermVectors:
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
         terms, vectors = (map_array(Path(path) / f"{name}.npy") for name in ("terms", "vectors"))
-        if len(terms) != len(vectors) or not np.isfinite(vectors).all():
-            raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
         _log.info("read vectors of %d terms from %s", len(terms), path)
         return cls(manifest["vocabulary_sha256"], terms, vectors, manifest["origin"])
 

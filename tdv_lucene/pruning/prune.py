@@ -77,13 +77,10 @@ def prune_index(
         this reduction and scale; with ``others``, theirs under ``fields`` by name. What does not
         apply is None. The same is in ``tdv-manifest.json``.
 
-    Raises
-    ------
-    TdvError
-        When the index cannot be read or pruned, is locked, or has another vocabulary; when an
-        option is out of its range, or has no effect beside others; when no posting would be left,
-        or no reduction is given and none is recommended; when ``output`` exists or overlaps the
-        index.
+    Raises :class:`TdvError` when the index cannot be read or pruned, is locked, or has another
+    vocabulary; when an option is out of its range, or has no effect beside others; when no posting
+    would be left, or no reduction is given and none is recommended; when ``output`` exists or
+    overlaps the index.
     """
     config = PruneConfig.of(config, options, values=values)
     if config.queries is not None and values is not None and not config.tiers:

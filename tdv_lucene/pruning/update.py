@@ -84,11 +84,8 @@ def update_index(
         ``postings_before`` and ``postings`` of the segments added; ``reduction``, the share of all
         postings that is dropped now, beside the ``requested_reduction``; and ``bytes``.
 
-    Raises
-    ------
-    TdvError
-        When the source or the plan is gone or another, the source has no documents, or went back to
-        an older commit: nothing is written then.
+    Raises :class:`TdvError` when the source or the plan is gone or another, the source has no
+    documents, or went back to an older commit: nothing is written then.
     """
     config = UpdateConfig.of(config, options)
     shards = Source.of(pruned)

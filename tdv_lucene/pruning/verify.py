@@ -61,11 +61,9 @@ def verify_pruned(
         and where: ``shard``, ``segment`` (of the pruned index), ``field``, ``term``, ``document``,
         as far as they apply.
 
-    Raises
-    ------
-    TdvError
-        When one of the two cannot be read, or ``pruned`` has no plan; when the pruned shards are
-        not all of those that were pruned together, or one's source is not among the shards.
+    Raises :class:`TdvError` when one of the two cannot be read, or ``pruned`` has no plan; when the
+    pruned shards are not all of those that were pruned together, or one's source is not among the
+    shards.
     """
     threads = VerifyConfig.of(config, options).threads
     source, made = Source.of(index), Source.of(pruned)

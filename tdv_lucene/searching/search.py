@@ -75,11 +75,8 @@ def search_index(
     ``duplicates``, the hits left out because a better one has their id, if there are any; with
     ``query_terms`` also how many different terms a query has on average, before and after.
 
-    Raises
-    ------
-    TdvError
-        For unreadable topics or index, a parameter out of its range, an existing output, or an
-        index that has few of the queries' terms, and many by another analysis.
+    Raises :class:`TdvError` for unreadable topics or index, a parameter out of its range, an
+    existing output, or an index that has few of the queries' terms, and many by another analysis.
     """
     config = SearchConfig.of(config, options)
     source = Source.of(index).named_by(config.id_field)
@@ -276,10 +273,7 @@ def open_searcher(
     Pyserini's search package, which takes seconds. Calling ``set_bm25`` or ``set_qld`` on the
     result replaces model and parameters.
 
-    Raises
-    ------
-    TdvError
-        As :func:`recorded_parameters`.
+    Raises :class:`TdvError` as :func:`recorded_parameters`.
     """
     with Index.open(index) as opened:
         chosen = recorded_parameters(opened, model, tier=tier, depth=depth, **parameters)

@@ -90,12 +90,10 @@ def tune_index(
     dict
         As :func:`tdv_lucene.prune_index`; the tuned parameters are under ``baked``.
 
-    Raises
-    ------
-    TdvError
-        As :func:`tdv_lucene.prune_index` and :func:`tdv_lucene.tune_parameters`; also when only
-        one of topics and qrels is given, the field has no norms, no relevant document is in the
-        index, or norms can hold none of the parameters for the searcher.
+    Raises :class:`TdvError` as :func:`tdv_lucene.prune_index` and
+    :func:`tdv_lucene.tune_parameters`; also when only one of topics and qrels is given, the field
+    has no norms, no relevant document is in the index, or norms can hold none of the parameters for
+    the searcher.
     """
     config = TuneConfig.of(config, options, topics=topics)
     if (topics is None) != (qrels is None):
@@ -261,11 +259,8 @@ def tune_parameters(
     Returns the parameters (the index's own unless others are better) and a list of all that were
     tried: dicts of the parameters and ``nDCG@5``.
 
-    Raises
-    ------
-    TdvError
-        As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; also for an impact
-        index or a ranking function without a parameter to tune.
+    Raises :class:`TdvError` as :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`;
+    also for an impact index or a ranking function without a parameter to tune.
     """
     opening: AbstractContextManager[Index | ShardedIndex] = Index.open(index)
     if isinstance(index, ShardedIndex):

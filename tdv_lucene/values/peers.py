@@ -130,10 +130,7 @@ def unlearned_values(
     seed
         For ``"random"``.
 
-    Raises
-    ------
-    TdvError
-        When there is no such peer.
+    Raises :class:`TdvError` when there is no such peer.
     """
     if name not in PEERS:
         raise TdvError(f"no peer '{name}': choose one of {', '.join(PEERS)}")
@@ -184,10 +181,7 @@ def make_peer_values(
     config, options
         A :class:`PeersConfig`, or its options by name, as ``seed=1``.
 
-    Raises
-    ------
-    TdvError
-        For anything a user can fix, before anything is written.
+    Raises :class:`TdvError` for anything a user can fix, before anything is written.
     """
     config = PeersConfig.of(config, options, name=name)
     place = Output(

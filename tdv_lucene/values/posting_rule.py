@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix, blocks, release
 from ..matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
 from ..ranking import DEFAULT_MODEL, ranking_function
@@ -175,15 +174,9 @@ class PostingRule:
         """Return the rule that :meth:`describe` described."""
         length_norm = LengthNorm.read(described)
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
-        lead = described.get("lead")
-        numbers = (*length_norm, *thresholds, *(lead or {}).values())
-        if not all(np.isfinite(part).all() for part in numbers):
-            raise TdvError(
-                "the posting rule of these TDVs holds numbers that are not finite: learn them again"
-            )
         return cls(
             priority, described["whole_terms"], length_norm, thresholds,
-            tuple(described["factors_at"]), factors, read_boost(lead),
+            tuple(described["factors_at"]), factors, read_boost(described.get("lead")),
         )  # fmt: skip
 
 
