@@ -127,25 +127,17 @@ def _learned(values: TermValues) -> dict[str, Any]:
 def _learned_from(values: TermValues) -> str:
     """Return what the TDVs were learned from, in words."""
     manifest = values.manifest
-    prior, queries = manifest.get("prior"), manifest.get("queries")
-    if manifest.get("recipe", {}).get("name") == TUNE_RECIPE:
-        by = f"by {_made_by_prior(prior)}" if prior else f"on {_judged(manifest['tuned_on'])}"
-        return f"k1 and b tuned {by}"
-    if prior and not queries:
-        return _made_by_prior(prior)
+    prior, name = manifest.get("prior"), manifest.get("recipe", {}).get("name")
+    is_tuned = name == TUNE_RECIPE
+    queries = manifest.get("tuned_on" if is_tuned else "queries")
     if queries:
-        return _judged(queries)
-    peer = manifest.get("recipe", {}).get("name")
-    return "nothing" if peer is None else f"nothing (the peer {peer})"
-
-
-def _judged(queries: int) -> str:
-    return counted(queries, "judged query", "judged queries")
-
-
-def _made_by_prior(prior: Mapping[str, Any]) -> str:
-    name = f"prior {prior['name']} ({prior['sha256'][:12]})" if "sha256" in prior else prior["name"]
-    return f"{name}, no judgements"
+        by = counted(queries, "judged query", "judged queries")
+    elif prior:
+        digest = f" ({prior['sha256'][:12]})" if "sha256" in prior else ""
+        by = f"{'prior ' if digest else ''}{prior['name']}{digest}, no judgements"
+    else:
+        return "nothing" if name is None else f"nothing (the peer {name})"
+    return f"k1 and b tuned {'on' if queries else 'by'} {by}" if is_tuned else by
 
 
 def emptied(field: str, reduction: float) -> TdvError:

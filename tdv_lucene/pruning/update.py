@@ -298,9 +298,11 @@ def _write_part(part: _Followed, threads: int, progress: Progress) -> dict[str, 
     is_behind = first.source_commit != part.source.commit or recorded.foreign
     with deferred():  # what is committed is described as well
         written = _write(part, threads, progress) if is_behind else None
-        _describe(part, written)
+        with Index.open(recorded.held.index) as made:
+            size = made.bytes
+        _describe(part, size, written is not None)
     about = {"field": first.field, "requested_reduction": first.requested_reduction}
-    return {"written": written, **about, "bytes": _bytes_of(recorded.held.index)}
+    return {"written": written, **about, "bytes": size}
 
 
 def _write(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
@@ -328,7 +330,7 @@ def _write(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
         raise TdvError(f"cannot update {recorded.held.index}: {reason}") from error
 
 
-def _describe(part: _Followed, written: dict[str, Any] | None) -> None:
+def _describe(part: _Followed, size: int, is_new: bool) -> None:
     """Bring the manifest up to date, if it is not; an update that was killed may not have."""
     folder = Path(part.recorded.held.index)
     try:
@@ -338,10 +340,11 @@ def _describe(part: _Followed, written: dict[str, Any] | None) -> None:
         return  # there was none: a copy of Lucene's files alone
     there = {path.name for path in folder.glob("segments*")}
     # One that was killed after its commit may not have removed the one before.
-    if written or there != {name for name in listed if name.startswith("segments")}:
+    if is_new or there != {name for name in listed if name.startswith("segments")}:
         content = {k: v for k, v in manifest.items() if k not in ("kind", "format", "created")}
-        sizes = {"bytes_before": part.source.bytes, "bytes": _bytes_of(folder)}
-        content |= {"source": part.source.identity, **sizes}
+        content |= {
+            "source": part.source.identity, "bytes_before": part.source.bytes, "bytes": size
+        }  # fmt: skip
         write_manifest(folder, KIND, content, MANIFEST, listed)
 
 
@@ -362,8 +365,3 @@ def _sums(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "requested_reduction": parts[0]["requested_reduction"],
         "bytes": sum(part["bytes"] for part in parts),
     }
-
-
-def _bytes_of(folder: str | os.PathLike[str]) -> int:
-    with Index.open(folder) as index:
-        return index.bytes

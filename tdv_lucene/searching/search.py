@@ -92,7 +92,11 @@ def search_index(
     )
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
-    _check_feedback(config.feedback, field, source)
+    if config.feedback is not None and (field != "contents" or source.is_sharded):
+        raise TdvError(
+            f"{config.feedback} is Anserini's, and searches only the field 'contents' of one "
+            f"folder, not '{field}' of {source}: leave it out"
+        )
     opening: AbstractContextManager[Index | ShardedIndex] = Index.open(index, config.id_field)
     if source.scheduler is not None:
         from ..index.sharded import open_index
@@ -237,17 +241,6 @@ def _find_in_batches(
             progress(label, at + done * of // max(1, total), len(topics))
 
         yield batch, find(batch, hits, progress=advance)
-
-
-def _check_feedback(feedback: str | None, field: str, source: Source) -> None:
-    if feedback is not None and field != "contents":
-        raise TdvError(
-            f"{feedback} is Anserini's, and searches only the field 'contents', not '{field}': "
-            f"leave out field"
-        )
-    if feedback is not None and source.is_sharded:
-        one = f"{feedback} is Anserini's, and opens one folder only"
-        raise TdvError(f"{one}: search {source} without it")
 
 
 def open_searcher(

@@ -157,16 +157,14 @@ class TermValues:
         """
         recommended: float | None = self.manifest["recommended_reduction"]
         if recommended is None:
-            measured = [p for p in self.points if p["measures"] and p["full"]]
-            found = ", ".join(
-                f"{p['reduction']:g} ({p['measures'][self.measure]:.4f})" for p in measured
-            )
-            said = f": {self.measure}, cross-validated, is {found}" if found else ""
-            full = (
-                f", {measured[0]['full'][self.measure]:.4f} of the full index" if measured else ""
+            measured = ", ".join(
+                f"{p['reduction']:g} ({p['measures'][self.measure]:.4f})"
+                for p in self.points
+                if p["measures"]
             )
             raise TdvError(
-                f"no reduction is recommended for these TDVs{said}{full}; choose "
+                "no reduction is recommended for these TDVs "
+                f"({self.measure}, cross-validated: {measured or 'not measured'}); choose "
                 "reduction, max_loss or max_bytes"
             )
         return recommended

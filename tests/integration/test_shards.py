@@ -251,7 +251,7 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
         tdv.verify_pruned(shards, base / "one")
     with pytest.raises(TdvError, match="Pyserini's searcher opens one folder, not 4 shards of"):
         tdv.open_searcher(shards)
-    with pytest.raises(TdvError, match="rm3 is Anserini's, and opens one folder"):
+    with pytest.raises(TdvError, match="rm3 is Anserini's, and searches only"):
         tdv.search_index(shards, TOPICS, out, feedback="rm3")
     assert not out.exists()
 
@@ -389,7 +389,7 @@ def test_what_workers_cannot_search_is_refused_and_nothing_written(
     shutil.copytree(zipf / "S" / "1", tmp_path / "copy")
     for index, options, message in (
         (shards, {"field": "titel"}, "no shard has a field 'titel': name one of theirs"),
-        (shards, {"feedback": "rm3"}, "rm3 is Anserini's, and opens one folder only"),
+        (shards, {"feedback": "rm3"}, "rm3 is Anserini's, and searches only"),
         (shards, {"tag": "two words"}, "the tag 'two words' holds white space"),
         (shards, {"hits": 0}, "hits must be from 1"),
         (shards, {"model": "qld", "k1": 1.0}, "model qld has no parameter 'k1'"),
