@@ -54,8 +54,9 @@ class Source(os.PathLike[str]):
     @classmethod
     def of(cls, index: str | os.PathLike[str]) -> Source:
         """Return a path as a source of one part; a source, or that of an open index, as it is."""
-        if isinstance(index, (Source, Located)):
-            return index if isinstance(index, Source) else index.source
+        source = getattr(index, "source", index)
+        if isinstance(source, Source):
+            return source
         return cls((Part(os.fspath(index)),), is_sharded=False)
 
     @property
@@ -110,23 +111,6 @@ class Source(os.PathLike[str]):
                 "documents of shards are named by 'id': leave it out, or merge the shards"
             )
         return replace(self, id_field=id_field)
-
-
-class Located(os.PathLike[str]):
-    """A base of objects with a source: an open index."""
-
-    source: Source
-
-    @property
-    def is_sharded(self) -> bool:
-        """Return whether it was named as shards."""
-        return self.source.is_sharded
-
-    def __fspath__(self) -> str:
-        return os.fspath(self.source)
-
-    def __str__(self) -> str:
-        return str(self.source)
 
 
 LIST = "@"

@@ -175,8 +175,7 @@ class FieldRecord:
 
     @property
     def requested_reduction(self) -> float | None:
-        asked = self.content.get("requested_reduction")
-        return None if asked is None else float(asked)
+        return self._number("requested_reduction")
 
     @property
     def tiers(self) -> Tiers | None:
@@ -190,13 +189,16 @@ class FieldRecord:
     @property
     def baked(self) -> tuple[float, float] | None:
         """BM25's (k1, b) that the norms hold; None where norms are lengths."""
-        k1, b = (self.content.get(name) for name in ("baked.k1", "baked.b"))
-        return None if k1 is None or b is None else (float(k1), float(b))
+        k1, b = self._number("baked.k1"), self._number("baked.b")
+        return None if k1 is None or b is None else (k1, b)
 
     @property
     def average_length(self) -> float | None:
         """Tokens of a document that has any, for which norms that hold k1 and b were made."""
-        found = self.content.get("baked.average_length")
+        return self._number("baked.average_length")
+
+    def _number(self, name: str) -> float | None:
+        found = self.content.get(name)
         return None if found is None else float(found)
 
     def parameters(

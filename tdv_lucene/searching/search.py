@@ -94,8 +94,8 @@ def search_index(
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
     if config.feedback is not None and (field != "contents" or source.is_sharded):
         raise TdvError(
-            f"{config.feedback} is Anserini's, and searches only the field 'contents' of one "
-            f"folder, not '{field}' of {source}: leave it out"
+            f"{config.feedback} is Anserini's, and searches only the field 'contents', not "
+            f"'{field}', and one folder only: leave it out"
         )
     opening: AbstractContextManager[Index | ShardedIndex] = Index.open(index, config.id_field)
     if source.scheduler is not None:

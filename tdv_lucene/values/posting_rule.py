@@ -11,14 +11,7 @@ import numpy as np
 from ..matrix.term_document_matrix import TermDocumentMatrix, blocks, release
 from ..matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
 from ..ranking import DEFAULT_MODEL, ranking_function
-from ..ranking.functions import (
-    LEAST_K1,
-    Bm25,
-    Dirichlet,
-    Impact,
-    TfIdf,
-    bm25_idf,
-)
+from ..ranking.functions import LEAST_K1, Bm25, Dirichlet, Impact, TfIdf, bm25_idf
 from ..ranking.postings import Boost, LengthNorm, PostingCut, describe_boost, read_boost
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
