@@ -77,8 +77,10 @@ class ShardedIndex(Described):
         analysed = {f"{part}": look.analysed for part, look in (filled or there).items()}
         self.analysed = refuse_different(analysed, "the shards")
         self._weights = [look.weights for look in filled.values() if look.weights is not None]
-        norms = {look.fields[field].get("norms") for look in there.values()} - {None}
-        self.fields = {field: IndexedField(norms != {"norms none"}, True)}
+        self.fields: dict[str, IndexedField] = {}
+        for name in {name for look in looks.values() for name in look.fields}:
+            norms = {look.fields.get(name, {}).get("norms") for look in looks.values()} - {None}
+            self.fields[name] = IndexedField(norms != {"norms none"}, True)
         first, *_ = looks.values()
         self._statistics = {
             name: Statistics.sum([look.statistics[name] for look in looks.values()])
@@ -211,9 +213,9 @@ def look_at_shards(
     if topics is None:
         filled = {part: look for part, look in looks.items() if len(look.ids)}
         _refuse_other_names(filled)
-        _refuse_other_kinds(filled)
+        _refuse_other_kinds(filled, field)
     else:  # one reader of all would refuse this of empty shards, too
-        _refuse_other_kinds(looks)
+        _refuse_other_kinds(looks, field)
     whole = ShardedIndex(workers, source, field, looks)
     _refuse_same_documents(workers, looks, progress)
     return whole
@@ -234,7 +236,7 @@ def _look(
         weights, why = shard.holds_weights(field), shard.searcher.why_not_anserinis
         of_shard = shard.identity, shard.user_data, analysed, weights, why
         if topics is None:
-            return Look(*of_shard, _indexed_fields(shard, field), hash_ids(shard)[1], {})
+            return Look(*of_shard, _indexed_fields(shard), hash_ids(shard)[1], {})
         topics = searchable_topics(topics, field, analysed.analysis)
         tiers = shard.record(field).tiers
         found = {
@@ -246,14 +248,14 @@ def _look(
         return Look(*of_shard, kinds, np.zeros(0, np.int64), statistics)
 
 
-def _indexed_fields(shard: Index, field: str) -> dict[str, dict[str, str]]:
-    """Return how Lucene describes each indexed field; norms only of the one that is asked for, and
-    has tokens: of nothing, norms tell nothing."""
+def _indexed_fields(shard: Index) -> dict[str, dict[str, str]]:
+    """Return how Lucene describes each indexed field; norms only where it has tokens: of nothing,
+    they tell nothing."""
     fields = {}
     for one in inspect(shard, None)["fields"]:
         if one["index_options"] != "NONE":
             told = [f"index options {one['index_options']}", f"vectors {one['vectors']}"]
-            if one["name"] == field and one["tokens"]:
+            if one["tokens"]:
                 told.append(f"norms {one['norms']}")
             fields[one["name"]] = dict(zip(_DESCRIBED, told))
     return fields
@@ -269,14 +271,15 @@ def _refuse_other_names(looks: Mapping[Part, Look]) -> None:
             )
 
 
-def _refuse_other_kinds(looks: Mapping[Part, Look]) -> None:
-    """Refuse shards that have a field of one name, indexed otherwise; a shard may lack it."""
+def _refuse_other_kinds(looks: Mapping[Part, Look], field: str) -> None:
+    """Refuse shards that have a field of one name, indexed otherwise; a shard may lack it. Norms
+    count only of the ``field`` that is worked on."""
     first: dict[tuple[str, str], tuple[Part, str]] = {}
     for part, look in looks.items():
         for name, about in look.fields.items():
             for what, kind in about.items():
                 before, known = first.setdefault((name, what), (part, kind))
-                if known != kind:
+                if known != kind and (what != "norms" or name == field):
                     raise TdvError(
                         f"the shards were not indexed alike: the field '{name}' has {known} in "
                         f"{before}, {kind} in {part}; index them with the same options"

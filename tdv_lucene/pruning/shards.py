@@ -164,8 +164,7 @@ def _with_lengths(
     """Return the plan with the average lengths of the whole that norms are made for.
 
     A searcher computes BM25's length norm with the average of the whole. So before any shard is
-    written all of them are counted, in a fifth of the time that writing takes. Fields that have no
-    norms in any shard hold none.
+    written all of them are counted, in a fifth of the time that writing takes.
     """
     baked = [field for field in plan.fields if field.norms is not None]
     if not baked:
@@ -173,18 +172,15 @@ def _with_lengths(
     sent = index.workers.send(plan, index.source)
     counted = {part: (sent[part], task) for part, task in tasks.items()}
     counts = index.workers.each(_count_shard, counted, "count tokens", progress)
-    lengths, target = {}, next(iter(tasks.values())).config.target
+    lengths = {}
     for field in baked:
         of_field = [count[field.field] for count in counts]
-        if any(one["has_norms"] for one in of_field):
-            tokens, documents = (sum(c[what] for c in of_field) for what in ("tokens", "documents"))
-            lengths[field.field] = tokens / documents if documents else 1.0
-        else:
-            target.refuse_lack_of_norms(field.field, f"{index}")
+        tokens, documents = (sum(one[what] for one in of_field) for what in of_field[0])
+        lengths[field.field] = tokens / documents if documents else 1.0
     return Plan([field.for_length(lengths.get(field.field)) for field in plan.fields])
 
 
-def _count_shard(folder: str, plan: Plan, task: Task) -> dict[str, dict[str, Any]]:
+def _count_shard(folder: str, plan: Plan, task: Task) -> dict[str, dict[str, int]]:
     """In a worker."""
     with Index.open(folder) as index:
         return count_tokens(index, plan, task)

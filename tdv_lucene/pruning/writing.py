@@ -41,8 +41,8 @@ from .sizes import reduction_within_bytes
 
 KIND = "pruned-index"
 MANIFEST = "tdv-manifest.json"
-_OF_MANIFESTS = ("kind", "format", "created", "versions", "made_by", "files", "sha256")
 """Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
+_OF_MANIFESTS = ("kind", "format", "created", "versions", "made_by", "files", "sha256")
 
 _SHRINKING = ("postings", "positions", "dictionary", "vectors")
 _log = logging.getLogger(__name__)
@@ -205,10 +205,8 @@ def refuse_emptied(fields: Iterable[dict[str, Any]]) -> None:
             raise emptied(about["field"], about["requested_reduction"])
 
 
-def count_tokens(index: Index, plan: Plan, task: Task) -> dict[str, dict[str, Any]]:
-    """Return each field's ``tokens`` and ``documents`` with terms after pruning, and whether it
-    ``has_norms``. Writes nothing.
-    """
+def count_tokens(index: Index, plan: Plan, task: Task) -> dict[str, dict[str, int]]:
+    """Return each field's ``tokens`` and ``documents_with_terms`` after pruning. Writes nothing."""
     today, has_changed = planned_for(index, plan, task.shard)
     counts = rewriter.rewrite_index(
         index, os.devnull, today, user_data={}, counts_only=True,
@@ -216,15 +214,8 @@ def count_tokens(index: Index, plan: Plan, task: Task) -> dict[str, dict[str, An
         has_changed=has_changed,
     )  # fmt: skip
     found = {plan.fields[0].field: counts, **counts.get("fields", {})}
-    return {
-        one.field: {
-            "tokens": found[one.field]["tokens"],
-            "documents": found[one.field]["documents_with_terms"],
-            "has_norms": one.source_field in index.fields
-            and index.fields[one.source_field].has_norms,
-        }
-        for one in plan.fields
-    }
+    names = ("tokens", "documents_with_terms")
+    return {field: {name: of_it[name] for name in names} for field, of_it in found.items()}
 
 
 def write_within(
