@@ -200,61 +200,35 @@ class TermDocumentMatrix:
     gives them. A pool is a matrix of some documents, again in index order; ``doc_freq``,
     ``total_term_freq`` and ``doc_count`` are the whole index's in any case. Arrays may be
     memory-mapped and are read-only.
-
-    Attributes
-    ----------
-    vocabulary : Vocabulary of V terms
-    doc_ids : ByteStrings of D external ids (UTF-8)
-    indptr : int64[V + 1]
-    indices : int32[nnz]
-        Document numbers, ascending within a term.
-    data : int32[nnz]
-        Term frequencies, at least 1.
-    doc_freq, total_term_freq : int64[V]
-    doc_len : int64[D]
-        Tokens of the document in this field: the sum of its frequencies.
-    norms : int64[D]
-        The norm Lucene stores (a byte's signed value for Lucene's own similarities), 0 = none.
-    source : dict
-        Identity of the index: path, commit id, versions.
-    collection : dict or None
-        Of a matrix of some documents: ``documents`` and ``doc_count`` of all live ones.
-    first_positions : uint16[nnz] or None
-        Position of the term's first occurrence in the document, at most 65535. None if the field
-        has no positions, or they were not extracted.
-    position_boost : Boost or None
-        How frequencies are weighted, see :mod:`..ranking.postings`.
-    pool : Pool or None
-        How the documents represent a whole collection, if they do.
-    sequences : TokenSequences or None
-        The documents' tokens in order, if they were extracted.
-    norm_kind : NormKind
-        Derived from norms and lengths unless given. A matrix of fewer documents or postings keeps
-        that of the one it was made of.
-    indexed_len : int64[D] or None
-        ``doc_len`` before postings were dropped from the matrix, which ``norms`` are of. None if
-        none were.
-    shards : :class:`.shards.PostingsInShards` or None
-        Where the documents and postings are, if there are none here; statistics are the whole's.
     """
 
-    vocabulary: Vocabulary
-    doc_ids: ByteStrings
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    doc_freq: np.ndarray
-    total_term_freq: np.ndarray
-    doc_len: np.ndarray
+    vocabulary: Vocabulary  # V terms
+    doc_ids: ByteStrings  # D external ids (UTF-8)
+    indptr: np.ndarray  # int64[V + 1]
+    indices: np.ndarray  # int32[nnz]: document numbers, ascending within a term
+    data: np.ndarray  # int32[nnz]: term frequencies, at least 1
+    doc_freq: np.ndarray  # int64[V]
+    total_term_freq: np.ndarray  # int64[V]
+    doc_len: np.ndarray  # int64[D]: tokens of the document in this field, its frequencies' sum
+    # int64[D]: the norm Lucene stores (a byte's signed value for its own similarities), 0 = none
     norms: np.ndarray
-    source: dict[str, Any]
+    source: dict[str, Any]  # identity of the index: path, commit id, versions
+    # Of a matrix of some documents: ``documents`` and ``doc_count`` of all live ones
     collection: dict[str, Any] | None = None
+    # uint16[nnz]: position of the term's first occurrence in the document, at most 65535; None if
+    # the field has no positions, or they were not extracted
     first_positions: np.ndarray | None = None
-    position_boost: Boost | None = None
-    pool: Pool | None = None
-    sequences: TokenSequences | None = None
+    position_boost: Boost | None = None  # how frequencies are weighted, see ..ranking.postings
+    pool: Pool | None = None  # how the documents represent a whole collection, if they do
+    sequences: TokenSequences | None = None  # the documents' tokens in order, if extracted
+    # Derived from norms and lengths unless given; a matrix of fewer documents or postings keeps
+    # that of the one it was made of
     norm_kind: NormKind | None = None
+    # int64[D]: ``doc_len`` before postings were dropped from the matrix, which ``norms`` are of;
+    # None if none were
     indexed_len: np.ndarray | None = None
+    # A :class:`.shards.PostingsInShards`, if there are no documents and postings here; statistics
+    # are the whole's
     shards: Any = None
 
     def __post_init__(self) -> None:

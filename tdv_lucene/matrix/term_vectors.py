@@ -26,23 +26,12 @@ _MADE_BY = "tdv-lucene embed --index INDEX --output FOLDER"
 
 @dataclass(frozen=True, eq=False)
 class TermVectors:
-    """Vectors of those terms of a vocabulary that have one.
-
-    Attributes
-    ----------
-    vocabulary_sha256 : str
-        Of the vocabulary.
-    terms : int32[R]
-        Term numbers, ascending. Any other term has no vector; the learner gives it the mean.
-    vectors : float32[R, K]
-    origin : dict
-        How they were made.
-    """
+    """Vectors of those terms of a vocabulary that have one; the learner gives others the mean."""
 
     vocabulary_sha256: str
-    terms: np.ndarray
-    vectors: np.ndarray
-    origin: dict[str, Any]
+    terms: np.ndarray  # int32[R]: term numbers, ascending
+    vectors: np.ndarray  # float32[R, K]
+    origin: dict[str, Any]  # how they were made
 
     def save(self, output: str | os.PathLike[str] | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""

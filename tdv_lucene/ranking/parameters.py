@@ -81,23 +81,15 @@ class Tiers(NamedTuple):
 
 @dataclass(frozen=True, init=False)
 class SearchParameters:
-    """The parameters of one ``model`` as attributes, or without a model those of all.
+    """The parameters of one ``model`` as attributes, or without a model those of all."""
 
-    Attributes
-    ----------
-    model : str or None
-        The name of a ranking function.
-    numbers : tuple of (name, value)
-        Those that ``model`` takes. Without a model all there are, Anserini's unless given.
-    defaults : str
-        Whose defaults some of the numbers are, in words; empty where all were given or recorded.
-    tiers : Tiers or None
-        Which field finds what the searched one ranks; None for a search of one field.
-    """
-
-    model: str | None
+    model: str | None  # the name of a ranking function
+    # (name, value): those that ``model`` takes; without a model all there are, Anserini's unless
+    # given
     numbers: tuple[tuple[str, float], ...]
+    # Whose defaults some of the numbers are, in words; empty where all were given or recorded
     defaults: str = field(default="", compare=False)
+    # Which field finds what the searched one ranks; None for a search of one field
     tiers: Tiers | None = None
 
     def __init__(self, model: str | None = None, **given: float | None) -> None:

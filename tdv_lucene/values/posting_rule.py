@@ -83,31 +83,19 @@ def constants_of(model: str) -> Constants:
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """The TDVs to prune with, at one reduction.
+    """The TDVs to prune with, at one reduction."""
 
-    Attributes
-    ----------
-    tdv : float32[V]
-        Finite, not negative; exactly 0 for a term that is dropped.
-    scale : float
-        The scale that suits the ranking: an index stores max(1, rint(scale * tf * tdv)).
-    cut : PostingCut or None
-        The postings dropped besides those of terms with a TDV of 0; None for no others.
-    reduction : float
-        Share of the field's postings that is dropped. With a ``cut`` it is the one asked for,
-        with whole terms the one reached.
-    nearest : dict
-        The nearest learned point: its reduction, its measures on held-out queries, and how well
-        each scale keeps the ranking.
-    position_boost : Boost or None
-        How frequencies count, see :mod:`..ranking.postings`; None if as they are.
-    """
-
-    tdv: np.ndarray
-    scale: float
+    tdv: np.ndarray  # float32[V]: finite, not negative; exactly 0 for a term that is dropped
+    scale: float  # that suits the ranking: an index stores max(1, rint(scale * tf * tdv))
+    # The postings dropped besides those of terms with a TDV of 0; None for no others
     cut: PostingCut | None
+    # Share of the field's postings that is dropped: with a ``cut`` the one asked for, with whole
+    # terms the one reached
     reduction: float
+    # The nearest learned point: its reduction, its measures on held-out queries, and how well each
+    # scale keeps the ranking
     nearest: Mapping[str, Any]
+    # How frequencies count, see :mod:`..ranking.postings`; None if as they are
     position_boost: Boost | None = None
 
 
