@@ -7,9 +7,9 @@ import json
 import logging
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -232,19 +232,18 @@ def write_within(
     ``decide`` returns the plan at a reduction, and what the report tells of it; ``foreseen`` the
     predicted bytes there, None if nothing was predicted.
     """
-    with ExitStack() as written:
-        there: dict[float, tuple[Path, dict[str, Any]]] = {}
+    prefix, last = ".tdv-lucene-size-", (-1.0, dict[str, Any]())
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder.parent) as beside:
+        tried = Path(beside, "index")  # one at a time beside the output
 
         def bytes_at(reduction: float) -> int:
-            there.clear()
-            written.close()  # one beside the output at a time
-            beside = tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=folder.parent)
-            tried = Path(written.enter_context(beside))
+            nonlocal last
+            shutil.rmtree(tried, ignore_errors=True)
+            tried.mkdir()
             plan, told = decide(reduction)
             told["chosen"] = {"max_bytes": max_bytes, "reduction": reduction}
-            report = write_index(index, plan, replace(task, told=told), tried, progress)
-            there[reduction] = tried, report
-            return int(report["bytes"])
+            last = reduction, write_index(index, plan, replace(task, told=told), tried, progress)
+            return int(last[1]["bytes"])
 
         kinds = index.bytes_by_kind
         fixed = sum(size for kind, size in kinds.items() if kind not in _SHRINKING)
@@ -257,9 +256,8 @@ def write_within(
         reduction = reduction_within_bytes(
             bytes_at, max_bytes, fixed_bytes=fixed, foreseen=foreseen
         )
-        if reduction not in there:
+        if reduction != last[0]:
             bytes_at(reduction)
-        tried, report = there[reduction]
         for file in tried.iterdir():
             file.rename(folder / file.name)
-        return report
+        return last[1]

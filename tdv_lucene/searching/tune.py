@@ -38,7 +38,7 @@ from ..pruning.targets import RECORDED, target_of
 from ..ranking import DEFAULT_MODEL, MODELS, Baking, SearchParameters, ranking_function
 from ..simulation.retrieval import numbers_of
 from ..source import Source
-from ..values.term_values import TermValues, tuned_values
+from ..values.term_values import tuned_values
 from .config import TuneConfig
 from .run_lines import Listing
 from .search import RUN, Searched, search_with
@@ -126,31 +126,17 @@ def tune_index(
             )
         searched = target_of(opened.searcher, copied.target).parameters(DEFAULT_MODEL)
         assert searched is not None  # norms that are lengths were refused
-        held_for = searched["k1"], searched["b"]
-        values = _tuned_values(opened, topics, qrels, held_for, config, progress)
+        with open_matrix(opened, field=field, positions=False, progress=progress) as matrix:
+            if topics is not None and qrels is not None:
+                tried, about = _by_judgements(opened, matrix, topics, qrels, config, progress)
+            else:
+                prior = Prior.load()
+                settings, unlike = settings_for(prior, matrix, DEFAULT_MODEL, positions=False)
+                tried = [{"k1": settings.parameters.k1, "b": settings.parameters.b}]
+                about = {"prior": {**prior.describe(), "unlike": unlike}}
+            best = _best_held(tried, matrix, (searched["k1"], searched["b"]))
+            values = with_network(tuned_values(matrix, best, about), opened)
         return write_pruned(opened, values, output, copied, made_by="tune", progress=progress)
-
-
-def _tuned_values(
-    index: Index | ShardedIndex, topics: str | os.PathLike[str] | Mapping[str, str] | None,
-    qrels: str | os.PathLike[str] | Qrels | None, searched: tuple[float, float],
-    config: TuneConfig, progress: Progress,
-) -> TermValues:  # fmt: skip
-    """Return TDVs of 1, with the best parameters by the judgements, or by the prior without any,
-    that norms can hold for a searcher with k1 and b as ``searched``."""
-    field = config.field
-    tried: list[dict[str, float]] = []
-    about: dict[str, Any] = {}
-    with open_matrix(index, field=field, positions=False, progress=progress) as matrix:
-        if topics is not None and qrels is not None:
-            tried, about = _by_judgements(index, matrix, topics, qrels, config, progress)
-        else:
-            prior = Prior.load()
-            settings, unlike = settings_for(prior, matrix, DEFAULT_MODEL, positions=False)
-            tried = [{"k1": settings.parameters.k1, "b": settings.parameters.b}]
-            about = {"prior": {**prior.describe(), "unlike": unlike}}
-        best = _best_held(tried, matrix, searched)
-        return with_network(tuned_values(matrix, best, about), index)
 
 
 def _by_judgements(
@@ -165,16 +151,15 @@ def _by_judgements(
         else reading.read_topics(topics, config.topic_field, config.topic_reader)
     )
     judged = qrels if isinstance(qrels, Mapping) else reading.read_qrels(qrels)
-    given = config.field, config.analysis
+    analysed, own = analysis_of(index, config.field, config.analysis), None
     if isinstance(index, ShardedIndex):
         own = TermsInMemory(matrix.vocabulary)
-        check_query_terms(index, config.field, index.analysed, queries.values(), own)
 
         def known(asked: Iterable[str], passages: bool = False) -> list[str]:
             return [] if passages else [*numbers_of(matrix, asked)]  # it has none
     else:
-        check_query_terms(index, config.field, analysis_of(index, *given), queries.values())
         known = partial(known_documents, index)
+    check_query_terms(index, config.field, analysed, queries.values(), own)
     if config.max_passage:
         known = partial(known, passages=True)
     missing, relevant = reading.check_overlap(queries, judged, known)

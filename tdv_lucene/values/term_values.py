@@ -41,37 +41,28 @@ _ARRAYS = (*_COUNTS, "weights", "priority", "posting_priority", "posting_factors
 class TermValues:
     """The learned TDVs of one field of one index, and the order in which terms are dropped.
 
-    Attributes
-    ----------
-    vocabulary : Vocabulary of V terms
-    doc_freq, total_term_freq : int64[V]
-    weights : float32[V]
-        TDVs before any term is dropped.
-    priority : float32[V]
-        Terms with the smallest are dropped first.
-    manifest : dict
-        Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
-        ``source``, ``measure`` (by which points are chosen), ``recommended_reduction``,
-        ``recommended_because`` (see :class:`..learning.selection.Recommended`), ``first_ten`` (see
-        :func:`..learning.validate.validate_points`), and ``points``. A point is a dict with its
-        ``reduction``; the ``measures`` on held-out queries, beside those of the tuned ``full``
-        index, and the mean ``difference`` of each with its interval; what of the ten best is
-        ``judged``; the estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an
-        index, ``index_bytes``; ``visited``, the postings in the lists of a query's terms, mean over
-        the queries; the ``scale`` that keeps the ranking, and all ``scales`` that were tried.
-        With a ``posting_priority`` there is also ``posting_rule`` (see
-        :meth:`.posting_rule.PostingRule.describe`) and ``unit``, which is dropped by default.
-    posting_priority, posting_factors : float32[V] or None, float32[F, V] or None
-        The ``priority`` and ``factors`` of a :class:`.posting_rule.PostingRule`, for the unit
-        "posting"; None without such a rule.
+    ``manifest`` has the model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the
+    first-position boost), ``source``, ``measure`` (by which points are chosen),
+    ``recommended_reduction``, ``recommended_because`` (see
+    :class:`..learning.selection.Recommended`), ``first_ten`` (see
+    :func:`..learning.validate.validate_points`), and ``points``. A point is a dict with its
+    ``reduction``; the ``measures`` on held-out queries, beside those of the tuned ``full`` index,
+    and the mean ``difference`` of each with its interval; what of the ten best is ``judged``; the
+    estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an index,
+    ``index_bytes``; ``visited``, the postings in the lists of a query's terms, mean over the
+    queries; the ``scale`` that keeps the ranking, and all ``scales`` that were tried. With a
+    ``posting_priority`` there is also ``posting_rule`` (see
+    :meth:`.posting_rule.PostingRule.describe`) and ``unit``, which is dropped by default.
     """
 
-    vocabulary: Vocabulary
-    doc_freq: np.ndarray
-    total_term_freq: np.ndarray
-    weights: np.ndarray
-    priority: np.ndarray
+    vocabulary: Vocabulary  # V terms
+    doc_freq: np.ndarray  # int64[V]
+    total_term_freq: np.ndarray  # int64[V]
+    weights: np.ndarray  # float32[V]: TDVs before any term is dropped
+    priority: np.ndarray  # float32[V]: terms with the smallest are dropped first
     manifest: Mapping[str, Any]
+    # float32[V] and float32[F, V]: ``priority`` and ``factors`` of a
+    # :class:`.posting_rule.PostingRule`, for the unit "posting"; None without such a rule
     posting_priority: np.ndarray | None = None
     posting_factors: np.ndarray | None = None
 
