@@ -170,7 +170,12 @@ class Output:
                             os.fsync(file.fileno())
                 check()
                 self.check()  # the place may have changed since
-                self._rename(self._made)
+                if self._is_folder:
+                    with self._set_aside():
+                        os.rename(self._made, self.path)
+                else:
+                    for place in reversed(self._places):  # the manifest first: no file without one
+                        os.replace(self._made / place.name, place)
         except OSError as error:
             raise explain_os_error(error, self.path, aside) from error
         finally:
@@ -181,14 +186,6 @@ class Output:
                     if lock is not None:
                         os.close(lock)
         self._tell()
-
-    def _rename(self, made: Path) -> None:
-        if self._is_folder:
-            with self._set_aside():
-                os.rename(made, self.path)
-        else:
-            for place in reversed(self._places):  # the manifest first: no file without one
-                os.replace(made / place.name, place)
 
     @contextmanager
     def in_place(self) -> Iterator[Path]:

@@ -113,7 +113,8 @@ class FieldPlan:
 
     def record(self) -> dict[str, Any]:
         """Return what the commit's user data say of the field."""
-        baked = None if self.norms is None else self.norms.describe()
+        # The average length is added when it has been counted
+        baked = None if self.norms is None else dict(zip(("k1", "b"), self.norms.held))
         return {
             **self.facts, "scale": self.scale or 1.0, "baked": baked, "plan_sha256": self.sha256
         }  # fmt: skip

@@ -84,7 +84,11 @@ def plan_field(
     norms = baking_of(values, scale, target)
     known = index.fields.get(values.vocabulary.field)  # one that is not there is refused as that
     if norms is not None and known is not None and not known.has_norms:
-        target.refuse_lack_of_norms(values.vocabulary.field, f"{index}")
+        if target.given:
+            raise TdvError(
+                f"the field '{values.vocabulary.field}' of {index} has no norms to write k1 and b "
+                "into: leave out search_as"
+            )
         norms = None
     facts = {
         "version": __version__,

@@ -177,13 +177,14 @@ def decide(
     :class:`.writing.Task`). ``share`` is the reduction to plan for; None for the one asked for,
     found or recommended."""
     plans, told = [], dict[str, Any]()
+    is_as_learned = config.min_doc_freq == 1 and config.tf == "scaled"  # decided by TDVs alone
     for values in fields:
         reduction, chosen = reduction_of(values, config) if share is None else (share, None)
         plan, point = plan_field(values, reduction, config, index)
         plans.append(plan)
         told = told or {
             "validated": dict(point.nearest),
-            "fidelity": _fidelity(point.nearest, plan) if config.is_as_learned else None,
+            "fidelity": _fidelity(point.nearest, plan) if is_as_learned else None,
             "chosen": chosen,
             "defaults": _defaults(plan, index.searcher, config.target),
         }

@@ -105,15 +105,6 @@ class SearchTarget:
             )
         return dict(zip(names, self.numbers))
 
-    def refuse_lack_of_norms(self, field: str, what: str) -> None:
-        """Raise :class:`TdvError` if it was asked for and k1 and b cannot be written into the norms
-        of a field of ``what``, for it has none."""
-        if self.given and self.name != RECORDED:
-            raise TdvError(
-                f"the field '{field}' of {what} has no norms to write k1 and b into: "
-                "leave out search_as"
-            )
-
 
 def target_of(searcher: Searcher, asked: SearchTarget) -> SearchTarget:
     """Return whose parameters an index is written for: those asked for, or the ``searcher``'s."""

@@ -35,10 +35,6 @@ class Baking:
     # counted
     average_length: float | None = None
 
-    def describe(self) -> dict[str, float]:
-        """Return the record of an index; the average length is added when it has been counted."""
-        return {"k1": self.held[0], "b": self.held[1]}
-
     def mean_off(self, lengths: np.ndarray, counts: np.ndarray | None = None) -> float:
         """Return how far off the length norms of documents are on average, as a share of them,
         because no norm is below that of one token.
@@ -176,15 +172,13 @@ class SearchedModel(Config):
     )  # fmt: skip
 
 
-def _legal(value: float, name: str) -> None:
-    SearchParameters(None, **{name: value})
-
-
 def options_of(told: Callable[[Parameter], str], **more: Any) -> dict[str, Any]:
     """Return the parameters of ranking functions as options, with help by ``told``."""
-    return {
-        name: option(None, told(each), check=_legal, **more) for name, each in PARAMETERS.items()
-    }
+
+    def check(value: float, name: str) -> object:
+        return SearchParameters(None, **{name: value})
+
+    return {n: option(None, told(each), check=check, **more) for n, each in PARAMETERS.items()}
 
 
 def _set(each: Parameter) -> str:
