@@ -212,7 +212,13 @@ def look_at_shards(
         raise TdvError(f"no shard has a field '{field}': name one of theirs")
     if topics is None:
         filled = {part: look for part, look in looks.items() if len(look.ids)}
-        _refuse_other_names(filled)
+        for (first, a), (folder, b) in itertools.pairwise(filled.items()):
+            if a.fields.keys() != b.fields.keys():
+                raise TdvError(
+                    f"the shards were not indexed alike: {first} has the fields "
+                    f"{', '.join(sorted(a.fields))}, {folder} has {', '.join(sorted(b.fields))}; "
+                    "index them with the same options"
+                )
         _refuse_other_kinds(filled, field)
     else:  # one reader of all would refuse this of empty shards, too
         _refuse_other_kinds(looks, field)
@@ -259,16 +265,6 @@ def _indexed_fields(shard: Index) -> dict[str, dict[str, str]]:
                 told.append(f"norms {one['norms']}")
             fields[one["name"]] = dict(zip(_DESCRIBED, told))
     return fields
-
-
-def _refuse_other_names(looks: Mapping[Part, Look]) -> None:
-    for (first, a), (folder, b) in itertools.pairwise(looks.items()):
-        if a.fields.keys() != b.fields.keys():
-            raise TdvError(
-                f"the shards were not indexed alike: {first} has the fields "
-                f"{', '.join(sorted(a.fields))}, {folder} has {', '.join(sorted(b.fields))}; "
-                "index them with the same options"
-            )
 
 
 def _refuse_other_kinds(looks: Mapping[Part, Look], field: str) -> None:

@@ -139,21 +139,14 @@ def _describe(index: Index, matrix: TermDocumentMatrix) -> str:
         values = dict(zip(("k1", "b"), record.baked))
     if not has_norms:
         text += "; without norms, so that Lucene takes every length for 1"
-        values, remark = _without_lengths(found.model, values, matrix)
-        text += remark
+        if "b" in values:  # BM25's length norm is then the same for all
+            k1, b = values["k1"], values["b"]
+            average = float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
+            values = {"k1": k1 * (1 - b + b / max(average, 1e-9)), "b": 0.0}
+        elif "mu" in values:
+            text += ", as a receiver has to"
     told = ", ".join(f"{name} {value:g}" for name, value in values.items())
     return f"{text}: rank by {', '.join(filter(None, (found.model, told)))}"
-
-
-def _without_lengths(
-    model: str | None, values: dict[str, float], matrix: TermDocumentMatrix
-) -> tuple[dict[str, float], str]:
-    """Return the parameters that rank as if all lengths were 1, and a remark on them."""
-    if "b" in values:  # BM25's length norm is then the same for all
-        k1, b = values["k1"], values["b"]
-        average = float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
-        return {"k1": k1 * (1 - b + b / max(average, 1e-9)), "b": 0.0}, ""
-    return values, ", as a receiver has to" if "mu" in values else ""
 
 
 def _postings(matrix: TermDocumentMatrix, indptr: np.ndarray) -> tuple[bytes, list[int]]:

@@ -35,10 +35,11 @@ class TermVectors:
 
     def save(self, output: str | os.PathLike[str] | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        if isinstance(output, Output):
-            place = output
-        else:
-            place = Output(output, KIND, inputs=(), overwrite=overwrite)
+        place = (
+            output
+            if isinstance(output, Output)
+            else Output(output, KIND, inputs=(), overwrite=overwrite)
+        )
         with place as folder:
             save_array(folder / "terms.npy", self.terms)
             save_array(folder / "vectors.npy", self.vectors)

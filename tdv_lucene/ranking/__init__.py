@@ -18,7 +18,6 @@ from .functions import (
     RankingFunction,
     Statistics,
     at_scale,
-    check_model,
     model_for,
     ranking_function,
 )
@@ -28,5 +27,5 @@ __all__ = [
     "ANSERINI_DEFAULTS", "ANY_MODEL", "DEFAULT_MODEL", "GRIDS", "MODELS", "NAMED_DEFAULTS",
     "PARAMETERS", "Array", "Baking", "Parameter", "RankingFunction", "SearchParameters",
     "Statistics",
-    "at_scale", "check_model", "model_for", "ranking_function",
+    "at_scale", "model_for", "ranking_function",
 ]  # fmt: skip

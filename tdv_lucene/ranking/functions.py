@@ -294,15 +294,10 @@ def at_scale(parameters: Mapping[str, float], scale: float) -> dict[str, float]:
     return {n: x * scale if PARAMETERS[n].scaled else x for n, x in parameters.items()}
 
 
-def check_model(model: str) -> None:
-    """Raise :class:`TdvError` when there is no such ranking function."""
-    if model not in MODELS:
-        raise TdvError(f"no such model: '{model}'; choose one of {', '.join(MODELS)}")
-
-
 def ranking_function(model: str) -> RankingFunction:
     """Return the ranking function ``model``; raise :class:`TdvError` when there is none."""
-    check_model(model)
+    if model not in MODELS:
+        raise TdvError(f"no such model: '{model}'; choose one of {', '.join(MODELS)}")
     return _FUNCTIONS[model]
 
 

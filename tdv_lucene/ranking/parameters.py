@@ -20,7 +20,6 @@ from .functions import (
     MODELS,
     PARAMETERS,
     Parameter,
-    check_model,
     ranking_function,
 )
 
@@ -89,9 +88,7 @@ class SearchParameters:
     tiers: Tiers | None = None
 
     def __init__(self, model: str | None = None, **given: float | None) -> None:
-        if model is not None:
-            check_model(model)
-        names = MODELS[model] if model is not None else (*PARAMETERS,)
+        names = (*PARAMETERS,) if model is None else ranking_function(model).parameters
         of_it = {name: value for name, value in given.items() if value is not None}
         if model is None:
             of_it = {**ANSERINI_DEFAULTS, **of_it}

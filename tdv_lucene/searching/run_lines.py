@@ -75,16 +75,6 @@ class Listed:
     own_first: list[str]
 
 
-def note_on_duplicates(duplicates: int, what: str) -> str:
-    """Return a warning that hits were left out, if any were."""
-    if not duplicates:
-        return ""
-    return (
-        f"{duplicates:,} hits of {what} have the id of a better one and were left out: give each "
-        "document an id of its own"
-    )
-
-
 def require_run_names(queries: Iterable[str], tag: str) -> None:
     """Raise :class:`TdvError` for a query id or a tag that no run can hold."""
     for query in queries:

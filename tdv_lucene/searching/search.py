@@ -33,7 +33,7 @@ from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source
 from .config import SearchConfig
-from .run_lines import Listing, append_run, lower_ties, note_on_duplicates, require_run_names
+from .run_lines import Listing, append_run, lower_ties, require_run_names
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
     from ..index.sharded import ShardedIndex
@@ -159,11 +159,15 @@ class Searched(NamedTuple):
         """Return warnings of ids that came twice in ``what``, and of queries that find themselves
         where that is not judged relevant; ``removed`` tells whether those were left out."""
         own = [qid for qid in self.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
-        told = (
-            note_on_duplicates(self.duplicates, what),
-            note_on_own_documents(len(own), self.summary["queries"], removed),
-        )
-        return [note for note in told if note]
+        note = note_on_own_documents(len(own), self.summary["queries"], removed)
+        told = [note] if note else []
+        if self.duplicates:
+            told.insert(
+                0,
+                f"{self.duplicates:,} hits of {what} have the id of a better one and were left "
+                "out: give each document an id of its own",
+            )
+        return told
 
 
 def search_with(
