@@ -109,23 +109,18 @@ class ShardedIndex(Described):
         different ``terms``."""
         tasks = dict[Part, Sequence[Any]].fromkeys(self.source.parts, ())
         found = self.workers.each(inspect_index, tasks, "look at shards", silent)
-        fields: dict[str, Any] = {}
-        for field in (field for one in found for field in one["fields"]):
-            known = fields.setdefault(field["name"], Counter())
-            known.update({name: field[name] for name in _SUMMED if name in field})
-        fields[self.field]["terms"] = terms
-        options = {field["name"]: field["index_options"] for o in found for field in o["fields"]}
+        fields: dict[str, dict[str, Any]] = {}
         by_kind = Counter[str]()
         for one in found:
             by_kind.update(one["bytes_by_kind"])
-        return {
-            **{name: sum(one[name] for one in found) for name in ("documents", "deleted", "bytes")},
-            "bytes_by_kind": dict(by_kind),
-            "fields": [
-                {"name": name, "index_options": options[name], **counts}
-                for name, counts in fields.items()
-            ],
-        }
+            for about in one["fields"]:
+                given = {name: about[name] for name in ("name", "index_options")}
+                known = fields.setdefault(about["name"], given)
+                for name in (name for name in _SUMMED if name in about):
+                    known[name] = known.get(name, 0) + about[name]
+        fields[self.field]["terms"] = terms
+        sums = {name: sum(one[name] for one in found) for name in ("documents", "deleted", "bytes")}
+        return {**sums, "bytes_by_kind": dict(by_kind), "fields": [*fields.values()]}
 
     def find(
         self, parameters: SearchParameters, topics: Mapping[str, str], hits: int,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -92,10 +91,6 @@ class Drift:
         or half."""
         then, now = self.documents_learned, self.documents
         return self.moved > _DUE or not then / _GROWN < max(now, 1) < then * _GROWN
-
-    def describe(self) -> dict[str, Any]:
-        """Return the drift as JSON."""
-        return {**asdict(self), "is_due": self.is_due}
 
     def refuse_another_index(self, index: str | os.PathLike[str], field: str) -> None:
         """Raise :class:`TdvError` where too little is left of what the TDVs were learned on."""

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -289,7 +289,8 @@ def _drift_of(
     if not exceeded:
         for plan, drift in zip(fields, drifts):
             drift.refuse_another_index(index, plan.field)
-    return {"updated": False, "exceeded": exceeded, "drift": drifts[0].describe()}
+    told = {**asdict(drifts[0]), "is_due": drifts[0].is_due}
+    return {"updated": False, "exceeded": exceeded, "drift": told}
 
 
 def _write_part(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:

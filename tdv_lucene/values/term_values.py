@@ -71,10 +71,8 @@ class TermValues:
         factors_at = self.manifest.get("posting_rule", {}).get("factors_at", ())
         for name in _ARRAYS:
             found = getattr(self, name)
-            if found is None:
-                continue
             expected = (len(factors_at), terms) if name == "posting_factors" else (terms,)
-            if found.shape != expected or not _is_legal(name, found):
+            if found is not None and (found.shape != expected or not _is_legal(name, found)):
                 raise TdvError(
                     f"term values: '{name}' must hold {list(expected)} finite numbers, none below "
                     f"0 (counts are whole), and is {found.dtype}{list(found.shape)}: the folder is "
