@@ -31,18 +31,9 @@ from .store import FORMAT, MANIFEST, describe_file, unlisted_files, write_manife
 
 _LOCK = "tdv-lucene.lock"
 _NAMED = 3  # files named in a refusal
-_finished: list[Path] = []
+finished: list[Path] = []
+"""The results that this process, or another for it, has finished, in order."""
 _log = logging.getLogger(__name__)
-
-
-def note_finished(path: Path) -> None:
-    """Note a result that another process has finished for us."""
-    _finished.append(path)
-
-
-def finished() -> list[Path]:
-    """Return the results that this process has finished, in order."""
-    return list(_finished)
 
 
 class Output:
@@ -213,7 +204,7 @@ class Output:
         write_manifest(folder, self.kind, {**content, "made_by": self.made_by}, self._manifest)
 
     def _tell(self) -> None:
-        note_finished(self.path)
+        finished.append(self.path)
         _log.info("wrote %s (%s)", self.path, self.kind or "index")
 
     @contextmanager

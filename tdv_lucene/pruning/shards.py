@@ -18,7 +18,7 @@ from ..errors import TdvError
 from ..index.index import Index
 from ..index.record import ShardRecord
 from ..index.sharded import ShardedIndex, open_index
-from ..output import Output, note_finished, remove_abandoned
+from ..output import Output, finished, remove_abandoned
 from ..plan import Plan
 from ..progress import Progress
 from ..source import Part, Source
@@ -110,7 +110,7 @@ def prune_shards(
         left = {part: (sent[part], task) for part, task in tasks.items() if part not in done}
         reports = workers.each(
             _prune_shard, left, "prune shards", progress,
-            lambda part: note_finished(out / part.name),
+            lambda part: finished.append(out / part.name),
         )  # fmt: skip
         network = index.network
     made = {**done, **dict(zip(left, reports))}
