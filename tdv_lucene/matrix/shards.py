@@ -158,7 +158,7 @@ def merge_terms(parts: Iterable[ByteStrings]) -> tuple[ByteStrings, list[np.ndar
 
 
 class PostingsInShards:
-    """Where the postings of a matrix are (:class:`.term_document_matrix.Shards`)."""
+    """Where the postings of a :class:`.TermDocumentMatrix` are that holds none."""
 
     def __init__(
         self, index: ShardedIndex, shares: Mapping[Part, _Share], terms: int, progress: Progress
