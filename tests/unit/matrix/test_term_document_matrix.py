@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.shards import interleave, merge_terms, select_documents
 from tdv_lucene.matrix.term_document_matrix import (
     NormFacts,
@@ -42,12 +40,6 @@ def _matrix(**changes: np.ndarray) -> TermDocumentMatrix:
     vocabulary = Vocabulary("contents", ByteStrings.of([b"a", b"b"]))
     ids = ByteStrings.of([b"d0", b"d1", b"d2"])
     return TermDocumentMatrix(vocabulary, ids, **{**arrays, **changes}, source={})
-
-
-@pytest.mark.parametrize("name", ["indptr", "indices", "data", "doc_freq", "norms"])
-def test_arrays_of_the_wrong_length_are_refused(name: str) -> None:
-    with pytest.raises(TdvError, match="has length 9, expected .*extract it again"):
-        _matrix(**{name: np.full(9, 3)})
 
 
 def test_some_documents_are_selected_of_a_matrix_that_knows_the_order_of_tokens() -> None:

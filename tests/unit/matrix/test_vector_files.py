@@ -47,11 +47,11 @@ def test_no_pickle_hides_in_arrays(part, tmp_path):
     arrays = {"words": np.array(WORDS), "vectors": VECTORS}
     arrays[part] = np.array([Trap(sign)], object)
     np.savez(tmp_path / "v.npz", **arrays)
-    with pytest.raises(TdvError, match="a pickle"):
+    with pytest.raises(TdvError, match="v.npz is not a whole vectors file"):
         read_word_vectors(tmp_path / "v.npz")
     np.save(tmp_path / "v.npy", np.array([Trap(sign)], object))
     (tmp_path / "v.txt").write_text("index\n")
-    with pytest.raises(TdvError, match="a pickle"):
+    with pytest.raises(TdvError, match="v.npy is not a whole vectors file"):
         read_word_vectors(tmp_path / "v.npy")
     assert not sign.exists()
 
@@ -107,9 +107,7 @@ FORMATS = ["fasttext.bin", "word2vec.bin", "text.vec", "word2vec.bin.gz", "text.
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_file_of_each_format_is_read_and_a_truncated_one_ends_with_the_byte(
-    name, whole, tmp_path
-):
+def test_a_file_of_each_format_is_read_and_a_truncated_one_refused(name, whole, tmp_path):
     """At every length, or at some hundred of a long file: refused, and never for ever."""
     content = (whole / name).read_bytes()
     (tmp_path / "v.txt").write_bytes((whole / "v.txt").read_bytes())
@@ -119,13 +117,12 @@ def test_a_file_of_each_format_is_read_and_a_truncated_one_ends_with_the_byte(
     np.testing.assert_allclose(read.vectors, expected.vectors, atol=1e-5)
     last = len(content.rstrip(b"\n 0123456789.e-"))  # within its last number, text is still text
     end = last if name == "text.vec" else len(content)
-    said = 0
+    if name == "fasttext.bin":  # nothing reads its last matrix, of a row a word
+        end -= struct.calcsize("<?2q") + 6 * 4 * len(read_word_vectors(whole / name).words)
     for length in range(0, end, max(1, end // 150)):
         (tmp_path / name).write_bytes(content[:length])
-        with pytest.raises(TdvError) as refused:
+        with pytest.raises(TdvError, match=f"{name} is not a whole vectors file"):
             read_word_vectors(tmp_path / name)
-        said += f"damaged or truncated at byte {length:,}" in str(refused.value)
-    assert said > 10
 
 
 @pytest.mark.parametrize("count", [-1, 0, 2**31 - 1])
@@ -146,7 +143,7 @@ def test_fasttext_counts_that_cannot_be_are_not_believed(place, count, whole, tm
     if place == "pruned" and count <= 0:  # says that nothing is pruned
         assert read_word_vectors(tmp_path / "v.bin").words
         return
-    with pytest.raises(TdvError, match="damaged or truncated at byte"):
+    with pytest.raises(TdvError, match="is not a whole vectors file"):
         read_word_vectors(tmp_path / "v.bin")
 
 
@@ -155,7 +152,7 @@ def test_fasttext_counts_that_cannot_be_are_not_believed(place, count, whole, tm
 def test_word2vec_counts_that_cannot_be_are_not_believed(name, first, tmp_path):
     content = f"{first}\nindex 1 2\n".encode()
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    with pytest.raises(TdvError, match="damaged or truncated at byte"):
+    with pytest.raises(TdvError, match="is not a whole vectors file"):
         read_word_vectors(tmp_path / name)
 
 
@@ -165,7 +162,7 @@ def test_an_array_larger_than_its_file_is_not_believed(tmp_path):
             with archive.open(f"{name}.npy", "w") as file:
                 header = {"descr": "<f4", "fortran_order": False, "shape": (10**12, 300)}
                 np.lib.format.write_array_header_1_0(file, header)
-    with pytest.raises(TdvError, match="damaged or truncated"):
+    with pytest.raises(TdvError, match="is not a whole vectors file"):
         read_word_vectors(tmp_path / "v.npz")
 
 
@@ -174,8 +171,8 @@ def test_what_is_no_vectors_file_is_refused(tmp_path):
     for name in ("a.vec", "a.bin"):
         (tmp_path / name).write_text("{not vectors}\n")
     for name, said in (
-        ("a.vec", "is not a vectors file gensim can read"),
-        ("a.bin", "is not a vectors file gensim can read"),
+        ("a.vec", "is not a whole vectors file"),
+        ("a.bin", "is not a whole vectors file"),
         ("absent.vec", "no such vectors file"), ("v.npy", r"words are expected in .*v\.txt"),
     ):  # fmt: skip
         with pytest.raises(TdvError, match=said):

@@ -21,7 +21,7 @@ from tdv_lucene.pruning.targets import (
 )
 from tdv_lucene.simulation.collection import written_lengths
 
-LUCENE = SearchTarget.of("lucene")
+INDEX = SimpleNamespace(fields={}, searcher=Searcher())
 
 
 def _values() -> TermValues:
@@ -30,8 +30,8 @@ def _values() -> TermValues:
 
 
 def _plan(values: TermValues, share: float = 0.3, **options: object) -> FieldPlan:
-    config = PruneConfig(**options)
-    return plan_field(values, share, config, LUCENE, has_norms=True, what="I")[0]
+    config = PruneConfig(search_as="lucene", **options)
+    return plan_field(values, share, config, INDEX)[0]
 
 
 def test_rare_terms_are_dropped_by_their_documents() -> None:

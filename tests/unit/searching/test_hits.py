@@ -13,8 +13,7 @@ import pytest
 from tdv_lucene.errors import TdvError
 from tdv_lucene.index.sharded import merge_hits
 from tdv_lucene.jvm.searcher import Hits, Statistics
-from tdv_lucene.searching.listing import Listing
-from tdv_lucene.searching.run_lines import append_run, lower_ties, require_run_names
+from tdv_lucene.searching.run_lines import Listing, append_run, lower_ties, require_run_names
 from tdv_lucene.vocabulary import ByteStrings
 
 Ranking = list[tuple[str, float]]
