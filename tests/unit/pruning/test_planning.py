@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from small_problem import make_matrix
 
 from tdv_lucene import PruneConfig, TdvError, TermValues, unlearned_values
+from tdv_lucene.index.parameters import Searcher
 from tdv_lucene.matrix.term_document_matrix import NormKind
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.pruning.planning import plan_field
