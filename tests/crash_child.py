@@ -1,7 +1,7 @@
 """Stages to be killed at, each in a process of its own: says READY, waits for a line, does one.
 
 Usage: python tests/crash_child.py prune|overwrite|update SOURCE VALUES OUTPUT
-       python tests/crash_child.py lock|commit SOURCE
+       python tests/crash_child.py lock SOURCE
 """
 
 from __future__ import annotations
@@ -34,17 +34,7 @@ def _lock(source: str) -> None:
     writer.close()
 
 
-def _commit(source: str) -> None:
-    """Delete a document and commit, as another program would."""
-    from lucene_indexes import change
-
-    change(Path(source), deleted=["d1"])
-
-
-STAGES = {
-    "prune": _prune, "overwrite": _overwrite, "update": _update,
-    "lock": _lock, "commit": _commit,
-}  # fmt: skip
+STAGES = {"prune": _prune, "overwrite": _overwrite, "update": _update, "lock": _lock}
 
 
 def main() -> None:
