@@ -16,7 +16,7 @@ import tdv_lucene as tdv
 from tdv_lucene.analysis import DEFAULT, LANGUAGES, Analysis, read_stop_words
 from tdv_lucene.index import analysis as indexes_analysis
 from tdv_lucene.index.analysis import FieldAnalysis, as_user_data
-from tdv_lucene.index.build import analysis_of_flags, build_index
+from tdv_lucene.index.build import analysis_of_flags
 from tdv_lucene.jvm.analysis import (
     analyze,
     anserini_analyses,
@@ -39,9 +39,6 @@ DECLARATION = {
 }
 """The beginning of the Universal Declaration of Human Rights in each language, by the analysis that
 is made for it; nobody has a copyright in it."""
-FLAGS = (
-    "--collection JsonCollection --generator DefaultLuceneDocumentGenerator --threads 1 -storeRaw"
-)
 
 
 def _is_thai_missing() -> bool:
@@ -135,15 +132,7 @@ def test_what_an_index_records_holds(german: Path, tmp_path: Path) -> None:
     assert analysis_of(german, asked=Analysis("fr")).describe() == "French (as given)"
 
 
-def test_index_records_how_it_analyses(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    lines = [json.dumps({"id": f"d{i}", "contents": t}) for i, t in enumerate(_texts("de"))]
-    (tmp_path / "docs" / "docs.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    flags = [*FLAGS.split(), "-input", str(tmp_path / "docs"), "-language", "de"]
-    build_index(tmp_path / "index", flags)
-    assert analysis_of(tmp_path / "index").describe() == "German (recorded in the index)"
-    with pytest.raises(tdv.TdvError, match="language must be one of"):
-        build_index(tmp_path / "other", [*flags[:-1], "xx"])
+def test_flags_of_anserini_name_an_analysis() -> None:
     assert analysis_of_flags(["-stemmer", "krovetz", "-keepStopwords"]) == Analysis(
         stemmer="krovetz", stopwords=()
     )

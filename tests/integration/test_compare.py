@@ -381,16 +381,26 @@ def test_refusals_write_nothing(case, tmp_path, changes, named):
 
 
 @pytest.mark.parametrize(
-    "form, marks",
-    [("screen", "Effectiveness"), ("markdown", "| nDCG@5 |"), ("latex", r"\toprule")],
-)
-def test_command_line_writes_tables(form, marks, case, tmp_path):
-    shown = run_command(case, tmp_path / "out", "--format", form).stdout
+    "form, marks, stream",
+    [("screen", "Effectiveness", "stdout"), ("markdown", "| nDCG@5 |", "stderr"),
+     ("latex", r"\toprule", "stderr")],
+)  # fmt: skip
+def test_command_line_writes_tables_and_notes(form, marks, stream, case, tmp_path):
+    """Of an index of another collection, which lacks documents."""
+    docs = [Doc(f"d{i}" if i < 60 else f"x{i}", ["t0", "t1", f"t{i % 9}"]) for i in range(120)]
+    indexes = ["--index", write_index(tmp_path / "other", [docs]), "--pruned", case.pruned]
+    done = run_command(case, tmp_path / "out", "--format", form, indexes=indexes)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert marks in shown and f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
+    assert marks in done.stdout
+    assert f"{report['measures']['nDCG@5']['pruned']:.4f}" in done.stdout
     if form == "screen":
-        assert "Emptied by pruning in pruned: gone" in shown
-        assert max(map(len, shown.splitlines()[:-1])) <= 80
+        assert "Emptied by pruning in pruned: gone" in done.stdout
+        tables = done.stdout.partition("Note: ")[0]
+        assert max(map(len, tables.splitlines())) <= 80
+    told = " ".join(getattr(done, stream).split())
+    assert re.search(r"\d+ of the \d+ relevant documents of 'topics' are not in 'full'", told)
+    assert "'pruned' is of another collection than 'full': it lacks 60 of the 120" in told
+    assert len(report["notes"]) == 2
 
 
 def test_command_line_of_several(case, tmp_path):
@@ -416,17 +426,6 @@ def test_no_name_stands_where_the_report_has_a_key_of_its_own(case, compared, tm
     for key in keys:
         with pytest.raises(TdvError, match=f"'{key}'"):
             compare(case, tmp_path / "out", names=("full", key))
-
-
-@pytest.mark.parametrize("form, stream", [("screen", "stdout"), ("markdown", "stderr")])
-def test_another_collection_and_missing_documents_are_noted(form, stream, case, tmp_path):
-    docs = [Doc(f"d{i}" if i < 60 else f"x{i}", ["t0", "t1", f"t{i % 9}"]) for i in range(120)]
-    indexes = ["--index", write_index(tmp_path / "other", [docs]), "--pruned", case.pruned]
-    done = run_command(case, tmp_path / "out", "--format", form, indexes=indexes)
-    shown = " ".join(getattr(done, stream).split())
-    assert re.search(r"\d+ of the \d+ relevant documents of 'topics' are not in 'full'", shown)
-    assert "'pruned' is of another collection than 'full': it lacks 60 of the 120" in shown
-    assert len(json.loads((tmp_path / "out" / "report.json").read_text())["notes"]) == 2
 
 
 def test_judgements_that_rankings_meet_by_chance_only_are_noted(case, tmp_path):

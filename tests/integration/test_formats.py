@@ -20,6 +20,8 @@ import tdv_lucene as tdv
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.plan import Plan
 
+pytestmark = pytest.mark.jvm
+
 RESULTS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "TDVs": ("values/manifest.json", lambda home: tdv.TermValues.load(home / "values")),
     "plan": ("pruned/tdv-plan/plan.json", lambda home: Plan.load(home / "pruned")),
@@ -48,7 +50,6 @@ def test_tdvs_a_plan_and_a_report_are_read(stored: Path) -> None:
     assert report["indexes"]["pruned"]["postings"] == 43
 
 
-@pytest.mark.jvm
 def test_an_index_is_verified_searched_and_pruned_as_then(stored: Path, tmp_path: Path) -> None:
     assert tdv.verify_pruned(stored / "index", stored / "pruned")["equal"]
     again = tdv.prune_index(stored / "index", stored / "values", tmp_path / "again", reduction=0.3)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import json_of
+from index_facts import analysis_of
 
 from tdv_lucene import TdvError, build_index, inspect_index
 
@@ -70,9 +71,12 @@ def test_existing_output_is_refused_before_anything_runs(tmp_path) -> None:
         build_index(tmp_path / "docs", flags, overwrite=True)
 
 
-def test_a_language_is_no_input(tmp_path, monkeypatch) -> None:
+def test_a_language_is_recorded_and_no_input(tmp_path, monkeypatch) -> None:
     """Also where a folder has its name, as one for each language."""
     (tmp_path / "de").mkdir()
     monkeypatch.chdir(tmp_path)
-    built = build_index("de/index", _flags(tmp_path, "-language", "de"))
-    assert built["indexed"] == 3
+    flags = _flags(tmp_path, "-language", "de")
+    assert build_index("de/index", flags)["indexed"] == 3
+    assert analysis_of(Path("de/index")).describe() == "German (recorded in the index)"
+    with pytest.raises(TdvError, match="language must be one of"):
+        build_index("de/other", [*flags[:-1], "xx"])

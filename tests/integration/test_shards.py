@@ -169,24 +169,6 @@ def test_statistics_of_the_whole_are_recorded_and_a_shard_alone_is_warned_of(
     assert "a is one of 4 shards and is searched by itself" in caplog.text
 
 
-def test_comparing_shards_is_comparing_indexes(base, shards, values, tmp_path) -> None:
-    files = write_judged(tmp_path, TOPICS, {"q1": "d0", "q2": "d6", "q3": "d7"})
-    tdv.prune_index(base / "one", values, tmp_path / "P", reduction=0.3)
-    tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
-    one, several = (
-        tdv.compare_indexes(*pair, *files, tmp_path / name, latency_budget_seconds=0.2)
-        for name, pair in {
-            "R1": (base / "one", tmp_path / "P"),
-            "R4": (shards, tdv.find_shards(f"{tmp_path}/OUT/*")),
-        }.items()
-    )
-    for name in ("measures", "queries", "parameters", "notes"):
-        assert several[name] == one[name], name
-    for name in ("full", "pruned"):
-        for count in ("postings", "terms", "tokens", "documents"):
-            assert several["indexes"][name][count] == one["indexes"][name][count]
-
-
 def test_what_is_finished_is_kept_and_what_was_made_otherwise_is_not_replaced(
     shards, values, tmp_path
 ) -> None:
