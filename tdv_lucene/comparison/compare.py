@@ -16,7 +16,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import Measured, Rankings, render_page
 from ..report.reading import FILE, FORMAT
-from ..searching.baseline_tuning import tune_parameters
+from ..searching.tune import tune_parameters
 from ..timing import latency as timing
 from ..timing.latency import Latency, QueryTerms
 from . import results as content

@@ -15,7 +15,7 @@ from ..interruption import check
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, standard_statistic, standardise
 from ..matrix.term_vectors import TermVectors
-from ..ranking import Array, Similarity
+from ..ranking import Array, RankingFunction
 from ..simulation.collection import term_totals
 from ..simulation.problem import DocumentRows, Problem
 from ..simulation.retrieval import Queries, QueryPostings
@@ -233,7 +233,7 @@ def train(
     return checkpoints
 
 
-def plain_start(similarity: Similarity, collection: Collection, lists: Lists) -> Weights:
+def plain_start(similarity: RankingFunction, collection: Collection, lists: Lists) -> Weights:
     """Return the task's start, with the temperature that suits it."""
     linear = collection.start
     scores = _scores(similarity, linear, collection, lists)
@@ -242,7 +242,7 @@ def plain_start(similarity: Similarity, collection: Collection, lists: Lists) ->
 
 
 def _scores(
-    similarity: Similarity, linear: Linear, collection: Collection, lists: Lists
+    similarity: RankingFunction, linear: Linear, collection: Collection, lists: Lists
 ) -> jax.Array:
     values = term_values(linear, collection.features) * collection.kept
     statistics = weighted_statistics(
@@ -251,7 +251,7 @@ def _scores(
     return score_batch(similarity, values, lists.batch, statistics)
 
 
-def parameters_of(similarity: Similarity) -> tuple[jax.Array, ...]:
+def parameters_of(similarity: RankingFunction) -> tuple[jax.Array, ...]:
     """Return the parameters of a ranking function, in the order in which its class takes them."""
     return tuple(jnp.asarray(value, jnp.float32) for value in vars(similarity).values())
 

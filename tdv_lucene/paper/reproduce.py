@@ -23,7 +23,7 @@ from ..matrix.term_vectors import latent_semantic_vectors
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
-from ..ranking import SearchParameters, check_model
+from ..ranking import SearchParameters, ranking_function
 from ..searching.search import search_index
 from ..timing.latency import LatencyPlan, look_up_terms, measure_latency
 from ..values.term_values import TermValues
@@ -90,7 +90,7 @@ def reproduce_paper(
         raise TdvError(f"no collection '{collection}': choose one of {', '.join(COLLECTIONS)}")
     known = COLLECTIONS[collection]
     for model in config.models:
-        check_model(model)
+        ranking_function(model)  # or it is refused
     _check_neural(config)
     training = (config.train_topics, config.train_qrels)
     read = [index, topics, qrels, *training, config.vectors]

@@ -19,7 +19,7 @@ from ..matrix.term_statistics import residual_idf
 from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import ANY_MODEL, Parameter, SearchParameters, ranking_function
+from ..ranking import ANY_MODEL, SearchParameters, ranking_function
 from ..ranking.functions import bm25_idf
 from ..ranking.parameters import Parameters, options_of
 from .posting_rule import REDUCTIONS, make_posting_rule, rule_length_norm
@@ -130,10 +130,7 @@ def unlearned_values(
     seed
         For ``"random"``.
 
-    Raises
-    ------
-    TdvError
-        When there is no such peer.
+    Raises :class:`TdvError` when there is no such peer.
     """
     if name not in PEERS:
         raise TdvError(f"no peer '{name}': choose one of {', '.join(PEERS)}")
@@ -158,14 +155,11 @@ def unlearned_values(
     )  # fmt: skip
 
 
-def _recorded(each: Parameter) -> str:
-    return f"{each.title} that the index records."
+_NUMBERS = options_of(lambda each: f"{each.title} that the index records.", flag=PYTHON_ONLY)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeersConfig(
-    OfMatrix, Seed, OfField, Overwrite, Parameters, numbers=options_of(_recorded, flag=PYTHON_ONLY)
-):
+class PeersConfig(OfMatrix, Seed, OfField, Overwrite, Parameters, numbers=_NUMBERS):
     """Options of :func:`tdv_lucene.make_peer_values`."""
 
     EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",)),)
@@ -187,10 +181,7 @@ def make_peer_values(
     config, options
         A :class:`PeersConfig`, or its options by name, as ``seed=1``.
 
-    Raises
-    ------
-    TdvError
-        For anything a user can fix, before anything is written.
+    Raises :class:`TdvError` for anything a user can fix, before anything is written.
     """
     config = PeersConfig.of(config, options, name=name)
     place = Output(

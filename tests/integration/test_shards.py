@@ -29,7 +29,7 @@ from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 import tdv_lucene as tdv
 from tdv_lucene import Analysis, Index, TdvError
 from tdv_lucene.index import workers as clusters
-from tdv_lucene.index.sharded import open_far_shards, open_index
+from tdv_lucene.index.sharded import open_index
 from tdv_lucene.index.workers import open_workers
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.learning.config import Recipe
@@ -253,7 +253,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_work(find, tmp_path) -> None:
         with pytest.raises(TdvError, match="S/b was changed"):
             list(matrix.each(_forget_extracted))
     with (
-        open_far_shards(shards, {"q": "fox"}, "contents", None, silent) as found,
+        open_index(shards, "contents", topics={"q": "fox"}) as found,
         pytest.raises(TdvError, match="S/b was changed"),
     ):
         shutil.rmtree(place / "b")
@@ -330,7 +330,7 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
         (prune(shards, base / "S" / "b" / "OUT"), "OUT overlaps the input .*S/b"),
         (lambda: tdv.verify_pruned(shards, base / "one"), "index and pruned are shards both, or"),
         (lambda: tdv.open_searcher(shards), "Pyserini's searcher opens one folder, not 4 shards"),
-        (search(shards, feedback="rm3"), "rm3 is Anserini's, and opens one folder"),
+        (search(shards, feedback="rm3"), "rm3 is Anserini's, and searches only"),
         (search(shards, field="titel"), "no shard has a field 'titel': name one of theirs"),
         (search(also("other")), "not indexed alike: the field 'contents' has .* DOCS_AND_FREQS,"),
         (search(also("none")), "no such index: .*none is not a folder"),

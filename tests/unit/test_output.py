@@ -131,9 +131,7 @@ def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_operating_system_errors_are_told(tmp_path: Path) -> None:
-    full = (
-        r"cannot write .*out: No space left on device; nothing was left there\. Free now: .*TMPDIR"
-    )
+    full = r"cannot write .*out: No space left on device; nothing was left there\. Make .*TMPDIR"
     with pytest.raises(TdvError, match=full), Output(tmp_path / "out", "thing", inputs=()):
         save_array(Path("/dev/full"), np.arange(10_000))
     elsewhere = "gone: No such file or directory; .*out was not written"

@@ -24,7 +24,7 @@ from tdv_lucene.pruning.targets import (
 )
 from tdv_lucene.simulation.collection import written_lengths
 
-LUCENE = SearchTarget.of("lucene")
+INDEX = SimpleNamespace(fields={}, searcher=Searcher())
 
 
 def _values() -> TermValues:
@@ -33,8 +33,8 @@ def _values() -> TermValues:
 
 
 def _plan(values: TermValues, share: float = 0.3, **options: object) -> FieldPlan:
-    config = PruneConfig(**options)
-    return plan_field(values, share, config, LUCENE, has_norms=True, what="I")[0]
+    config = PruneConfig(search_as="lucene", **options)
+    return plan_field(values, share, config, INDEX)[0]
 
 
 def test_rare_terms_are_dropped_by_their_documents() -> None:
@@ -53,14 +53,15 @@ def test_rare_terms_are_dropped_by_their_documents() -> None:
     ],
 )
 def test_only_a_field_that_is_there_lacks_norms(fields: dict, has_none: bool) -> None:
-    index, config = SimpleNamespace(fields=fields), PruneConfig(reduction=0.3)
+    index = SimpleNamespace(fields=fields, searcher=Searcher())
+    config = PruneConfig(reduction=0.3)
     asked = replace(config, search_as="lucene")
     if has_none:
         with pytest.raises(TdvError, match="search_as"):
-            decide([_values()], asked, Searcher(), index)
-        plan, _ = decide([_values()], config, Searcher(), index)
+            decide([_values()], asked, index)
+        plan, _ = decide([_values()], config, index)
     else:
-        plan, _ = decide([_values()], asked, Searcher(), index)
+        plan, _ = decide([_values()], asked, index)
     assert (plan.fields[0].norms is None) == has_none
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tdv_lucene.jvm.searcher import Hits
-from tdv_lucene.searching.listing import Listing
+from tdv_lucene.searching.run_lines import Listing
 from tdv_lucene.vocabulary import ByteStrings
 
 Ranking = list[tuple[str, float]]

@@ -91,32 +91,12 @@ def test_arrays_of_another_kind_are_refused(name, array):
         with_rule(**{name: array})
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"fixed": float("nan")},
-        {"thresholds": [0.0, float("inf")]},
-        {"lead": {"boost": float("nan"), "span": 4.0}},
-    ],
-)
-def test_a_rule_without_finite_numbers_is_refused(wrong):
-    with pytest.raises(TdvError, match="numbers that are not finite"):
-        with_rule({**RULE, **wrong}).at_reduction(0.3)
-
-
 def test_an_edited_manifest_is_refused(tmp_path):
     with_rule().save(tmp_path / "V")
     path = tmp_path / "V" / "manifest.json"
     path.write_text(path.read_text().replace('"k1": 0.9', '"k1": 0.8'))
     with pytest.raises(TdvError, match="manifest.json was edited"):
         TermValues.load(tmp_path / "V")
-
-
-def test_another_vocabulary_is_refused():
-    values = make_values()
-    values.check(values.vocabulary.sha256)
-    with pytest.raises(TdvError, match="another vocabulary.*run 'tdv-lucene learn'"):
-        values.check("0" * 64)
 
 
 @pytest.mark.parametrize("reduction", [-0.1, 1.0, 45, float("nan")])
