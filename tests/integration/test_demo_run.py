@@ -4,8 +4,6 @@ first cell to its last, with few articles and queries, learning a little only.""
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,22 +18,15 @@ from tdv_lucene import read_report
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 
-def _as_users_have_it() -> dict[str, str]:
-    """The environment without what scripts/test sets to compile sooner."""
-    sooner = ("JAX_DISABLE_MOST_OPTIMIZATIONS", "XLA_FLAGS")
-    return {name: value for name, value in os.environ.items() if name not in sooner}
-
-
-def _demo(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tdv_lucene", "demo", "--output", str(folder), *flags]
-    return subprocess.run(command, capture_output=True, text=True, env=_as_users_have_it())
-
-
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
-    """The demonstration's folder, and what it said on stdout and stderr."""
+    """The demonstration's folder, and what it said on stdout and stderr: as users have it, without
+    what scripts/test sets to compile sooner."""
     folder = tmp_path_factory.mktemp("demo") / "demo-output"
-    done = _demo(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        for sooner in ("JAX_DISABLE_MOST_OPTIMIZATIONS", "XLA_FLAGS"):
+            patch.delenv(sooner, raising=False)
+        done = run_apart("-m", "tdv_lucene", "demo", "--output", folder)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout, done.stderr
 

@@ -192,11 +192,6 @@ def zipfian(make_index) -> Path:
     return make_index([_docs()[:35], _docs()[35:]], options=POSITIONS)
 
 
-def _recommended(zipfian: Path, model: str, positions: bool = True) -> float:
-    with open_matrix(zipfian) as matrix:
-        return settings_for(Prior.load(), matrix, model, positions=positions)[0].reduction or 0.0
-
-
 def test_what_cannot_be_pruned_is_refused_before_anything_else(make_index, tmp_path, caplog):
     """Nothing else is said of it, such as how unlike other collections it is."""
     index = make_index([_docs()], options="DOCS")
@@ -213,7 +208,9 @@ def test_the_command_alone_prunes_and_the_result_is_proved(
     zipfian, pruned = make_index([_docs()[:35], _docs()[35:]], options=options), tmp_path / "P"
     report = json_of("prune", "--index", zipfian, "--output", pruned)
     name, sha256 = Prior.load().describe().values()
-    assert report["requested_reduction"] == _recommended(zipfian, "bm25", options == POSITIONS)
+    with open_matrix(zipfian) as matrix:
+        settings = settings_for(Prior.load(), matrix, "bm25", positions=options == POSITIONS)[0]
+    assert report["requested_reduction"] == (settings.reduction or 0.0)
     assert report["reduction"] == pytest.approx(report["requested_reduction"], abs=0.05)
     assert report["learned_from"] == f"prior {name} ({sha256[:12]}), no judgements"
     record = read_user_data(pruned)

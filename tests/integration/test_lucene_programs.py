@@ -254,11 +254,6 @@ def _random_program(path: Path, ids, field: str, seed: int) -> str:
     return " ".join(rng.choice(WORDS, 3, replace=False))
 
 
-def _assert_hits(found: list[tuple], expected: list[tuple]) -> None:
-    assert [name for name, _ in found] == [name for name, _ in expected] and len(found) > 9
-    assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "whole, binary"])
 def test_a_field_called_id_does_not_make_an_index_anserinis(kind: str, tmp_path: Path) -> None:
     """Hits are those of Lucene's searcher with its defaults, or the remedy's are."""
@@ -274,7 +269,9 @@ def test_a_field_called_id_does_not_make_an_index_anserinis(kind: str, tmp_path:
         with pytest.raises(tdv.TdvError, match=r"'id'.*id_field none"):
             _run(index, tmp_path, **asked)
         asked["id_field"] = "none"
-    _assert_hits(_run(index, tmp_path, query, **asked), _by_lucene(index, query, "contents"))
+    found, expected = _run(index, tmp_path, query, **asked), _by_lucene(index, query, "contents")
+    assert [name for name, _ in found] == [name for name, _ in expected] and len(found) > 9
+    assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
 
 
 @pytest.mark.parametrize("field", ["body", "contents"])

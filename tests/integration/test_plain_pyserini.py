@@ -36,16 +36,12 @@ print(json.dumps([[hit.docid, f"{hit.score:.6f}"] for hit in hits]))
 READY = 'eval "$("$1" -m tdv_lucene env)"'
 
 
-def bare_environment() -> dict[str, str]:
-    """As of a new shell, where nobody has thought of Pyserini."""
-    known = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return {**known, "PYTHONPATH": str(ROOT)}
-
-
 def shell(script: str, *arguments: str) -> subprocess.CompletedProcess:
+    """In a new shell, where nobody has thought of Pyserini."""
+    known = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return subprocess.run(
         ["bash", "-euc", script, "bash", sys.executable, *arguments],
-        env=bare_environment(), capture_output=True, text=True,
+        env={**known, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
     )  # fmt: skip
 
 

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from command_line import write_judged
+from index_facts import recorded_parameters
 from lucene_indexes import Doc, write_index
 from pruning_inputs import values_of
 
 from tdv_lucene import Index, TdvError, compare_indexes, explain_query, extract_matrix, prune_index
 from tdv_lucene.comparison.explain import trade_off
-from tdv_lucene.index.parameters import recorded_parameters
 from tdv_lucene.searching.search import open_searcher, search_index
 from tdv_lucene.searching.tune import tune_parameters
 
@@ -52,11 +52,6 @@ def case(tmp_path_factory):
     return SimpleNamespace(
         index=index, contents=contents, title=title, files=files, qld=folder / "qld"
     )
-
-
-def _parameters(index, field=None):
-    with Index.open(index) as opened:
-        return recorded_parameters(opened, field=field)
 
 
 def test_search_takes_the_recorded_model_and_warns_of_another(case, tmp_path, caplog):
@@ -103,7 +98,9 @@ def test_explain_and_compare_take_the_recorded_model(case, tmp_path, caplog):
 def test_a_field_that_was_not_pruned_is_searched_as_it_was_indexed(case, tmp_path):
     pruned = tmp_path / "pruned"
     prune_index(case.index, _values(case.contents, "bm25"), pruned, search_as="recorded")
-    found = {field: _parameters(pruned, field).k1 for field in (None, "contents", "title")}
+    found = {
+        field: recorded_parameters(pruned, field=field).k1 for field in (None, "contents", "title")
+    }
     assert found == pytest.approx({None: 3.6, "contents": 3.6, "title": 0.9})
 
 
@@ -111,8 +108,8 @@ def test_pruning_another_field_keeps_what_is_recorded_of_the_first(case, tmp_pat
     titles = extract_matrix(case.qld, tmp_path / "titles", field="title")
     asked = {"reduction": 0.1, "search_as": "recorded"}
     prune_index(case.qld, _values(titles, "bm25", scale=2), tmp_path / "both", **asked)
-    assert _parameters(tmp_path / "both", field="title").k1 == pytest.approx(1.8)
-    of_contents = _parameters(tmp_path / "both", field="contents")
+    assert recorded_parameters(tmp_path / "both", field="title").k1 == pytest.approx(1.8)
+    of_contents = recorded_parameters(tmp_path / "both", field="contents")
     assert (of_contents.model, of_contents.mu) == ("qld", 4000.0)
 
 

@@ -38,26 +38,17 @@ TOPICS = {
 DEPTH = 12
 
 
-def _documents(seed: int = 5) -> list[Doc]:
-    rng = np.random.default_rng(seed)
-    return [
-        Doc(f"d{number}", [f"t{i}" for i in np.minimum(rng.zipf(1.4, rng.integers(2, 60)), 90)])
-        for number in rng.permutation(300)
-    ]
-
-
-def _write(path: Path, layout: Layout = LAYOUT) -> Path:
-    docs = _documents()
-    docs[17] = Doc("gone", ["t1", "t2"], deleted=True)
-    return write_index(path, [docs[:90], docs[90:260], docs[260:]], layout)
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """``source``, and ``made`` of it in tiers; ``weights``, and ``made-weights``."""
-    place = tmp_path_factory.mktemp("tiers")
+    place, rng = tmp_path_factory.mktemp("tiers"), np.random.default_rng(5)
+    docs = [
+        Doc(f"d{number}", [f"t{i}" for i in np.minimum(rng.zipf(1.4, rng.integers(2, 60)), 90)])
+        for number in rng.permutation(300)
+    ]
+    docs[17] = Doc("gone", ["t1", "t2"], deleted=True)
     for name, layout in (("source", LAYOUT), ("weights", WEIGHTS)):
-        _write(place / name, layout)
+        write_index(place / name, [docs[:90], docs[90:260], docs[260:]], layout)
     how: dict[str, Any] = {"tiers": True, "reduction": 0.6, "depth": DEPTH, "margin": 0}
     tdv.prune_index(place / "source", None, place / "made", **how)
     tdv.prune_index(place / "weights", None, place / "made-weights", **how)
