@@ -1,8 +1,8 @@
 package tdvlucene.inspect;
 
 import java.io.IOException;
-import java.math.BigInteger;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -50,17 +50,13 @@ public final class Identity {
   private static Map<String, Object> of(DirectoryReader reader) {
     SegmentInfos infos = Index.commitOf(reader);
     Map<String, Object> identity = new TreeMap<>();
-    identity.put("commit", hex(infos.getId()));
+    // Not Lucene's idToString, which changed between 9 and 10: one index has one id.
+    identity.put("commit", HexFormat.of().formatHex(infos.getId()));
     identity.put("segments_file", infos.getSegmentsFileName());
     identity.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));
     identity.put("documents", reader.numDocs());
     identity.put("deleted", Index.countDeleted(reader));
     return identity;
-  }
-
-  /** Not Lucene's {@code idToString}, which changed between 9 and 10: one index has one id. */
-  private static String hex(byte[] id) {
-    return String.format("%0" + 2 * id.length + "x", new BigInteger(1, id));
   }
 
   private static Map<String, Object> fields(IndexReader reader) {

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.lucene90.Lucene90StoredFieldsFormat;
 import org.apache.lucene.index.CodecReader;
@@ -80,26 +81,20 @@ final class SourceSettings {
 
   /** By reflection: the class, and the enum of modes in it, have another name in each release. */
   private static Codec withMode(Class<? extends Codec> codec, String name) {
-    for (Constructor<?> constructor : codec.getConstructors()) {
-      Class<?>[] parameters = constructor.getParameterTypes();
-      if (parameters.length != 1 || !parameters[0].isEnum()) {
-        continue;
-      }
-      for (Object mode : parameters[0].getEnumConstants()) {
-        if (mode.toString().equals(name)) {
-          return newCodec(constructor, mode);
+    try {
+      for (Constructor<?> constructor : codec.getConstructors()) {
+        for (Class<?> parameter : constructor.getParameterTypes()) {
+          for (Object mode : parameter.isEnum() ? parameter.getEnumConstants() : new Object[0]) {
+            if (mode.toString().equals(name)) {
+              return (Codec) constructor.newInstance(mode);
+            }
+          }
         }
       }
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(codec + " failed", e);
     }
     throw new IllegalStateException(codec + " cannot store fields in the mode " + name);
-  }
-
-  private static Codec newCodec(Constructor<?> constructor, Object mode) {
-    try {
-      return (Codec) constructor.newInstance(mode);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(constructor + " failed", e);
-    }
   }
 
   /**
@@ -112,8 +107,8 @@ final class SourceSettings {
     /** The origins that the segments are to say. */
     private final List<Origin> origins;
 
-    /** The merges whose segment is compound in the source; all found before the first one runs. */
-    private final List<OneMerge> compound = new ArrayList<>();
+    /** The segments made of one that is compound in the source. */
+    private final Set<SegmentCommitInfo> compound = ConcurrentHashMap.newKeySet();
 
     /** @param origins of the segments that are added, in order */
     Merges(List<Origin> origins, boolean oneSegment) {
@@ -131,28 +126,32 @@ final class SourceSettings {
         return merges;
       }
       for (int i = 0; i < readers.length; i++) {
-        OneMerge merge = new MarkedMerge(origins.get(i), readers[i]);
-        merges.add(merge);
-        if (isCompound(readers[i])) {
-          compound.add(merge);
-        }
+        merges.add(new MarkedMerge(origins.get(i), readers[i]));
       }
       return merges;
     }
 
     /** A merge whose segment says where it comes from. */
-    private static final class MarkedMerge extends OneMerge {
+    private final class MarkedMerge extends OneMerge {
       private final Origin origin;
+      private final boolean isCompound;
 
       private MarkedMerge(Origin origin, CodecReader... readers) {
         super(readers);
         this.origin = origin;
+        this.isCompound = // one segment of all is no compound, as Lucene itself would decide
+            !oneSegment
+                && FilterCodecReader.unwrap(readers[0]) instanceof SegmentReader segment
+                && segment.getSegmentInfo().info.getUseCompoundFile();
       }
 
       @Override
       public void setMergeInfo(SegmentCommitInfo made) {
         super.setMergeInfo(made);
         origin.writeTo(made.info); // before Lucene writes the segment's description
+        if (isCompound) {
+          compound.add(made);
+        }
       }
     }
 
@@ -163,16 +162,10 @@ final class SourceSettings {
           .toArray(CodecReader[]::new);
     }
 
-    /** As in the source; one segment of all is no compound, as Lucene itself would decide. */
     @Override
     public boolean useCompoundFile(
         SegmentInfos infos, SegmentCommitInfo merged, MergeContext context) {
-      return compound.stream().anyMatch(merge -> merge.getMergeInfo() == merged);
-    }
-
-    private static boolean isCompound(CodecReader reader) {
-      return FilterCodecReader.unwrap(reader) instanceof SegmentReader segment
-          && segment.getSegmentInfo().info.getUseCompoundFile();
+      return compound.contains(merged);
     }
 
     /**

@@ -7,12 +7,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiBits;
-import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.NpyWriter;
@@ -37,7 +35,6 @@ public final class UnseenTerms extends Job {
   /** Null where deleted documents are counted, too. */
   private Bits live;
 
-  private PostingsEnum postings;
   private long counted;
 
   /** @param folder gets the arrays; existing, empty */
@@ -54,7 +51,7 @@ public final class UnseenTerms extends Job {
     try (IndexReader reader = open(source)) {
       boolean isMuch = reader.numDeletedDocs() > MOST_DELETED * reader.maxDoc();
       live = isMuch ? MultiBits.getLiveDocs(reader) : null;
-      write(MultiTerms.getTerms(reader, field));
+      write(new FieldPostings(reader, field));
       Map<String, Object> found = new TreeMap<>();
       found.put("documents", reader.numDocs());
       found.put("doc_count", reader.getDocCount(field));
@@ -64,21 +61,19 @@ public final class UnseenTerms extends Job {
     }
   }
 
-  private int count(TermsEnum term) throws IOException {
+  private int count(FieldPostings term) throws IOException {
     int count = live == null ? term.docFreq() : 0;
     if (live != null) {
-      postings = term.postings(postings, PostingsEnum.NONE);
-      for (int doc = postings.nextDoc(); doc != PostingsEnum.NO_MORE_DOCS; ) {
+      term.readPostings(PostingsEnum.NONE);
+      for (int doc = term.next(); doc != FieldPostings.END; doc = term.next()) {
         count += live.get(doc) ? 1 : 0;
-        doc = postings.nextDoc();
       }
     }
     counted += count;
     return count;
   }
 
-  /** @param all null where no document has the field */
-  private void write(Terms all) throws IOException {
+  private void write(FieldPostings each) throws IOException {
     int[] docFreq = new int[table.size()];
     try (NpyWriter counts = array("doc_freq", "<i4");
         NpyWriter terms = array("terms", "|u1");
@@ -87,8 +82,7 @@ public final class UnseenTerms extends Job {
         NpyWriter unseenCounts = array("unseen_doc_freq", "<i4")) {
       ends.writeLong(0);
       TermTable.Cursor cursor = table.cursor();
-      TermsEnum each = all == null ? TermsEnum.EMPTY : all.iterator();
-      for (BytesRef term = each.next(); term != null; term = each.next()) {
+      for (BytesRef term = each.nextTerm(); term != null; term = each.nextTerm()) {
         checkCancelled();
         if (cursor.advance(term)) {
           docFreq[cursor.number()] = count(each);

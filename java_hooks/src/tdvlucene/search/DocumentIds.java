@@ -3,6 +3,7 @@ package tdvlucene.search;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -139,15 +140,11 @@ public final class DocumentIds {
         names.isNumber() ? null : FieldInfos.getMergedFieldInfos(reader).fieldInfo(names.field());
     boolean isIndexed =
         !passages && info != null && info.getIndexOptions() == IndexOptions.DOCS;
-    Map<String, Integer> all =
-        isIndexed ? null : read(reader, names, new HashSet<>(asked), passages);
+    Map<String, Integer> all = isIndexed ? null : read(reader, names, asked, passages);
     Map<String, Integer> found = new LinkedHashMap<>();
     for (String id : asked) {
-      int doc =
-          isIndexed
-              ? lookUp(reader, new Term(names.field(), id))
-              : all.getOrDefault(id, DocIdSetIterator.NO_MORE_DOCS);
-      if (doc != DocIdSetIterator.NO_MORE_DOCS) {
+      Integer doc = isIndexed ? lookUp(reader, new Term(names.field(), id)) : all.get(id);
+      if (doc != null) {
         found.put(id, doc);
       }
     }
@@ -155,9 +152,10 @@ public final class DocumentIds {
   }
 
   private static Map<String, Integer> read(
-      IndexReader reader, IdField names, Set<String> wanted, boolean passages)
+      IndexReader reader, IdField names, Collection<String> asked, boolean passages)
       throws IOException {
-    Map<String, Integer> found = new LinkedHashMap<>();
+    Set<String> wanted = new HashSet<>(asked);
+    Map<String, Integer> found = new HashMap<>();
     ExternalIds ids = new ExternalIds(names);
     Bits live = MultiBits.getLiveDocs(reader);
     for (int doc = 0; doc < reader.maxDoc(); doc++) {
@@ -170,14 +168,14 @@ public final class DocumentIds {
     return found;
   }
 
-  /** The last living document with a term, {@code NO_MORE_DOCS} for none. */
-  private static int lookUp(IndexReader reader, Term term) throws IOException {
+  /** The last living document with a term; null for none. */
+  private static Integer lookUp(IndexReader reader, Term term) throws IOException {
     PostingsEnum postings =
         MultiTerms.getTermPostingsEnum(reader, term.field(), term.bytes(), PostingsEnum.NONE);
     Bits live = MultiBits.getLiveDocs(reader);
-    int found = DocIdSetIterator.NO_MORE_DOCS;
+    Integer found = null;
     while (postings != null && postings.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
-      found = live == null || live.get(postings.docID()) ? postings.docID() : found;
+      found = live == null || live.get(postings.docID()) ? (Integer) postings.docID() : found;
     }
     return found;
   }

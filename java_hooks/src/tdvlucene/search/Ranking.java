@@ -20,7 +20,6 @@ import org.apache.lucene.search.TopFieldDocs;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 
@@ -41,9 +40,7 @@ final class Ranking {
   private static final int SPARE_SHARE = 10;
 
   final IndexSearcher searcher;
-  private final Index index;
   private final Tiers tiers; // null for one
-  private IdField names; // found when first needed
 
   /** Whether equal scores are ordered by document id. */
   final boolean tiesById;
@@ -58,14 +55,12 @@ final class Ranking {
       throws IOException {
     this.searcher =
         ready(searcher, NormReading.of(searcher.getIndexReader(), index, similarity));
-    this.index = index;
     this.tiers = tiers;
     tiesById = ordersTiesById(searcher.getIndexReader());
   }
 
   private Ranking(Ranking like, Tiers tiers) {
     searcher = like.searcher;
-    index = like.index;
     tiesById = like.tiesById;
     this.tiers = tiers;
   }
@@ -181,7 +176,10 @@ final class Ranking {
   private ScoreDoc[] withIds(ScoreDoc[] hits) throws IOException {
     BinaryDocValues ids = MultiDocValues.getBinaryValues(searcher.getIndexReader(), ID);
     ScoreDoc[] identified = new ScoreDoc[hits.length];
-    for (long next : inIndexOrder(hits)) {
+    long[] inIndexOrder = new long[hits.length]; // their places in the lower half
+    Arrays.setAll(inIndexOrder, i -> (long) hits[i].doc << Integer.SIZE | i);
+    Arrays.sort(inIndexOrder);
+    for (long next : inIndexOrder) {
       ScoreDoc hit = hits[(int) next];
       boolean has = ids.advanceExact(hit.doc);
       BytesRef id = has ? BytesRef.deepCopyOf(ids.binaryValue()) : null;
@@ -192,26 +190,5 @@ final class Ranking {
 
   private static BytesRef idBytes(ScoreDoc hit) {
     return (BytesRef) ((FieldDoc) hit).fields[1];
-  }
-
-  /** The places of the hits in the lower half of each number: ids are read in index order. */
-  private static long[] inIndexOrder(ScoreDoc[] hits) {
-    long[] places = new long[hits.length];
-    for (int i = 0; i < hits.length; i++) {
-      places[i] = (long) hits[i].doc << Integer.SIZE | i;
-    }
-    Arrays.sort(places);
-    return places;
-  }
-
-  /** The ids of the hits, in their order. */
-  String[] ids(ScoreDoc[] hits) throws IOException {
-    names = names == null ? IdField.of(searcher.getIndexReader(), index) : names;
-    ExternalIds ids = new ExternalIds(names);
-    String[] found = new String[hits.length];
-    for (long next : inIndexOrder(hits)) {
-      found[(int) next] = ids.of(hits[(int) next].doc).utf8ToString();
-    }
-    return found;
   }
 }

@@ -31,17 +31,12 @@ public final class Searchable {
     ExternalIds.requireAll(reader, index);
   }
 
-  /** As above, in a moment. */
-  static void require(IndexReader reader, Index index, String field) throws IOException {
-    require(reader, index, field, bytes -> {}, read -> {});
-  }
-
   /** As above, of an index that Pyserini will search, perhaps in other fields. */
   public static void require(Index index, String field) throws IOException {
     index.read(reader -> {
       requireAnserinisIds(reader, index);
       if (Index.hasField(reader, field)) {
-        require(reader, index, field);
+        require(reader, index, field, bytes -> {}, read -> {});
       }
       return null;
     });

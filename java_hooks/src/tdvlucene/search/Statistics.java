@@ -1,13 +1,10 @@
 package tdvlucene.search;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
@@ -15,7 +12,6 @@ import org.apache.lucene.index.Term;
 import org.apache.lucene.search.CollectionStatistics;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
-import org.apache.lucene.search.QueryVisitor;
 import org.apache.lucene.search.TermStatistics;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
@@ -97,54 +93,26 @@ public final class Statistics {
   }
 
   /**
-   * A JSON object: {@code counts} (documents, those with the field, its tokens, its postings),
-   * {@code terms} (rows of term, documents, occurrences, of the topics' terms that it has) and
+   * A JSON object: {@code counts} (documents, those with the field, its tokens, its postings) and
    * {@code fields} (name to how it was indexed). Refuses a damaged index.
    */
-  public static String ofShard(Index index, Queries queries) throws IOException {
-    String field = queries.field();
+  public static String ofShard(Index index, String field) throws IOException {
     return index.read(reader -> {
       if (Index.hasField(reader, field)) { // a shard may lack it, as one without documents does
-        Searchable.require(reader, index, field);
+        Searchable.require(reader, index, field, bytes -> {}, read -> {});
       } else {
         Failures.refuseDamageSearched(index, bytes -> {}, read -> {});
       }
-      return Json.of(new TreeMap<>(Map.of(
-          "counts", counts(reader, field),
-          "terms", terms(reader, queries),
-          "fields", fields(reader))));
-    });
-  }
-
-  private static List<Long> counts(IndexReader reader, String field) throws IOException {
-    CollectionStatistics of = new IndexSearcher(reader).collectionStatistics(field);
-    return of == null
-        ? List.of((long) reader.maxDoc(), 0L, 0L, 0L)
-        : List.of(of.maxDoc(), of.docCount(), of.sumTotalTermFreq(), of.sumDocFreq());
-  }
-
-  private static List<List<Object>> terms(IndexReader reader, Queries queries)
-      throws IOException {
-    Set<Term> all = new TreeSet<>();
-    for (Queries.Topic topic : queries.parse()) {
-      topic.query().visit(QueryVisitor.termCollector(all));
-    }
-    List<List<Object>> rows = new ArrayList<>();
-    for (Term term : all) {
-      int documents = reader.docFreq(term);
-      if (documents > 0) {
-        rows.add(List.of(term.text(), documents, reader.totalTermFreq(term)));
+      CollectionStatistics of = new IndexSearcher(reader).collectionStatistics(field);
+      List<Long> counts =
+          of == null
+              ? List.of((long) reader.maxDoc(), 0L, 0L, 0L)
+              : List.of(of.maxDoc(), of.docCount(), of.sumTotalTermFreq(), of.sumDocFreq());
+      Map<String, String> fields = new TreeMap<>();
+      for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+        fields.put(info.name, Index.describe(info));
       }
-    }
-    return rows;
-  }
-
-  /** How each field was indexed. */
-  private static Map<String, String> fields(IndexReader reader) {
-    Map<String, String> fields = new TreeMap<>();
-    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      fields.put(info.name, Index.describe(info));
-    }
-    return fields;
+      return Json.of(Map.of("counts", counts, "fields", fields));
+    });
   }
 }

@@ -196,6 +196,9 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       terms.sort(Comparator.comparingDouble(Scored::most).reversed());
       double rest = terms.stream().mapToDouble(Scored::most).sum();
       Segments segments = new Segments(leaves, dictionaries);
+      if (!terms.isEmpty()) {
+        segments.readNorms(terms.get(0).term.field());
+      }
       for (Scored term : terms) {
         if (term.docFreq >= SHORT_LIST) {
           leaveOut(hits, rest);
@@ -303,13 +306,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
         }
       }
 
-      private boolean hasNorms;
-
       void add(Scored term) throws IOException {
-        if (!hasNorms) {
-          readNorms(term.term.field());
-          hasNorms = true;
-        }
         for (int leaf = 0; leaf < ends.length; leaf++) {
           int from = leaf == 0 ? 0 : ends[leaf - 1];
           if (from < ends[leaf] && term.at[leaf] != null) {
@@ -335,7 +332,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
         }
       }
 
-      private void readNorms(String field) throws IOException {
+      void readNorms(String field) throws IOException {
         Arrays.fill(norms, 1); // as Lucene scores where there are none
         for (int leaf = 0; leaf < ends.length; leaf++) {
           int from = leaf == 0 ? 0 : ends[leaf - 1];

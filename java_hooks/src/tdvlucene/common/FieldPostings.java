@@ -5,24 +5,29 @@ import java.util.List;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiPostingsEnum;
+import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.ReaderUtil;
+import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.util.BytesRef;
 
 /**
- * A term's postings over all segments, with the whole index's document numbers.
+ * Walks the terms of a field and their postings over all segments; documents have their numbers in
+ * the whole index. Of a field that there is not, there is no term.
  *
  * <p>Does what {@code MultiPostingsEnum} does without its second virtual call for each document
  * and each frequency: it takes the segments' postings from it and reads them one after another.
- * For one thread, and for terms enums of {@code MultiTerms} or of a single segment.
+ * For one thread.
  */
-public final class IndexPostings {
+public final class FieldPostings {
   public static final int END = DocIdSetIterator.NO_MORE_DOCS;
 
   private final List<LeafReaderContext> leaves;
   private final String field;
-  private TermsEnum terms;
+  private final TermsEnum terms;
+  private BytesRef term;
   private PostingsEnum whole;
   private MultiPostingsEnum parts;
   private int part;
@@ -30,14 +35,46 @@ public final class IndexPostings {
   private PostingsEnum current;
   private int base;
 
-  public IndexPostings(IndexReader reader, String field) {
+  /** @param reader of an index, or of a segment, whose documents then begin at 0 */
+  public FieldPostings(IndexReader reader, String field) throws IOException {
+    Terms all = MultiTerms.getTerms(reader, field);
+    this.terms = all == null ? TermsEnum.EMPTY : all.iterator();
     this.leaves = reader.leaves();
     this.field = field;
   }
 
-  /** Goes before the first posting of the term at which {@code terms} stands. */
-  public void reset(TermsEnum terms, int flags) throws IOException {
-    this.terms = terms;
+  /** Moves to the next term, which the next move reuses; null after the last. */
+  public BytesRef nextTerm() throws IOException {
+    return nextTerm(null);
+  }
+
+  /** Moves to the first term that is not below {@code least}; as above where that is null. */
+  public BytesRef nextTerm(BytesRef least) throws IOException {
+    try {
+      boolean isPast = least != null && terms.seekCeil(least) == TermsEnum.SeekStatus.END;
+      BytesRef next = least == null ? terms.next() : isPast ? null : terms.term();
+      term = next == null ? term : next;
+      return next;
+    } catch (IOException | RuntimeException e) {
+      if (leaves.size() > 1) {
+        throw e; // of which segment, nobody knows
+      }
+      throw locate(e);
+    }
+  }
+
+  /** Documents with the current term, deleted ones included. */
+  public int docFreq() throws IOException {
+    return terms.docFreq();
+  }
+
+  /** Occurrences of the current term, those in deleted documents included. */
+  public long totalTermFreq() throws IOException {
+    return terms.totalTermFreq();
+  }
+
+  /** Goes before the first posting of the current term. */
+  public void readPostings(int flags) throws IOException {
     whole = terms.postings(whole, flags);
     parts = whole instanceof MultiPostingsEnum several ? several : null;
     lastPart = parts == null ? 0 : parts.getNumSubs() - 1;
@@ -99,6 +136,6 @@ public final class IndexPostings {
   private IOException locate(Exception thrown) throws IOException {
     LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(base, leaves));
     String segment = Index.segmentOf(leaf).getSegmentName();
-    return new Failures.Located(thrown, segment, field, terms.term());
+    return new Failures.Located(thrown, segment, field, term);
   }
 }
