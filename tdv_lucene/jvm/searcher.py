@@ -209,7 +209,7 @@ def open_searched(
             rows = [[term, *map(str, counts)] for term, counts in of.terms.items()]
             java.useStatistics(name, json.dumps(list(map(str, of.counts))), json.dumps(rows))
         if feedback is not None:
-            java.expand(feedback)
+            java.feedback = feedback
         ties_by_id = json.loads(run_job(java, progress))
 
         yield OpenSearch(java, field, analysis, threads, ties_by_id, tiers)

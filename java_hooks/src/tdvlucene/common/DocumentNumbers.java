@@ -17,7 +17,8 @@ public final class DocumentNumbers {
 
   private final int size;
 
-  private DocumentNumbers(IndexReader reader) {
+  /** Numbers the documents that are not deleted. */
+  public DocumentNumbers(IndexReader reader) {
     size = reader.numDocs();
     numbers = reader.hasDeletions() ? new int[reader.maxDoc()] : null;
     int next = 0;
@@ -27,11 +28,6 @@ public final class DocumentNumbers {
         numbers[leaf.docBase + doc] = live == null || live.get(doc) ? next++ : ~next;
       }
     }
-  }
-
-  /** Numbers the documents that are not deleted. */
-  public static DocumentNumbers ofLive(IndexReader reader) {
-    return new DocumentNumbers(reader);
   }
 
   /** Documents that have a number. */

@@ -15,7 +15,7 @@ import org.apache.lucene.util.BytesRef;
 
 /**
  * Walks the terms of a field and their postings over all segments; documents have their numbers in
- * the whole index. Of a field that there is not, there is no term.
+ * the whole index, or among the live ones. Of a field that there is not, there is no term.
  *
  * <p>Does what {@code MultiPostingsEnum} does without its second virtual call for each document
  * and each frequency: it takes the segments' postings from it and reads them one after another.
@@ -26,6 +26,7 @@ public final class FieldPostings {
 
   private final List<LeafReaderContext> leaves;
   private final String field;
+  private final DocumentNumbers live;
   private final TermsEnum terms;
   private BytesRef term;
   private PostingsEnum whole;
@@ -37,10 +38,17 @@ public final class FieldPostings {
 
   /** @param reader of an index, or of a segment, whose documents then begin at 0 */
   public FieldPostings(IndexReader reader, String field) throws IOException {
+    this(reader, field, null);
+  }
+
+  /** @param live numbers the documents, and leaves out postings of the others; null: all have theirs */
+  public FieldPostings(IndexReader reader, String field, DocumentNumbers live)
+      throws IOException {
     Terms all = MultiTerms.getTerms(reader, field);
     this.terms = all == null ? TermsEnum.EMPTY : all.iterator();
     this.leaves = reader.leaves();
     this.field = field;
+    this.live = live;
   }
 
   /** Moves to the next term, which the next move reuses; null after the last. */
@@ -87,29 +95,32 @@ public final class FieldPostings {
     base = parts == null ? 0 : Lucene.start(parts.getSubs()[next].slice);
   }
 
-  /** Moves to the next document and returns it; {@link #END} after the last. */
+  /** Moves to the next document and returns its number; {@link #END} after the last. */
   public int next() throws IOException {
-    try {
-      int next = current.nextDoc();
-      while (next == END && part < lastPart) {
-        enter(part + 1);
-        next = current.nextDoc();
-      }
-      return next == END ? END : base + next;
-    } catch (IOException | RuntimeException e) {
-      throw locate(e);
-    }
+    return advance(0);
   }
 
-  /** Moves to the first document not before {@code target}, which lies ahead. */
+  /**
+   * As above, to the first document that is not before {@code target}, which lies ahead or is 0; a
+   * number in the whole index.
+   */
   public int advance(int target) throws IOException {
     try {
-      int next = current.advance(Math.max(target - base, 0));
-      while (next == END && part < lastPart) {
-        enter(part + 1);
-        next = current.advance(Math.max(target - base, 0));
+      int doc = target <= base ? current.nextDoc() : current.advance(target - base);
+      while (true) {
+        if (doc != END) {
+          int number = live == null ? base + doc : live.of(base + doc);
+          if (number >= 0) {
+            return number;
+          }
+          doc = current.nextDoc();
+        } else if (part < lastPart) {
+          enter(part + 1);
+          doc = target <= base ? current.nextDoc() : current.advance(target - base);
+        } else {
+          return END;
+        }
       }
-      return next == END ? END : base + next;
     } catch (IOException | RuntimeException e) {
       throw locate(e);
     }
@@ -136,6 +147,7 @@ public final class FieldPostings {
   private IOException locate(Exception thrown) throws IOException {
     LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(base, leaves));
     String segment = Index.segmentOf(leaf).getSegmentName();
-    return new Failures.Located(thrown, segment, field, term);
+    String at = term == null ? "before its first term" : "near the term " + TermText.show(term);
+    return new Failures.Located(thrown, "segment " + segment + ", field '" + field + "', " + at);
   }
 }

@@ -25,7 +25,6 @@ import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.MultiReader;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentCommitInfo;
@@ -36,7 +35,6 @@ import org.apache.lucene.index.StandardDirectoryReader;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.LockObtainFailedException;
-import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.IOUtils;
 
 /**
@@ -353,14 +351,11 @@ public final class Index implements Closeable {
 
   /** Whether a live document has a term in a field. */
   public static boolean hasLiveTerm(IndexReader reader, String field) throws IOException {
-    FieldPostings postings = new FieldPostings(reader, field);
-    Bits live = MultiBits.getLiveDocs(reader);
+    FieldPostings postings = new FieldPostings(reader, field, new DocumentNumbers(reader));
     while (postings.nextTerm() != null) {
       postings.readPostings(PostingsEnum.NONE);
-      for (int doc = postings.next(); doc != FieldPostings.END; doc = postings.next()) {
-        if (live == null || live.get(doc)) {
-          return true;
-        }
+      if (postings.next() != FieldPostings.END) {
+        return true;
       }
     }
     return false;

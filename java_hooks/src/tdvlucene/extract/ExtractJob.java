@@ -42,9 +42,13 @@ public final class ExtractJob extends Job {
   private final Queue<MatrixFiles.Chunk> spare = new ConcurrentLinkedQueue<>();
   private boolean positions;
   private boolean sequences;
-  private int pieceSize = MatrixPlan.POSTINGS;
-  private int rangeSize = TokenSequences.TOKENS;
   private DocumentNumbers live;
+
+  /** Postings a thread reads at once. */
+  public int pieceSize = MatrixPlan.POSTINGS;
+
+  /** Tokens of sequences that are put in order at once. */
+  public int rangeSize = TokenSequences.TOKENS;
 
   /**
    * @param positions also writes where each posting's document has the term first, and
@@ -61,16 +65,6 @@ public final class ExtractJob extends Job {
     this.sequences = sequences;
   }
 
-  /** Tokens of sequences that are put in order at once. */
-  public void setRangeSize(int tokens) {
-    rangeSize = tokens;
-  }
-
-  /** Postings a thread reads at once. */
-  public void setPieceSize(int postings) {
-    pieceSize = postings;
-  }
-
   /** Whether norms leave out tokens at the place of others: see {@link NormKind#OVERLAPS}. */
   @Override
   protected Object run() throws IOException {
@@ -78,7 +72,7 @@ public final class ExtractJob extends Job {
       FieldInfo info = Index.requireFrequencies(reader, index, field);
       positions &= Index.hasPositions(info);
       sequences &= Index.hasPositions(info);
-      live = DocumentNumbers.ofLive(reader);
+      live = new DocumentNumbers(reader);
       int[] lengths = writePostings(reader);
       writeDocuments(reader, lengths);
       if (sequences) {
@@ -108,7 +102,7 @@ public final class ExtractJob extends Job {
 
   private void writePieces(IndexReader reader, MatrixFiles files, Pool pool) throws IOException {
     FieldPostings terms = new FieldPostings(reader, field);
-    MatrixPlan plan = new MatrixPlan(terms, reader.maxDoc(), pieceSize);
+    MatrixPlan plan = new MatrixPlan(terms, live.size(), pieceSize);
     Queue<Future<MatrixFiles.Chunk>> ahead = new ArrayDeque<>();
     MatrixPlan.Piece piece = plan.next();
     while (piece != null || !ahead.isEmpty()) {

@@ -130,7 +130,7 @@ final class MatrixFiles implements Closeable {
     /** @param positions whether the first ones are read */
     Chunk(IndexReader reader, String field, DocumentNumbers live, boolean positions)
         throws IOException {
-      this.list = new FieldPostings(reader, field);
+      this.list = new FieldPostings(reader, field, live);
       this.live = live;
       this.positions = positions;
     }
@@ -159,20 +159,18 @@ final class MatrixFiles implements Closeable {
       terms++;
     }
 
-    /** Adds those of documents {@code from} up to {@code to}, the term's. */
+    /** Adds those of live documents {@code from} up to {@code to}, the term's. */
     private void addPostings(int from, int to, int most) throws IOException {
       rows = ArrayUtil.grow(rows, postings + most);
       freqs = ArrayUtil.grow(freqs, postings + most);
       firsts = positions ? ArrayUtil.grow(firsts, postings + most) : firsts;
-      for (int doc = from == 0 ? list.next() : list.advance(from); doc < to; doc = list.next()) {
-        int row = live.of(doc);
-        if (row >= 0) {
-          rows[postings] = row;
-          if (positions) {
-            firsts[postings] = list.nextPosition();
-          }
-          freqs[postings++] = list.freq();
+      int first = from == 0 ? 0 : live.doc(from);
+      for (int row = list.advance(first); row < to; row = list.next()) {
+        rows[postings] = row;
+        if (positions) {
+          firsts[postings] = list.nextPosition();
         }
+        freqs[postings++] = list.freq();
       }
       ends[terms - 1] = postings;
     }

@@ -29,7 +29,7 @@ public final class MatrixPlan {
   private int from;
 
   /**
-   * @param documents documents of the whole index, deleted ones among them
+   * @param documents live documents of the whole index
    * @param most postings of a piece
    */
   MatrixPlan(FieldPostings terms, int documents, int most) throws IOException {

@@ -53,14 +53,10 @@ record TokenSequences(
   /** The terms that stand in deleted documents alone, which have no number. */
   private BitSet withoutLivePosting() throws IOException {
     BitSet gone = new BitSet();
-    FieldPostings postings = new FieldPostings(reader, field);
+    FieldPostings postings = new FieldPostings(reader, field, live);
     for (int ordinal = 0; postings.nextTerm() != null; ordinal++) {
       postings.readPostings(PostingsEnum.NONE);
-      int doc = postings.next();
-      while (doc != FieldPostings.END && live.of(doc) < 0) {
-        doc = postings.next();
-      }
-      gone.set(ordinal, doc == FieldPostings.END);
+      gone.set(ordinal, postings.next() == FieldPostings.END);
     }
     return gone;
   }
@@ -88,8 +84,7 @@ record TokenSequences(
       throws IOException {
     long[] placed = new long[size];
     int first = live.doc(from);
-    int stop = live.doc(to - 1) + 1;
-    FieldPostings postings = new FieldPostings(reader, field);
+    FieldPostings postings = new FieldPostings(reader, field, live);
     int term = 0;
     for (int ordinal = 0; postings.nextTerm() != null; ordinal++) {
       if (gone.get(ordinal)) {
@@ -97,14 +92,10 @@ record TokenSequences(
       }
       postings.readPostings(PostingsEnum.POSITIONS);
       long met = 0;
-      int doc = first == 0 ? postings.next() : postings.advance(first);
-      for (; doc < stop; doc = postings.next()) {
-        int row = live.of(doc);
-        if (row >= 0) {
-          met += postings.freq();
-          for (int left = postings.freq(); left > 0; left--) {
-            placed[next[row - from]++] = (long) postings.nextPosition() << 32 | term;
-          }
+      for (int row = postings.advance(first); row < to; row = postings.next()) {
+        met += postings.freq();
+        for (int left = postings.freq(); left > 0; left--) {
+          placed[next[row - from]++] = (long) postings.nextPosition() << 32 | term;
         }
       }
       term++;

@@ -6,10 +6,9 @@ import java.nio.file.Paths;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
@@ -32,9 +31,7 @@ public final class UnseenTerms extends Job {
   private final TermTable table;
   private final Path folder;
 
-  /** Null where deleted documents are counted, too. */
-  private Bits live;
-
+  private boolean leavesOutDeleted;
   private long counted;
 
   /** @param folder gets the arrays; existing, empty */
@@ -49,9 +46,9 @@ public final class UnseenTerms extends Job {
   @Override
   protected Object run() throws IOException {
     try (IndexReader reader = open(source)) {
-      boolean isMuch = reader.numDeletedDocs() > MOST_DELETED * reader.maxDoc();
-      live = isMuch ? MultiBits.getLiveDocs(reader) : null;
-      write(new FieldPostings(reader, field));
+      leavesOutDeleted = reader.numDeletedDocs() > MOST_DELETED * reader.maxDoc();
+      DocumentNumbers live = leavesOutDeleted ? new DocumentNumbers(reader) : null;
+      write(new FieldPostings(reader, field, live));
       Map<String, Object> found = new TreeMap<>();
       found.put("documents", reader.numDocs());
       found.put("doc_count", reader.getDocCount(field));
@@ -62,11 +59,10 @@ public final class UnseenTerms extends Job {
   }
 
   private int count(FieldPostings term) throws IOException {
-    int count = live == null ? term.docFreq() : 0;
-    if (live != null) {
-      term.readPostings(PostingsEnum.NONE);
-      for (int doc = term.next(); doc != FieldPostings.END; doc = term.next()) {
-        count += live.get(doc) ? 1 : 0;
+    int count = leavesOutDeleted ? 0 : term.docFreq();
+    if (leavesOutDeleted) {
+      for (term.readPostings(PostingsEnum.NONE); term.next() != FieldPostings.END; ) {
+        count++;
       }
     }
     counted += count;

@@ -85,7 +85,7 @@ public final class UpdateJob extends PruneJob {
   @Override
   protected Object run() throws IOException {
     reads(new Index(new String[] {held.index}, null));
-    held.requireHeld();
+    held.lock.ensureValid(); // somebody may have removed its file
     SegmentInfos last = SegmentInfos.readLatestCommit(held.folder);
     try (IndexReader reader = open(index);
         Pool pool = new Pool(threads)) {

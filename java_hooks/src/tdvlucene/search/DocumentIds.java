@@ -28,6 +28,7 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
@@ -79,16 +80,13 @@ public final class DocumentIds {
         String title = titles.of(document);
         String text = title == null || title.isBlank() ? contents.of(document) : title;
         if (text != null) {
-          found.put(each.getKey(), beginning(text.strip(), length));
+          String whole = text.strip();
+          int points = Math.min(length, whole.codePointCount(0, whole.length()));
+          found.put(each.getKey(), whole.substring(0, whole.offsetByCodePoints(0, points)));
         }
       }
       return Json.of(found);
     });
-  }
-
-  private static String beginning(String text, int length) {
-    int points = Math.min(length, text.codePointCount(0, text.length()));
-    return text.substring(0, text.offsetByCodePoints(0, points));
   }
 
   /**
@@ -157,10 +155,11 @@ public final class DocumentIds {
     Set<String> wanted = new HashSet<>(asked);
     Map<String, Integer> found = new HashMap<>();
     ExternalIds ids = new ExternalIds(names);
-    Bits live = MultiBits.getLiveDocs(reader);
-    for (int doc = 0; doc < reader.maxDoc(); doc++) {
-      String id = live == null || live.get(doc) ? ids.of(doc).utf8ToString() : null;
-      String name = passages && id != null ? id.split(PASSAGE, 2)[0] : id;
+    DocumentNumbers live = new DocumentNumbers(reader);
+    for (int number = 0; number < live.size(); number++) {
+      int doc = live.doc(number);
+      String id = ids.of(doc).utf8ToString();
+      String name = passages ? id.split(PASSAGE, 2)[0] : id;
       if (wanted.contains(name)) {
         found.put(name, doc);
       }

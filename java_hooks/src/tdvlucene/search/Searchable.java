@@ -66,7 +66,7 @@ public final class Searchable {
     IndexSearcher searcher =
         tiers == null
             ? ImpactSimilarity.searcher(reader, similarity)
-            : Ranking.asking(new Ranking(reader, index, similarity, tiers));
+            : Ranking.asking(new Ranking(reader, index, similarity), tiers);
     Similarity reading = NormReading.of(reader, index, similarity);
     searcher.setSimilarity(reading);
     field(simpleSearcher, "similarity").set(simpleSearcher, reading);

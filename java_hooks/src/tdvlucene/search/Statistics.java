@@ -14,7 +14,6 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TermStatistics;
 import org.apache.lucene.search.similarities.Similarity;
-import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Failures;
 import tdvlucene.common.Index;
 import tdvlucene.common.Json;
@@ -24,36 +23,34 @@ import tdvlucene.common.Json;
  * searched. Deleted documents count, as in a {@code MultiReader}.
  */
 public final class Statistics {
-  /** What is counted of a field; no collection where no document has it. */
-  private record Counted(
-      long documents, CollectionStatistics collection, Map<BytesRef, TermStatistics> terms) {
-    long docFreq(Term term) {
-      TermStatistics found = terms.get(term.bytes());
-      return found == null ? 0 : found.docFreq();
-    }
-  }
+  private long documents;
 
-  private final Map<String, Counted> fields = new HashMap<>();
+  /** By field; null where no document has it. */
+  private final Map<String, CollectionStatistics> fields = new HashMap<>();
+
+  private final Map<Term, TermStatistics> terms = new HashMap<>();
 
   /**
    * Adds those of a field.
    *
    * @param counts a JSON array: documents, those with the field, its tokens, its postings
-   * @param terms a JSON array of [term, documents, occurrences]
+   * @param rows a JSON array of [term, documents, occurrences]
    */
-  void add(String field, String counts, String terms) {
+  void add(String field, String counts, String rows) {
     List<Long> of = Json.parseStrings(counts).stream().map(Long::parseLong).toList();
-    CollectionStatistics collection =
+    documents = of.get(0);
+    fields.put(
+        field,
         of.get(1) == 0
             ? null
-            : new CollectionStatistics(field, of.get(0), of.get(1), of.get(2), of.get(3));
-    Map<BytesRef, TermStatistics> each = new HashMap<>();
-    for (List<String> row : Json.parseRows(terms)) {
-      BytesRef term = new BytesRef(row.get(0));
-      each.put(
-          term, new TermStatistics(term, Long.parseLong(row.get(1)), Long.parseLong(row.get(2))));
+            : new CollectionStatistics(field, documents, of.get(1), of.get(2), of.get(3)));
+    for (List<String> row : Json.parseRows(rows)) {
+      Term term = new Term(field, row.get(0));
+      terms.put(
+          term,
+          new TermStatistics(
+              term.bytes(), Long.parseLong(row.get(1)), Long.parseLong(row.get(2))));
     }
-    fields.put(field, new Counted(of.get(0), collection, each));
   }
 
   /** A searcher of a shard that scores with these. */
@@ -61,35 +58,30 @@ public final class Statistics {
     return new IndexSearcher(shard) {
       @Override
       public Query rewrite(Query query) throws IOException {
-        long documents = fields.values().iterator().next().documents;
         return super.rewrite(
             ImpactSimilarity.askedFor(
-                query, similarity, documents, term -> of(term.field()).docFreq(term)));
+                query, similarity, documents,
+                term -> terms.containsKey(term) ? terms.get(term).docFreq() : 0L));
       }
 
       @Override
       public CollectionStatistics collectionStatistics(String name) {
-        return of(name).collection;
+        return of(fields, name);
       }
 
       @Override
       public TermStatistics termStatistics(Term term, int docFreq, long totalTermFreq) {
-        TermStatistics found = of(term.field()).terms.get(term.bytes());
-        if (found == null) { // never with the shard's own: scores would be wrong and look right
-          throw new IllegalStateException("no statistics of the whole for the term " + term);
-        }
-        return found;
+        return of(terms, term);
       }
     };
   }
 
-  private Counted of(String field) {
-    Counted found = fields.get(field);
-    if (found == null) {
-      throw new IllegalStateException(
-          "statistics of the whole are of " + fields.keySet() + ", not " + field);
+  /** Never the shard's own: scores would be wrong and look right. */
+  private static <K, V> V of(Map<K, V> whole, K name) {
+    if (!whole.containsKey(name)) {
+      throw new IllegalStateException("no statistics of the whole for " + name);
     }
-    return found;
+    return whole.get(name);
   }
 
   /**

@@ -149,8 +149,8 @@ final class Postings {
   /** Some terms of the field; one thread's. */
   final class Range {
     private final AtomicIntegerArray lengths;
-    private final FieldPostings old = new FieldPostings(source.reader, of);
-    private final FieldPostings found = new FieldPostings(pruned.reader, field);
+    private final FieldPostings old = new FieldPostings(source.reader, of, source.live);
+    private final FieldPostings found = new FieldPostings(pruned.reader, field, pruned.live);
     private final TermTable.Cursor cursor =
         target.plan.table == null ? null : target.plan.table.cursor();
     private final boolean positions = target.plan.rule.readsPositions();
@@ -207,12 +207,10 @@ final class Postings {
 
     private void requireNoLivePosting(BytesRef term) throws IOException {
       old.readPostings(PostingsEnum.NONE);
-      for (int doc = old.next(); doc != END; doc = old.next()) {
-        if (source.live.of(doc) >= 0) {
-          throw UserException.unlessDamaged(
-              "TDVs of another vocabulary: " + source.index + " has the term "
-                  + TermText.show(term) + " in field '" + of + "', for which they have none");
-        }
+      if (old.next() != END) {
+        throw UserException.unlessDamaged(
+            "TDVs of another vocabulary: " + source.index + " has the term "
+                + TermText.show(term) + " in field '" + of + "', for which they have none");
       }
     }
 
@@ -223,11 +221,7 @@ final class Postings {
       }
       long count = 0;
       long total = 0;
-      for (int doc = old.next(); doc != END; doc = old.next()) {
-        int live = source.live.of(doc);
-        if (live < 0) {
-          continue;
-        }
+      for (int live = old.next(); live != END; live = old.next()) {
         int first = positions ? old.nextPosition() : PostingRule.UNKNOWN;
         int freq = target.freq(number, old.freq(), first, live);
         if (freq > 0) {
@@ -242,9 +236,9 @@ final class Postings {
         }
       }
       if (there) {
-        int doc = nextLive();
-        if (doc != END) {
-          throw extra(pruned.live.of(doc));
+        int more = found.next();
+        if (more != END) {
+          throw extra(more);
         }
         if (!pruned.reader.hasDeletions()) {
           Difference.require("document frequency", count, found.docFreq());
@@ -257,8 +251,7 @@ final class Postings {
     }
 
     private void comparePosting(int live, int freq, int first) throws IOException {
-      int doc = nextLive();
-      int present = doc == END ? END : pruned.live.of(doc);
+      int present = found.next();
       if (present < live) {
         throw extra(present);
       }
@@ -283,23 +276,14 @@ final class Postings {
           number, new Difference("posting", "none", "frequency " + found.freq()));
     }
 
-    /** The pruned index's next posting of a document that it has not deleted. */
-    private int nextLive() throws IOException {
-      int doc = found.next();
-      while (doc != END && pruned.live.of(doc) < 0) {
-        doc = found.next();
-      }
-      return doc;
-    }
-
     /** Only documents that are deleted by now may have a term that is to be gone. */
     private void requireDeleted(BytesRef term) throws IOException {
       found.readPostings(PostingsEnum.FREQS);
-      int doc = nextLive();
-      if (doc != END || !pruned.reader.hasDeletions()) {
+      int number = found.next();
+      if (number != END || !pruned.reader.hasDeletions()) {
         Difference extra = new Difference("term", "gone", "document frequency " + found.docFreq());
         extra.at("term", TermText.show(term));
-        throw doc == END ? extra : pruned.at(pruned.live.of(doc), extra);
+        throw number == END ? extra : pruned.at(number, extra);
       }
     }
   }

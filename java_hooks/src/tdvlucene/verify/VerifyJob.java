@@ -15,6 +15,7 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.IOFunction;
 import tdvlucene.common.Failures;
 import tdvlucene.common.FieldPostings;
 import tdvlucene.common.IdField;
@@ -287,15 +288,11 @@ public final class VerifyJob extends FieldsJob {
     return found;
   }
 
-  private interface OfSegment {
-    int[] of(Segment segment) throws IOException;
-  }
-
   /** By number, what segments tell of their documents. */
-  private int[] ofNumbers(OfSegment read) throws IOException {
+  private int[] ofNumbers(IOFunction<Segment, int[]> read) throws IOException {
     int[] lengths = new int[source.live.size()];
     for (Segment segment : Segment.of(source.reader)) {
-      int[] ofSegment = read.of(segment);
+      int[] ofSegment = read.apply(segment);
       for (int doc = 0; doc < ofSegment.length; doc++) {
         int number = source.live.of(segment.leaf.docBase + doc);
         if (number >= 0) {
