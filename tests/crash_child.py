@@ -9,32 +9,25 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from lucene_indexes import open_writer
+
 from tdv_lucene import inspect_index, prune_index, update_index
-
-
-def _prune(source: str, values: str, output: str) -> None:
-    prune_index(source, values, output, reduction=0.3)
-
-
-def _overwrite(source: str, values: str, output: str) -> None:
-    prune_index(source, values, output, reduction=0.3, overwrite=True)
-
-
-def _update(_: str, values: str, output: str) -> None:
-    update_index(output)
 
 
 def _lock(source: str) -> None:
     """Hold the write lock until told to end."""
-    from lucene_indexes import open_writer
-
     writer = open_writer(Path(source))
     print("LOCKED", flush=True)
     sys.stdin.readline()
     writer.close()
 
 
-STAGES = {"prune": _prune, "overwrite": _overwrite, "update": _update, "lock": _lock}
+STAGES = {
+    "prune": lambda source, *to: prune_index(source, *to, reduction=0.3),
+    "overwrite": lambda source, *to: prune_index(source, *to, reduction=0.3, overwrite=True),
+    "update": lambda source, values, output: update_index(output),
+    "lock": _lock,
+}
 
 
 def main() -> None:

@@ -63,13 +63,9 @@ def search_index(
     index was pruned for, or BM25 if it was not pruned. Another model, parameters unlike those it
     records, and queries cut to the number of terms Lucene takes cause warnings in the log.
 
-    Parameters
-    ----------
-    index
-        A folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard is
-        searched by a worker that sees it, else all as one reader here. The run is the same.
-    config, options
-        How to search: a :class:`SearchConfig`, or its options by name, as ``hits=100``.
+    ``index`` is a folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard
+    is searched by a worker that sees it, else all as one reader here. The run is the same. Options
+    are those of :class:`SearchConfig`, as a config or by name.
 
     Returns the parameters used, ``analysis``, ``queries``, ``hits`` and ``queries_without_hits``;
     ``duplicates``, the hits left out because a better one has their id, if there are any; with

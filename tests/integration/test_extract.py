@@ -30,7 +30,7 @@ def test_bytes_depend_on_neither_threads_nor_pieces(piece: int, make_index, tmp_
     (tmp_path / "cut").mkdir()
     new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(java_index(index), "contents", str(tmp_path / "cut"), 3, False, False)
-    job.setPieceSize(piece)
+    job.pieceSize = piece
     run_job(job)
     arrays = [path.name for path in (tmp_path / "one").glob("*.npy")]
     assert len(arrays) == 11
@@ -132,7 +132,7 @@ def test_ranges_of_documents_change_nothing(tokens: int, make_index, tmp_path: P
     job = java_class("tdvlucene.extract.ExtractJob")(
         java_index(index), "contents", str(tmp_path / "cut"), 1, False, True
     )
-    job.setRangeSize(tokens)
+    job.rangeSize = tokens
     run_job(job)
     for name in ("tokens.npy", "tokens_indptr.npy"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -126,8 +126,7 @@ def _clients() -> set[int]:
     return {id(one) for one in gc.get_objects() if type(one) is distributed.Client}
 
 
-@pytest.mark.parametrize("says", [b"", b"\xff" * 64])
-def test_what_is_no_scheduler_is_named(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_scheduler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """No Dask client is left behind, which would print a traceback when it is collected."""
     monkeypatch.setattr(workers, "_ANSWER_SECONDS", 0.5)
     before = _clients()
@@ -135,7 +134,9 @@ def test_what_is_no_scheduler_is_named(says: bytes, monkeypatch: pytest.MonkeyPa
     with pytest.raises(TdvError, match="127.0.0.1:1"), open_workers(nobody):
         pass
     with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=lambda: server.accept()[0].sendall(says), daemon=True).start()
+        threading.Thread(
+            target=lambda: server.accept()[0].sendall(b"\xff" * 64), daemon=True
+        ).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         there = dataclasses.replace(SHARDS, scheduler=address)
         with pytest.raises(TdvError, match="does not answer"), open_workers(there):
@@ -147,32 +148,3 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(TdvError, match=r"pip install 'tdv-lucene\[dask\]'"), open_workers(SHARDS):
         pass
-
-
-def test_a_result_lost_with_its_worker_is_waited_for_while_there_is_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    there, waited = {"worker": ["x"]}, list[float]()
-
-    class Client:
-        def run(self, *_: Any, **__: Any) -> dict[str, list[str]]:
-            return there
-
-    class Lost:
-        def exception(self, timeout: float) -> None:
-            return None
-
-        def result(self, timeout: float) -> tuple[bool, bytes]:
-            waited.append(timeout)
-            if len(waited) == 3:
-                return True, b"worked out again"
-            raise TimeoutError
-
-    monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0)
-    asked = workers.Workers(Client(), None)
-    assert asked._result(Lost(), Part("/S/a", "x")) == b"worked out again"
-    assert waited == sorted(set(waited))
-    there.clear()
-    monkeypatch.setattr(workers, "WORKERS_SECONDS", 0)
-    with pytest.raises(TdvError, match="'x'"):
-        asked._result(Lost(), Part("/S/a", "x"))
