@@ -45,7 +45,6 @@ International Organized Crime
 Identify organizations.
 </top>
 """
-CLOSED_TAGS = "<top><num>MB01</num><title>BBC World Service: cuts</title></top>"
 
 
 def write(folder: Path, content: str | bytes, name: str = "file.txt") -> Path:
@@ -78,7 +77,6 @@ def test_whether_a_file_is_gzipped_its_content_says(tmp_path):
     [
         (TREC_1 + ROBUST, "title",
          {"051": "Airbus Subsidies", "301": "International Organized Crime"}),
-        (CLOSED_TAGS, "title", {"MB01": "BBC World Service: cuts"}),
         (TREC_1, "desc", {"051": "Document will discuss government assistance to Airbus."}),
         (TREC_1, "narr", {"051": "Relevant is <what> counts."}),
     ],
