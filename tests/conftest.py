@@ -6,6 +6,7 @@ import gc
 import resource
 import signal
 import sys
+import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -27,17 +28,17 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
 
 
 LONGEST = [
-    "test_options.py",
-    "test_other_lucene.py",
     "test_demo_run.py",
-    "test_shards_with_resources.py",
+    "test_options.py",
     "test_shards.py",
-    "test_text_output.py",
-    "test_cli_fuzz.py",
-    "test_reproduce.py",
-    "test_notebook.py",
+    "test_other_lucene.py",
     "test_fuzz.py",
+    "test_text_output.py",
+    "test_reproduce.py",
+    "test_analysis.py",
+    "test_cli_fuzz.py",
     "test_compare.py",
+    "test_plain_pyserini.py",
 ]
 """Files to begin with: two processes end together only if what they end with is short."""
 
@@ -107,6 +108,20 @@ def _pyserini_can_be_imported(request: pytest.FixtureRequest) -> None:
 def tiny_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten documents in three segments, as Anserini writes them; do not change it."""
     return write_index(tmp_path_factory.mktemp("tiny") / "index", tiny_segments())
+
+
+@pytest.fixture
+def unpack(tmp_path: Path) -> Callable[[str], Path]:
+    """``unpack(name)`` unpacks an archive of ``resources`` into ``tmp_path``."""
+
+    def unpacked(name: str) -> Path:
+        with tarfile.open(Path(__file__).parent / "resources" / name) as archive:
+            # Python 3.11.2 has no filters yet.
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
+            archive.extractall(tmp_path)
+        return tmp_path
+
+    return unpacked
 
 
 @pytest.fixture

@@ -33,14 +33,19 @@ def write_tiny_shards(folder: Path) -> None:
 
 
 @contextmanager
-def two_workers() -> Iterator[distributed.LocalCluster]:
-    """Processes with a thread each, and JVMs like the tests' own."""
+def two_workers(temporary: Path) -> Iterator[str]:
+    """Processes with a thread each, JVMs like the tests' own, and a resource, ``x`` or ``y``;
+    the address of their scheduler."""
+    options = {"nthreads": 1, "memory_limit": 0, "env": {"TMPDIR": str(temporary)}}
+    workers = {
+        name: {"cls": distributed.Nanny, "options": {**options, "resources": {name: 1}}}
+        for name in "xy"
+    }
+    scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": None}}
     with (
         dead_workers_return(),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
-        ) as cluster,
+        distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=50) as cluster,
     ):
         with distributed.Client(cluster) as client:
             client.run(make_jvm_small)
-        yield cluster
+        yield cluster.scheduler_address

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ..analysis import Analysis
 from ..errors import TdvError
-from ..jvm.analysis import Dictionary, Known, analyze, find_places, most_terms, shorten
+from ..jvm.analysis import Dictionary, Known, find_places, most_terms
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 from .analysis import FieldAnalysis, candidates
 from .index import Index
@@ -27,8 +27,14 @@ def searchable_topics(topics: Mapping[str, str], field: str, analysis: Analysis)
     most = most_terms()
     # Each term has a character at least: most topics need no analysis to be short enough.
     suspects = {qid: text for qid, text in topics.items() if len(text) > most}
-    found = dict(zip(suspects, shorten(list(suspects.values()), field, analysis)))
-    cut = {qid: (terms, text) for qid, (terms, text) in found.items() if terms > most}
+    cut = {}
+    for qid, places in zip(suspects, find_places([*suspects.values()], field, analysis)):
+        first: dict[str, int] = {}
+        for number, (*_, term) in enumerate(places):
+            first.setdefault(term, number)
+        if len(first) > most:  # up to the token before the first term too many
+            _, end, _ = places[[*first.values()][most] - 1]
+            cut[qid] = len(first), suspects[qid][:end]
     if cut:
         named = ", ".join(f"'{qid}' ({terms:,})" for qid, (terms, _) in [*cut.items()][:_SHOWN])
         _log.warning(
@@ -74,12 +80,13 @@ def shortened_topics(
             f"{function.title} do not weigh their terms; leave it out"
         )
     found, before, after = {}, 0, 0
-    counted = map(Counter, analyze([*topics.values()], field, analysis))
-    for (qid, text), weights in zip(topics.items(), counted):
+    for (qid, text), places in zip(
+        topics.items(), find_places([*topics.values()], field, analysis)
+    ):
+        weights = Counter(term for *_, term in places)
         kept = heaviest_terms(weights, share)
-        (places,) = find_places([text], [*kept], field, analysis)
         # As they are written: a stem may have another stem.
-        found[qid] = " ".join(text[start:end] for start, end, _ in places)
+        found[qid] = " ".join(text[start:end] for start, end, term in places if term in kept)
         before, after = before + len(weights), after + len(kept)
     return found, {
         "query_terms": share,

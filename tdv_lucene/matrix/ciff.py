@@ -53,17 +53,11 @@ def export_ciff(
     Memory is that of the vocabulary's bounds and a few million postings; the matrix passes through
     a temporary folder.
 
-    Parameters
-    ----------
-    config, options
-        An :class:`ExportConfig`, or its options by name. ``matrix`` is an extracted one of this
-        field.
+    Options are those of :class:`ExportConfig`, as a config or by name; ``matrix`` is an extracted
+    one of this field.
 
-    Returns
-    -------
-    dict
-        ``field``, ``terms``, ``postings``, ``documents``, ``tokens``, ``description``, ``bytes``.
-        The manifest beside the file has the same.
+    Returns ``field``, ``terms``, ``postings``, ``documents``, ``tokens``, ``description`` and
+    ``bytes``. The manifest beside the file has the same.
 
     Raises :class:`TdvError` when the index or field cannot be read, a term or document id is not
     UTF-8, the matrix is of another field or state, or ``output`` exists or is one of the inputs.

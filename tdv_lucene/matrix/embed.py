@@ -39,12 +39,9 @@ def embed_terms(
 ) -> TermVectors:
     """Make word vectors of the terms of an index's field and write them to ``output``.
 
-    Parameters
-    ----------
-    config, options
-        How to make them: a :class:`EmbedConfig`, or its options by name. ``vectors`` other
-        than ``"lsa"`` and ``"train"`` is a file (see :func:`.vector_files.read_word_vectors`),
-        whose words are matched to terms by the index's analyzer.
+    Options are those of :class:`EmbedConfig`, as a config or by name. ``vectors`` other than
+    ``"lsa"`` and ``"train"`` is a file (see :func:`.vector_files.read_word_vectors`), whose words
+    are matched to terms by the index's analyzer.
 
     Raises :class:`TdvError` when the index, the matrix or the file cannot be read, or no text is
     stored to train on.

@@ -46,15 +46,11 @@ def extract_matrix(
 
     One pass over the postings in Java; neither term vectors nor stored text is needed. Deleted
     documents are left out and the live ones numbered densely in index order. The result is
-    memory-mapped, and its bytes do not depend on ``threads``.
+    memory-mapped, and its bytes do not depend on ``threads``. ``index`` is a folder, or a
+    :class:`..source.Source` of shards, which are read as one index.
 
-    Parameters
-    ----------
-    index
-        A folder, or a :class:`..source.Source` of shards, which are read as one index.
-    config, options
-        An :class:`ExtractConfig`, or its options by name. ``positions`` about double the time;
-        learning weights postings by them.
+    Options are those of :class:`ExtractConfig`, as a config or by name. ``positions`` about double
+    the time; learning weights postings by them.
 
     Raises :class:`TdvError` when ``index`` is not a readable index, or has no such field or no
     frequencies in it; when ``output`` exists or overlaps it; when a writer holds the index.

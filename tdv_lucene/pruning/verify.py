@@ -46,20 +46,13 @@ def verify_pruned(
     vectors only the fields' descriptions are compared. A writer may have either open: what it
     commits meanwhile is not looked at.
 
-    Parameters
-    ----------
-    index, pruned
-        Folders, or each a :class:`..source.Source` of shards.
-    config, options
-        A :class:`VerifyConfig`, or its options by name, as ``threads=2``.
+    ``index`` and ``pruned`` are folders, or each a :class:`..source.Source` of shards. Options are
+    those of :class:`VerifyConfig`, as a config or by name.
 
-    Returns
-    -------
-    dict
-        ``equal``; how many ``documents`` and ``postings`` of the pruned fields were compared; and
-        the first ``difference``, if any: ``what`` differs, what was ``expected`` and ``found``,
-        and where: ``shard``, ``segment`` (of the pruned index), ``field``, ``term``, ``document``,
-        as far as they apply.
+    Returns ``equal``; how many ``documents`` and ``postings`` of the pruned fields were compared;
+    and the first ``difference``, if any: ``what`` differs, what was ``expected`` and ``found``, and
+    where: ``shard``, ``segment`` (of the pruned index), ``field``, ``term``, ``document``, as far
+    as they apply.
 
     Raises :class:`TdvError` when one of the two cannot be read, or ``pruned`` has no plan; when the
     pruned shards are not all of those that were pruned together, or one's source is not among the

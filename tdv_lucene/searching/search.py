@@ -16,7 +16,7 @@ from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.runs import Run, join
-from ..evaluation.topics import checked_topics, note_on_own_documents, read_topics
+from ..evaluation.topics import note_on_own_documents, read_topics
 from ..index.analysis import FieldAnalysis, analysis_of
 from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
@@ -63,13 +63,9 @@ def search_index(
     index was pruned for, or BM25 if it was not pruned. Another model, parameters unlike those it
     records, and queries cut to the number of terms Lucene takes cause warnings in the log.
 
-    Parameters
-    ----------
-    index
-        A folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard is
-        searched by a worker that sees it, else all as one reader here. The run is the same.
-    config, options
-        How to search: a :class:`SearchConfig`, or its options by name, as ``hits=100``.
+    ``index`` is a folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard
+    is searched by a worker that sees it, else all as one reader here. The run is the same. Options
+    are those of :class:`SearchConfig`, as a config or by name.
 
     Returns the parameters used, ``analysis``, ``queries``, ``hits`` and ``queries_without_hits``;
     ``duplicates``, the hits left out because a better one has their id, if there are any; with
@@ -86,7 +82,7 @@ def search_index(
     )  # fmt: skip
     field = config.field
     queries = (
-        checked_topics(topics)
+        dict(topics)
         if isinstance(topics, Mapping)
         else read_topics(topics, config.topic_field, config.topic_reader)
     )

@@ -75,20 +75,12 @@ def tune_index(
     Frequencies, positions, term vectors and all else stay. A searcher with the parameters of
     ``search_as`` (by default Anserini's) ranks as with the tuned ones.
 
-    Parameters
-    ----------
-    topics, qrels
-        To tune on, as :func:`tdv_lucene.compare_indexes` tunes its baseline. Both None takes the
-        parameters predicted from other judged collections. The best are taken that norms, the
-        shortest of which have one token, can hold for the searcher.
-    config, options
-        A :class:`TuneConfig`, or its options by name, as ``search_as="lucene"``, except
-        ``"recorded"``.
+    It is tuned on ``topics`` and ``qrels`` as :func:`tdv_lucene.compare_indexes` tunes its
+    baseline. Both None takes the parameters predicted from other judged collections. The best are
+    taken that norms, the shortest of which have one token, can hold for the searcher. Options are
+    those of :class:`TuneConfig`, as a config or by name; ``search_as`` may not be ``"recorded"``.
 
-    Returns
-    -------
-    dict
-        As :func:`tdv_lucene.prune_index`; the tuned parameters are under ``baked``.
+    Returns what :func:`tdv_lucene.prune_index` does; the tuned parameters are under ``baked``.
 
     Raises :class:`TdvError` as :func:`tdv_lucene.prune_index` and
     :func:`tdv_lucene.tune_parameters`; also when only one of topics and qrels is given, the field

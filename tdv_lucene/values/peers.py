@@ -123,12 +123,8 @@ def unlearned_values(
     Nothing is validated: the points have no measures. Their scale is 1, which leaves frequencies
     as they are.
 
-    Parameters
-    ----------
-    parameters
-        k1, b and mu that the pruned index records for its search; None for Anserini's.
-    seed
-        For ``"random"``.
+    ``parameters`` are k1, b and mu that the pruned index records for its search, None for
+    Anserini's; ``seed`` is for ``"random"``.
 
     Raises :class:`TdvError` when there is no such peer.
     """
@@ -176,10 +172,7 @@ def make_peer_values(
 ) -> TermValues:
     """Write :func:`unlearned_values` of a Lucene index to the folder ``output``.
 
-    Parameters
-    ----------
-    config, options
-        A :class:`PeersConfig`, or its options by name, as ``seed=1``.
+    Options are those of :class:`PeersConfig`, as a config or by name.
 
     Raises :class:`TdvError` for anything a user can fix, before anything is written.
     """

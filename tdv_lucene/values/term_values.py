@@ -195,14 +195,9 @@ class TermValues:
         Terms with a learned TDV of 0 are always dropped, so a small ``reduction`` may be exceeded:
         see ``OperatingPoint.reduction``.
 
-        Parameters
-        ----------
-        reduction
-            Within [0, 1).
-        unit
-            ``"term"`` drops whole terms, in order of ``priority`` (see
-            :func:`.posting_rule.drop_terms`); ``"posting"`` single postings, by the
-            ``posting_rule``. None for the default of these TDVs.
+        ``reduction`` is within [0, 1). The ``unit`` ``"term"`` drops whole terms, in order of
+        ``priority`` (see :func:`.posting_rule.drop_terms`); ``"posting"`` single postings, by the
+        ``posting_rule``; None is the default of these TDVs.
         """
         checked_share(reduction)
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]

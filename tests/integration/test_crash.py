@@ -1,18 +1,26 @@
-"""Killed runs, full disks, readers and writers beside: the source stays, the output is whole."""
+"""Killed and interrupted runs, full disks, readers and writers beside: the source stays, and the
+output is whole."""
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from command_line import ROOT, write_judged
 from crash_check import Crashes, digest, same_content
+from lucene_indexes import write_index
 from testing_jar import dump_index
+from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError, TermValues, extract_matrix, prune_index, update_index
 from tdv_lucene.jvm.searcher import every_pair
@@ -33,7 +41,7 @@ def test_killed_at_random_moments(crashes: Crashes) -> None:
     rng = random.Random(1)
     assert crashes.kill("overwrite", rng) == "overwrite: the whole output"  # left to end
     crashes.seconds["prune"] = crashes.seconds["overwrite"]
-    for stage in ("prune", "overwrite", "prune"):
+    for stage in ("prune", "overwrite"):
         crashes.kill(stage, rng)
 
 
@@ -53,7 +61,7 @@ def _small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("kilobytes", [4, 12, 24, 40, 64, 96])
+@pytest.mark.parametrize("kilobytes", [4, 12, 40, 96])
 def test_full_disk(kilobytes: int, crashes: Crashes, tmp_path: Path) -> None:
     """Each stage says so and leaves nothing, or has what it needs and is whole."""
     stages = {
@@ -119,3 +127,30 @@ def test_writer_in_another_process_holds_the_lock(crashes: Crashes, tmp_path: Pa
     assert not list(tmp_path.iterdir())
     assert writer.communicate("\n")[0] == "DONE\n"
     prune_index(crashes.source, crashes.values, tmp_path / "pruned")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_learn_is_interrupted_at_any_moment(seed: int, tmp_path: Path) -> None:
+    """Ctrl-C: status 130, nothing left, no crash."""
+    index = write_index(tmp_path / "index", tiny_segments())
+    asked = {f"{q}": f"quick index term {q}" for q in range(300)}
+    topics, qrels = write_judged(tmp_path, asked, {q: f"d{int(q) % 10}" for q in asked})
+    place = tmp_path / "place"
+    place.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tdv_lucene", "-v", "learn", "--index", index, "--topics", topics,
+         "--qrels", qrels, "--output", "values", "--no-prior"],
+        cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    for line in process.stderr:
+        if "ExtractJob" in line:  # from here on it is JAX that works
+            break
+    time.sleep(random.Random(seed).uniform(0, 3))
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == 130, stdout + stderr
+    assert stderr.endswith("tdv-lucene: interrupted; nothing was written\n")
+    assert "Exception ignored" not in stderr and "SIG" not in stdout
+    assert list(place.iterdir()) == []

@@ -63,7 +63,6 @@ SLOW = [
     "prune --index {index} --output {output} --tf original",
     "compare --index {index} --pruned {tiers} --output {output} --latency-budget 0.2 " + _JUDGED,
     f"learn --index {{index}} --output {{output}} {_JUDGED}",
-    f"learn --index {{index}} --output {{output}} {_JUDGED} --model qld",
     f"learn --index {{index}} --output {{output}} {_JUDGED} --no-values",
 ]
 PASSED_ON = {

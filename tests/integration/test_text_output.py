@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from command_line import run_command
+from command_line import run_command, write_judged
 from impact_documents import LAYOUT as IMPACT
 from impact_documents import impact_documents
 from lucene_indexes import Doc, Layout, write_index
@@ -17,6 +18,7 @@ from tiny_shards import two_workers
 
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
+from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
@@ -39,12 +41,15 @@ COMMANDS = {
     "inspect": ("--index {index}", ("can be pruned", "contents")),
     "extract": ("--index {index} --output {home}/matrix", ("postings", "matrix")),
     "peers": ("--index {index} --name ridf --output {home}/peers", ("ridf", "peers")),
-    "learn": ("--index {index} {judged} --output {home}/learned", ("recommended", "full-tuned")),
+    "learn": (
+        "--index {index} {judged} --output {home}/learned",
+        ("recommended", "full-tuned", "nDCG@5", "MB:"),
+    ),
     "prune": ("--index {index} --output {home}/by-prior", ("by-prior", "contents", "reduction")),
     "verify": ("--index {index} --pruned {pruned}", ("equals", "postings")),
     "tune": ("--index {index} --output {home}/by-prior-k1", ("tuned k1", "tuned b")),
     "tune judged": ("--index {index} {judged} --output {home}/tuned", ("4 judged queries",)),
-    "search": ("--index {pruned} --topics {home}/topics --output {home}/run", ("hits", "queries")),
+    "search": ("--index {pruned} --topics {topics} --output {home}/run", ("hits", "queries")),
     "compare": (
         "--index {index} --pruned {pruned} {judged} --output {home}/report --latency-budget .2",
         ("nDCG@5", "report.html"),
@@ -62,21 +67,17 @@ REFUSED = {
 }
 
 
-def _run(*words: str) -> str:
-    return run_command(*words).output
-
-
 @pytest.fixture(scope="module", params=[*LAYOUTS])
 def case(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict]:
     """What a command line may name: an index, pruned, and judged queries."""
-    with two_workers() if request.param == "shards" else nullcontext() as cluster:
-        yield _case(request.param, tmp_path_factory, cluster and cluster.scheduler_address)
+    home = tmp_path_factory.mktemp(request.param.replace(" ", "-"))
+    with two_workers(home) if request.param == "shards" else nullcontext() as scheduler:
+        yield _case(request.param, home, scheduler)
 
 
-def _case(kind: str, tmp_path_factory: pytest.TempPathFactory, scheduler: str | None) -> dict:
-    home = tmp_path_factory.mktemp(kind.replace(" ", "-"))
+def _case(kind: str, home: Path, scheduler: str | None) -> dict:
     docs = [Doc(f"d{i}", text.split()) for i, text in enumerate(TINY_TEXTS)]
     if kind == "two fields":
         docs = [replace(doc, title=doc.tokens[-3:]) for doc in docs]
@@ -92,24 +93,20 @@ def _case(kind: str, tmp_path_factory: pytest.TempPathFactory, scheduler: str | 
     else:
         write_index(home / "index", segments, LAYOUTS[kind])
     topics = WEIGHTED_TOPICS if kind == "impact" else TOPICS
-    lines = [f"{name}\t{text}\n" for name, text in topics.items()]
-    (home / "topics").write_text("".join(lines))
-    judged = [f"{topic} 0 d{i} {i % 2}\n" for topic in topics for i in range(len(TINY_TEXTS))]
-    (home / "qrels").write_text("".join(judged))
+    odd = " ".join(f"d{i}" for i in range(1, len(TINY_TEXTS), 2))
+    files = write_judged(home, topics, dict.fromkeys(topics, odd))
     index, values = f"{home}/index{inside}", ""
     if kind == "two fields":
         for field in ("contents", "title"):
-            _run("peers", "--index", index, "--field", field, "--name", "ridf",
-                 "--output", f"{home}/{field}")  # fmt: skip
+            make_peer_values(index, home / field, "ridf", field=field)
         values = f"--tdv {home}/contents --tdv title={home}/title"
     far = ["--scheduler", scheduler] * (scheduler is not None)
-    written = _run("prune", "--index", index, "--output", f"{home}/pruned", "--reduction", ".2",
-                   *values.split(), *far)  # fmt: skip
+    words = ["prune", "--index", index, "--output", f"{home}/pruned", "--reduction", ".2"]
+    written = run_command(*words, *values.split(), *far).output
     return {
-        "far": far,
-        "kind": kind, "home": home, "index": index, "values": values, "written": written,
+        "far": far, "kind": kind, "home": home, "index": index, "written": written,
         "pruned": f"{home}/pruned{inside}", "query": [*topics.values()][0].split()[0],
-        "judged": f"--topics {home}/topics --qrels {home}/qrels",
+        "topics": files[0], "judged": "--topics {} --qrels {}".format(*files),
     }  # fmt: skip
 
 
@@ -130,9 +127,9 @@ def test_a_command_names_what_it_should_or_is_refused(command: str, case: dict) 
     words += case["far"] * ("scheduler" in takes)
     reason = REFUSED.get((command, case["kind"]))
     if reason is None:
-        shown = _run(*words)
+        shown = run_command(*words).output
         assert not [name for name in named if name not in shown], shown
         return
     with pytest.raises(TdvError, match=reason):
-        _run(*words)
+        run_command(*words)
     assert sorted(case["home"].iterdir()) == before, "nothing is written"

@@ -16,7 +16,6 @@ from command_line import run_apart
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import (
     check_overlap,
-    checked_topics,
     judged_queries,
     read_qrels,
     read_topics,
@@ -291,10 +290,3 @@ def test_names_pyserini_knows(tmp_path):
     assert ["'core17' are not stored" in error for error in errors] == [True, True, False, False]
     assert all("'robust044' is neither a file nor a name" in error for error in errors[2:])
     assert "did you mean robust04" in errors[2]
-
-
-@pytest.mark.parametrize("qid", ["", " ", "a b", "a\tb", "a\n", "a\u00a0b", "\u2028"])
-def test_ids_given_in_memory_fit_into_a_run(qid):
-    assert checked_topics({"a|b": "x", "[c]": "y"}) == {"a|b": "x", "[c]": "y"}
-    with pytest.raises(TdvError, match="id"):
-        checked_topics({"q1": "x", qid: "text"})
