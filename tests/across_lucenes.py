@@ -45,27 +45,18 @@ def prune(index: str, output: str) -> dict:
     }
 
 
-class _Warnings(logging.Handler):
-    """Keeps what was logged, for the step that is being done."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.told: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.told.append(record.getMessage())
-
-
 def main() -> None:
-    warnings = _Warnings()
-    logging.getLogger().addHandler(warnings)
+    warned: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: warned.append(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger().addHandler(handler)
     for step, *folders in json.loads(sys.argv[1]):
         try:
             result = {"write": write, "identify": identify, "prune": prune}[step](*folders)
         except TdvError as error:
             result = {"refused": str(error)}
-        print(json.dumps({**result, "warned": warnings.told}))
-        warnings.told = []
+        print(json.dumps({**result, "warned": warned}))
+        warned.clear()
 
 
 if __name__ == "__main__":

@@ -102,7 +102,9 @@ def run_apart(case: Case) -> tuple[int, str]:
     process = subprocess.Popen(
         [sys.executable, "-m", "tdv_lucene", "-v", *case.arguments],
         cwd=case.place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, preexec_fn=_heed_interruptions,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        # A shell lets what it runs in the background ignore them.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     select.select([process.stdout], [], [], LIMIT)  # it says what it is told to do, or why not
     timer = threading.Timer(case.interrupted, process.send_signal, [signal.SIGINT])
@@ -115,11 +117,6 @@ def run_apart(case: Case) -> tuple[int, str]:
     finally:
         timer.cancel()
     return process.returncode, said.decode(errors="replace")
-
-
-def _heed_interruptions() -> None:
-    """A shell lets what it runs in the background ignore them."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def work(home: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import distributed
@@ -148,3 +149,24 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(TdvError, match=r"pip install 'tdv-lucene\[dask\]'"), open_workers(SHARDS):
         pass
+
+
+def test_a_result_lost_with_its_worker_is_waited_for_while_there_is_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there, waited = {"worker": ["x"]}, list[float]()
+
+    def ask(timeout: float) -> bytes:
+        waited.append(timeout)
+        if len(waited) == 3:
+            return b"worked out again"
+        raise TimeoutError
+
+    monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0)
+    asked = workers.Workers(SimpleNamespace(run=lambda *_, **__: there), None)
+    assert asked._answered(ask, Part("/S/a", "x")) == b"worked out again"
+    assert waited == sorted(set(waited))
+    there.clear()
+    monkeypatch.setattr(workers, "WORKERS_SECONDS", 0)
+    with pytest.raises(TdvError, match="'x'"):
+        asked._answered(ask, Part("/S/a", "x"))
