@@ -154,7 +154,12 @@ def read_topics(
         qid, query = query_of(topic, topic_field, where)
         if qid in found:
             raise TdvError(f"{where}: query id '{qid}' occurs twice; ids must be unique")
-        _check_id(qid, f"{where}: ")
+        if qid.split() != [qid]:
+            what = "holds a space, tab or line break" if qid else "is empty"
+            raise TdvError(
+                f"{where}: query id '{qid}' {what}: TREC runs have their columns between blanks, "
+                "and no tool would read this one; give the topic another id, there and in the qrels"
+            )
         found[qid] = query
     empty = [qid for qid, query in found.items() if not query]
     if len(empty) == len(found):
@@ -168,26 +173,6 @@ def read_topics(
         )
     _log.info("read %d topics from %s", len(found), path)
     return found
-
-
-def checked_topics(topics: Mapping[str, str]) -> Topics:
-    """Return topics given in memory, checked.
-
-    Raises :class:`TdvError` when an id is empty or holds a space, tab or line break, which a run
-    cannot hold.
-    """
-    for qid in topics:
-        _check_id(qid)
-    return dict(topics)
-
-
-def _check_id(qid: str, where: str = "the ") -> None:
-    if qid.split() != [qid]:
-        what = "holds a space, tab or line break" if qid else "is empty"
-        raise TdvError(
-            f"{where}query id '{qid}' {what}: TREC runs have their columns between blanks, and no "
-            "tool would read this one; give the topic another id, there and in the qrels"
-        )
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:

@@ -16,7 +16,7 @@ from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.runs import Run, join
-from ..evaluation.topics import checked_topics, note_on_own_documents, read_topics
+from ..evaluation.topics import note_on_own_documents, read_topics
 from ..index.analysis import FieldAnalysis, analysis_of
 from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
@@ -82,7 +82,7 @@ def search_index(
     )  # fmt: skip
     field = config.field
     queries = (
-        checked_topics(topics)
+        dict(topics)
         if isinstance(topics, Mapping)
         else read_topics(topics, config.topic_field, config.topic_reader)
     )

@@ -32,22 +32,17 @@ for script in sys.argv[1:]:
 """
 
 
-@pytest.fixture(scope="module")
-def told() -> dict[str, tuple[int | None, str]]:
-    """What each script says to --help, and its exit code: in one process, which imports once."""
+@pytest.mark.slow
+def test_scripts_tell_their_flags() -> None:
+    """In one process, which imports once."""
     scripts = [*SCRIPTS, *READING]
     command = [sys.executable, "-c", HELP, *(str(BENCH / script) for script in scripts)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return dict(zip(scripts, map(json.loads, done.stdout.splitlines()), strict=True))
-
-
-@pytest.mark.parametrize("script", [*SCRIPTS, *READING])
-@pytest.mark.slow
-def test_scripts_tell_their_flags(script: str, told: dict[str, tuple[int | None, str]]) -> None:
-    code, said = told[script]
-    assert code == 0, said
-    assert "--output" in said
-    assert ("--work" in said) == (script in SCRIPTS)
+    for script, line in zip(scripts, done.stdout.splitlines(), strict=True):
+        code, said = json.loads(line)
+        assert code == 0, said
+        assert "--output" in said
+        assert ("--work" in said) == (script in SCRIPTS)
 
 
 def test_every_executable_script_is_tried() -> None:

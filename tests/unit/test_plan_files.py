@@ -11,7 +11,7 @@ import pytest
 from manifest_changes import changes_of
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.plan import FOLDER, FORMAT, LONGEST, FieldPlan, Plan, kinds_of
+from tdv_lucene.plan import FOLDER, LONGEST, FieldPlan, Plan, kinds_of
 from tdv_lucene.ranking import Baking
 from tdv_lucene.ranking.postings import FirstPositionBoost, LengthNorm, PostingCut, WeightPower
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
@@ -134,15 +134,6 @@ def test_nothing_in_a_plan_is_trusted(tmp_path: Path) -> None:
         (folder / "0.npz").write_bytes(damaged)
         load()
     assert refused.count(True) > 300
-
-
-def test_another_format_is_refused(tmp_path: Path) -> None:
-    plan = Plan([field_plan()])
-    plan.save(tmp_path)
-    file = tmp_path / FOLDER / "plan.json"
-    file.write_text(file.read_text().replace(f'"format": {FORMAT}', '"format": 99'))
-    with pytest.raises(TdvError, match=f"{tmp_path} has format 99"):
-        Plan.load(tmp_path, checksums(plan))
 
 
 @pytest.mark.parametrize("saved", [[field_plan(scale=3.0)], [field_plan("title")]])

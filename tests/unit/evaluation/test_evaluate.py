@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from small_problem import make_run
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.measures import MEASURES, evaluate_run, parse_measures
@@ -26,25 +27,6 @@ def frame(run: dict[str, dict[str, float]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["query", "q0", "docid", "rank", "score", "system"])
 
 
-def random_collection(seed: int, tied: bool):
-    """Graded qrels with holes, junk (-1) and unjudged topics; runs that miss some queries."""
-    rng = np.random.default_rng(seed)
-    documents = [f"doc{i}" for i in range(60)]
-    topics = {f"q{i}": "text" for i in range(30)}
-    qrels, run = {}, {}
-    for query in topics:
-        judged = rng.choice(documents, 12, replace=False)
-        grades = rng.choice([-1, 0, 1, 2, 4], 12, p=[0.1, 0.5, 0.2, 0.1, 0.1])
-        qrels[query] = {d: int(g) for d, g in zip(judged, grades)}
-        if rng.random() < 0.8:
-            found = rng.choice(documents, rng.integers(1, 50), replace=False)
-            scores = rng.integers(0, 8, len(found)) if tied else rng.permutation(len(found))
-            run[query] = {d: float(s) for d, s in zip(found, scores)}
-    qrels["not-asked"] = {"doc1": 1}
-    del qrels["q7"]
-    return topics, qrels, run
-
-
 def from_trec_eval(qrels, run, queries, measure: str) -> np.ndarray:
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut", "map", "recall"})
     values = evaluator.evaluate(run)
@@ -58,7 +40,7 @@ def from_trec_eval(qrels, run, queries, measure: str) -> np.ndarray:
 def test_values_are_trec_evals(seed, tied, in_memory, monkeypatch):
     """Whether all queries are measured at once or some at a time."""
     monkeypatch.setattr("tdv_lucene.evaluation.measures._TOGETHER", 7 if in_memory else 1000)
-    topics, qrels, run = random_collection(seed, tied)
+    topics, qrels, run = make_run(seed, tied)
     evaluation = evaluate_run(Run.of_frame(frame(run)) if in_memory else frame(run), topics, qrels)
     assert set(evaluation.queries) == {
         q for q in topics if any(g > 0 for g in qrels.get(q, {}).values())

@@ -16,7 +16,6 @@ from command_line import run_apart
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import (
     check_overlap,
-    checked_topics,
     judged_queries,
     read_qrels,
     read_topics,
@@ -45,7 +44,6 @@ International Organized Crime
 Identify organizations.
 </top>
 """
-CLOSED_TAGS = "<top><num>MB01</num><title>BBC World Service: cuts</title></top>"
 
 
 def write(folder: Path, content: str | bytes, name: str = "file.txt") -> Path:
@@ -78,7 +76,6 @@ def test_whether_a_file_is_gzipped_its_content_says(tmp_path):
     [
         (TREC_1 + ROBUST, "title",
          {"051": "Airbus Subsidies", "301": "International Organized Crime"}),
-        (CLOSED_TAGS, "title", {"MB01": "BBC World Service: cuts"}),
         (TREC_1, "desc", {"051": "Document will discuss government assistance to Airbus."}),
         (TREC_1, "narr", {"051": "Relevant is <what> counts."}),
     ],
@@ -293,10 +290,3 @@ def test_names_pyserini_knows(tmp_path):
     assert ["'core17' are not stored" in error for error in errors] == [True, True, False, False]
     assert all("'robust044' is neither a file nor a name" in error for error in errors[2:])
     assert "did you mean robust04" in errors[2]
-
-
-@pytest.mark.parametrize("qid", ["", " ", "a b", "a\tb", "a\n", "a\u00a0b", "\u2028"])
-def test_ids_given_in_memory_fit_into_a_run(qid):
-    assert checked_topics({"a|b": "x", "[c]": "y"}) == {"a|b": "x", "[c]": "y"}
-    with pytest.raises(TdvError, match="id"):
-        checked_topics({"q1": "x", qid: "text"})

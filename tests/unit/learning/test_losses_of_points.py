@@ -109,12 +109,10 @@ def test_where_no_point_ranks_above_the_best_is_recommended():
 
 
 def test_another_measure_chooses_another_point():
-    recall = {"R@100": {"mean": 0.0, "ci95": [-0.02, 0.02]}}
     path = [point(0.0, (0.02, 0.06), (0.0, 0.01)), point(0.45, (0.01, 0.05), (-0.01, 0.01))]
-    path[1]["difference"] |= recall
-    path[0]["difference"] |= {"R@100": {"mean": 0.1, "ci95": [0.0, 0.2]}}
-    for each in path:
-        each["full"] |= {"R@100": 0.5}
+    for each, low, high in zip(path, (0.0, -0.02), (0.2, 0.02)):
+        each["full"]["R@100"] = 0.5
+        each["difference"]["R@100"] = {"mean": (low + high) / 2, "ci95": [low, high]}
     assert recommend(path, "nDCG@5").reduction == 0.45
     assert recommend(path, "R@100").reduction == 0
     assert point_within_loss(path, 0.03, "R@100")["reduction"] == 0

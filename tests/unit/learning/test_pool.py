@@ -37,18 +37,14 @@ from tdv_lucene.values.posting_rule import make_posting_rule
 TINY = Recipe(max_steps=4, check_every=2, folds=2, reductions=(0.0, 0.45), prior=False)
 
 
-def with_positions(matrix: TermDocumentMatrix) -> TermDocumentMatrix:
-    places = np.random.default_rng(1).integers(0, 60, matrix.postings).astype(np.uint16)
-    return replace(matrix, first_positions=places)
-
-
 @pytest.fixture(scope="module")
 def collection():
     matrix, topics, qrels = make_collection(documents=1200, queries=20)
     few = {
         qid: dict([*judged.items()][:4] + [*judged.items()][-3:]) for qid, judged in qrels.items()
     }
-    return with_positions(matrix), topics, few
+    places = np.random.default_rng(1).integers(0, 60, matrix.postings).astype(np.uint16)
+    return replace(matrix, first_positions=places), topics, few
 
 
 def pool_of(collection, size: int, seed: int = 0) -> TermDocumentMatrix:

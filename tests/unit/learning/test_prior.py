@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_problem import make_collection, make_matrix
+from small_problem import make_collection, make_matrix, weights_matrix
 
 from tdv_lucene import TdvError, learn_term_values
 from tdv_lucene.cli.learn import print_points
@@ -38,14 +38,6 @@ TINY = Recipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.45))
 @pytest.fixture(scope="module")
 def collection():
     return make_collection()
-
-
-@pytest.fixture(scope="module")
-def placed(collection):
-    """The matrix with first positions."""
-    matrix = collection[0]
-    first = np.random.default_rng(3).integers(0, 90, matrix.postings).astype(np.uint16)
-    return replace(matrix, first_positions=first)
 
 
 def test_the_prior_that_comes_with_the_package_is_whole() -> None:
@@ -207,8 +199,11 @@ def test_of_a_collection_unlike_the_known_ones_less_is_dropped_and_that_is_said(
     assert "another kind of text" in said and "measure with 'tdv-lucene compare'" in said
 
 
-def test_read_in_small_blocks_values_are_the_same(placed, monkeypatch) -> None:
+def test_read_in_small_blocks_values_are_the_same(collection, monkeypatch) -> None:
     """What streams is what memory would give, to the last bit."""
+    matrix = collection[0]
+    first = np.random.default_rng(3).integers(0, 90, matrix.postings).astype(np.uint16)
+    placed = replace(matrix, first_positions=first)
     whole = prior_values(placed)
     monkeypatch.setattr("tdv_lucene.matrix.term_document_matrix._BLOCK", 97)
     streamed = prior_values(replace(placed))
@@ -261,18 +256,12 @@ def test_the_same_mean_gain_moves_many_queries_and_not_few() -> None:
     assert chosen == [0, 0, 1, 1]
 
 
-def weights_matrix(between: float):
-    """Weights of terms in more and more documents, that terms explain or do not."""
-    random = np.random.default_rng(5)
-    terms, rest = random.normal(size=(40, 1)), random.normal(size=(40, 300))
-    dense = 400 + 100 * (between**0.5 * terms + (1 - between) ** 0.5 * rest)
-    held = random.random(dense.shape) < np.linspace(0.05, 0.9, 40)[:, None]
-    matrix = make_matrix(np.where(held, np.maximum(dense.round(), 1), 0).astype(int))
-    return replace(matrix, norm_kind=NormKind.ONES, norms=np.ones_like(matrix.doc_len))
-
-
 def test_weights_of_a_model_lack_how_rare_a_term_is_and_those_of_terms_know_it() -> None:
-    matrix = weights_matrix(0.1)
+    def of_model(between: float):
+        matrix = weights_matrix(between, 300, held=0.05)
+        return replace(matrix, norm_kind=NormKind.ONES, norms=np.ones_like(matrix.doc_len))
+
+    matrix = of_model(0.1)
     values = prior_values(matrix)
     expected = 1 - 0.25 * standard_statistic(matrix, "log df")
     tokens = matrix.total_term_freq / matrix.total_term_freq.sum()
@@ -280,5 +269,5 @@ def test_weights_of_a_model_lack_how_rare_a_term_is_and_those_of_terms_know_it()
     assert values.recommended_reduction == pytest.approx(0.6)
     (scale,) = {point["scale"] for point in values.points}
     assert scale == pytest.approx(12 / matrix.data.mean())
-    known = prior_values(weights_matrix(0.97))
+    known = prior_values(of_model(0.97))
     assert (known.weights == 1).all() and known.recommended_reduction == pytest.approx(0.1)

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small_problem import make_collection
+from small_problem import make_collection, make_run
 
 from tdv_lucene.evaluation.measures import evaluate_run
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
@@ -112,17 +112,7 @@ def written(path: Path, run: dict[str, dict[str, float]]) -> Path:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_without_ties_they_are_trec_evals(seed: int, tmp_path: Path) -> None:
-    """Ids that look like numbers; some queries find nothing, others nothing relevant."""
-    rng = np.random.default_rng(seed)
-    documents = np.arange(60).astype(str)
-    topics = {f"{i:02}": "text" for i in range(30)}
-    qrels, run = {}, {}
-    for query in topics:
-        grades = rng.choice([-1, 0, 1, 2, 4], 12, p=[0.1, 0.5, 0.2, 0.1, 0.1]).tolist()
-        qrels[query] = dict(zip(rng.choice(documents, 12, replace=False).tolist(), grades))
-        found = rng.choice(documents, rng.integers(0, 50) * (query != "08"), replace=False).tolist()
-        run[query] = dict(zip(found, rng.permutation(len(found)).tolist()))
-    del qrels["07"]
+    topics, qrels, run = make_run(seed)
     path = written(tmp_path / "run", run)
     found, expected = measure(path, topics, qrels), evaluate_run(path, topics, qrels)
     assert [*found] == [*MEASURES]
