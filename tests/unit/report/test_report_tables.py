@@ -16,11 +16,7 @@ from tdv_lucene.report.page import for_script
 from tdv_lucene.report.plots import plot_trade_off
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
 from tdv_lucene.report.tables import extreme_queries, size_tables
-from tdv_lucene.report.wording import (
-    counted,
-    one_line,
-    visible,
-)
+from tdv_lucene.report.wording import counted, one_line, visible
 from tdv_lucene.timing.latency import QueryTerms
 
 
