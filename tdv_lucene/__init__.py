@@ -58,7 +58,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .searching.tune import tune_index as tune_index
     from .source import Source as Source
     from .source import find_shards as find_shards
-    from .timing.latency import LatencyPlan as LatencyPlan
     from .values.peers import PeersConfig as PeersConfig
     from .values.peers import make_peer_values as make_peer_values
     from .values.peers import unlearned_values as unlearned_values
@@ -98,7 +97,6 @@ _MODULES = {
     "searching.search": "open_searcher search_index",
     "searching.tune": "tune_index",
     "source": "Source find_shards",
-    "timing.latency": "LatencyPlan",
     "values.posting_rule": "OperatingPoint",
     "values.term_values": "TermValues",
     "vocabulary": "Vocabulary",

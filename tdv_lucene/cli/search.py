@@ -265,19 +265,12 @@ def _close(report: dict[str, Any], folder: Path) -> None:
     """Print what the tables say, and what comes next."""
     from ..demo.collection import DemoCollection
     from ..demo.run import CATALOGUE
-    from ..demo.words import (
-        NEXT_STEPS,
-        catalogue_table,
-        example_tables,
-        kinds_table,
-        tell_outcomes,
-    )
+    from ..demo.words import NEXT_STEPS, catalogue_table, example_tables, kinds_table
     from ..report.reading import read_report
 
     click.echo("It begins with a picture of all this, and lists every query.")
     collection = DemoCollection.at(folder.parent / "collection")
     kinds = kinds_table(folder, without=report["parameters"]["tier_of"])
     options.show_tables([kinds, *example_tables(collection, folder)])
-    click.echo(f"\n{tell_outcomes(report)}\n")
     options.show_tables([catalogue_table(read_report(folder.parent / CATALOGUE / "report"))])
     click.echo(f"\n{NEXT_STEPS}", nl=False)

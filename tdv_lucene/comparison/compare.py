@@ -42,8 +42,8 @@ def compare_indexes(
     """Compare an index with its pruned form and write the folder ``output``.
 
     Each index is searched with the parameters it records (see :func:`recorded_parameters`), and
-    timed as :class:`LatencyPlan` describes. The folder holds ``report.json`` (what is returned),
-    ``report.html``, ``per_query.tsv``, the runs, ``latency.tsv`` (medians, a line per query), and
+    timed inside the JVM. The folder holds ``report.json`` (what is returned), ``report.html``,
+    ``per_query.tsv``, the runs, ``latency.tsv`` (medians, a line per query), and
     every single latency in ``latency_ns.npy``, its queries in the order of ``latency.tsv``. Of
     several query sets, file names include the label, as in
     ``per_query.LABEL.tsv`` and ``runs/LABEL.NAME.run``.
@@ -111,7 +111,8 @@ def _compare(
         results = _search_sets(systems, sets, folder / "runs", search)
         timed = {n: (system.index, system.parameters) for n, system in systems.items()}
         latency = timing.measure_latency(
-            timed, sets[0].topics, config.latency_plan, **asked,
+            timed, sets[0].topics, **asked, seed=config.seed,
+            budget_seconds=config.latency_budget_seconds,
             raw=folder / f"latency_ns{_ending(sets, sets[0])}.npy", progress=progress,
         )  # fmt: skip
         searched = {name: system.index for name, system in systems.items()}

@@ -25,7 +25,7 @@ from ..progress import Progress, silent
 from ..pruning.prune import prune_index
 from ..ranking import SearchParameters, check_model
 from ..searching.search import search_index
-from ..timing.latency import LatencyPlan, look_up_terms, measure_latency
+from ..timing.latency import look_up_terms, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
 from .experiment import ROUNDS, Experiment, measure, read_queries
@@ -218,9 +218,8 @@ def _measure_row(
                     name: (one, recorded_parameters(one, model)) for name, one in indexes.items()
                 }
                 latency = measure_latency(
-                    timed, asked, LatencyPlan(
-                        ROUNDS, config.latency_budget_seconds, config.seed, exhaustive=True
-                    ),
+                    timed, asked, seed=config.seed, rounds=ROUNDS, exhaustive=True,
+                    budget_seconds=config.latency_budget_seconds,
                     field=config.field, analysis=experiment.analysis,
                     raw=Path(folder) / "latency_ns.npy", progress=experiment.progress,
                 )  # fmt: skip

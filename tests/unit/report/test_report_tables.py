@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tdv_lucene.evaluation.measures import MEASURES, Evaluation
-from tdv_lucene.report.page import for_script
+from tdv_lucene.report.page import _trade_offs, for_script
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
 from tdv_lucene.report.tables import extreme_queries, size_tables
 from tdv_lucene.report.wording import (
@@ -173,3 +173,16 @@ def test_text_to_read_is_one_line_without_marks() -> None:
         one_line("\u0633\u0648\n\n \u200f(26\u202e)\ta\ufeffb\x1b[1m ") == "\u0633\u0648 (26) ab[1m"
     )
     assert one_line("क्\u200dष 👨\u200d👩") == "क्\u200dष 👨\u200d👩", "joiners make characters"
+
+
+def test_a_trade_off_is_the_change_of_each_measure_from_the_full_index():
+    points = [
+        {"reduction": 0.0, "measures": {"nDCG@5": 0.55, "R@1000": 0.80}},
+        {"reduction": 0.6, "measures": {"nDCG@5": 0.40, "R@1000": 0.64}},
+    ]
+    curve = {"points": points, "full": {"nDCG@5": 0.5, "R@1000": 0.8}, "chosen": 0.45}
+    (drawn,) = _trade_offs({"a": curve, "b": {**curve, "chosen": None}, "c": None})
+    assert drawn["title"].endswith(": a, b") and drawn["marks"] == [["a", 45.0]]
+    assert drawn["lines"] == [["nDCG@5", [[0, 10], [60, -20]]], ["R@1000", [[0, 0], [60, -20]]]]
+    (drawn,) = _trade_offs({"a": {**curve, "full": {"nDCG@5": 0.0, "R@1000": 0.8}}})
+    assert [name for name, _ in drawn["lines"]] == ["R@1000"], "no change is a share of 0"
