@@ -24,21 +24,6 @@ def _check_measures(measures: str | Sequence[str], name: str) -> None:
     parse_measures(measures)
 
 
-def _check_names(names: Sequence[str]) -> None:
-    """Refuse names that cannot be names of files, or are other keys of a measure in the report."""
-    from ..evaluation.significance import PairedComparison
-
-    reserved = {"means", "tests", *(figure.name for figure in fields(PairedComparison))}
-    for name in names:
-        if not re.fullmatch(r"\w[\w.+-]*", name) or name in reserved:
-            raise TdvError(
-                f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.', and "
-                f"none of {', '.join(sorted(reserved))}"
-            )
-        if names.count(name) > 1:
-            raise TdvError(f"two indexes are named '{name}': give two different names")
-
-
 @dataclass(frozen=True, kw_only=True)
 class CompareConfig(Asking, Overwrite):
     """Options of :func:`tdv_lucene.compare_indexes`."""
@@ -80,7 +65,19 @@ class CompareConfig(Asking, Overwrite):
     )  # fmt: skip
 
     def validate(self) -> None:
-        _check_names([*self.names, *(self.further_indexes or {})])
+        """Refuse names that cannot be names of files, or are keys of a measure in the report."""
+        from ..evaluation.significance import PairedComparison
+
+        names = [*self.names, *(self.further_indexes or {})]
+        reserved = {"means", "tests", *(figure.name for figure in fields(PairedComparison))}
+        for name in names:
+            if not re.fullmatch(r"\w[\w.+-]*", name) or name in reserved:
+                raise TdvError(
+                    f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.', and "
+                    f"none of {', '.join(sorted(reserved))}"
+                )
+            if names.count(name) > 1:
+                raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
 @dataclass(frozen=True, kw_only=True)

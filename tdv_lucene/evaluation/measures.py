@@ -82,10 +82,7 @@ def evaluate_run(
 
 
 def parse_measures(measures: str | Sequence[str], known: Sequence[str] = ()) -> dict[str, Any]:
-    """Return name -> measure of ir-measures for names in a string or a sequence, except ``known``.
-
-    Raises :class:`TdvError` as :func:`parse_measure`.
-    """
+    """Return name -> measure of ir-measures for names in a string or sequence, but ``known``."""
     text = measures if isinstance(measures, str) else " ".join(measures)
     parsed = {str(measure): measure for measure in map(parse_measure, _NAME.findall(text))}
     return {name: measure for name, measure in parsed.items() if name not in known}

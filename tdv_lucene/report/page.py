@@ -25,25 +25,18 @@ _STEPS = 200  # of a line: one step for each of thousands of queries would make 
 _QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP
 
 
-@dataclass(frozen=True)
-class Rankings:
-    """The best documents of some queries."""
-
-    best: Mapping[str, Sequence[Sequence[str]]]  # query id -> by system, document ids from rank 1
-    relevant: Mapping[str, Sequence[str]]  # query id -> those of them that are judged relevant
-    titles: Mapping[str, str]  # document id -> stored title, else beginning of the text, if any
-
-
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One query set as measured: texts and terms by query id, values by system, and the rankings of
-    the queries that changed most."""
+    """One query set as measured: texts and terms by query id, values by system, and the best
+    documents of the queries that changed most."""
 
     label: str
     topics: Mapping[str, str]
     evaluations: Mapping[str, Evaluation]
     words: Mapping[str, QueryTerms]
-    rankings: Rankings
+    best: Mapping[str, Sequence[Sequence[str]]]  # query id -> by system, document ids from rank 1
+    relevant: Mapping[str, Sequence[str]]  # query id -> those of them that are judged relevant
+    titles: Mapping[str, str]  # document id -> stored title, else beginning of the text, if any
 
 
 def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], latency: Latency) -> str:
@@ -200,9 +193,9 @@ def page_data(
     """
     parameters = report["parameters"]
     systems = [name for name in parameters["search"] if name not in parameters["tier_of"]]
-    shown = [lists for queries in query_sets for lists in queries.rankings.best.values()]
+    shown = [lists for queries in query_sets for lists in queries.best.values()]
     documents = dict.fromkeys(d for lists in shown for ranking in lists for d in ranking)
-    titles = {d: title for queries in query_sets for d, title in queries.rankings.titles.items()}
+    titles = {d: title for queries in query_sets for d, title in queries.titles.items()}
     numbers = {document: number for number, document in enumerate(documents)}
     sizes = [report["indexes"].get(name, report["indexes"][systems[0]]) for name in systems]
     data = {
@@ -210,16 +203,13 @@ def page_data(
         "indexes": len(report["indexes"]),
         "bytes": [size["bytes"] for size in sizes],
         "postings": [size["postings"] for size in sizes],
-        "tiers": [_tiers(report["tiers"].get(name)) for name in systems],
+        "tiers": [report["tiers"].get(name) for name in systems],
         "kinds": tables.bytes_by_kind([*report["indexes"].values()]),
         "ms": {
             depth: [_short(report["latency_ms"][name][depth]["mean"]) for name in systems]
             for depth in tables.DEPTHS
         },
-        "faster": {
-            depth: [_faster(report["latency_ratio"].get(name), depth) for name in systems]
-            for depth in tables.DEPTHS
-        },
+        "faster": [report["latency_ratio"].get(name) for name in systems],
         "significant": SIGNIFICANT,
         "comparisons": report["parameters"]["comparisons"],
         "curves": _curves(report, latency),
@@ -240,32 +230,11 @@ def for_script(data: Any) -> Markup:
     return Markup(text)
 
 
-def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:
-    """Return a ratio and the bounds of its interval, or the ratio three times without one."""
-    if ratios is None:
-        return None
-    ratio = ratios[depth]
-    return [_short(x) for x in (ratio["ratio"], *(ratio["ci95"] or (ratio["ratio"],) * 2))]
-
-
-def _tiers(about: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return bytes of the hot field, fidelity and depth of an index in two tiers."""
-    if about is None:
-        return None
-    fidelity = about["fidelity"]
-    return {
-        "hot": about["hot_bytes"],
-        "fidelity": None if fidelity is None else _short(fidelity),
-        "depth": about["depth"],
-    }
-
-
 def _query_set(
     figures: Mapping[str, Any], measured: Measured, systems: Sequence[str], numbers: dict[str, int]
 ) -> dict[str, Any]:
     queries = next(iter(measured.evaluations.values())).queries
     evaluations = [measured.evaluations[name] for name in systems]
-    relevant = measured.rankings.relevant
     return {
         "label": visible(measured.label),
         "judged": figures["queries"]["judged"],
@@ -284,9 +253,9 @@ def _query_set(
         "opened": {
             queries.index(query): {
                 "rankings": [[numbers[document] for document in ranking] for ranking in lists],
-                "relevant": [numbers[document] for document in relevant[query]],
+                "relevant": [numbers[document] for document in measured.relevant[query]],
             }
-            for query, lists in measured.rankings.best.items()
+            for query, lists in measured.best.items()
         },
     }
 

@@ -11,8 +11,7 @@ from ..store import check_format
 from ..vocabulary import StrPath
 
 FILE = "report.json"
-FORMAT = 1
-"""From 1.0 on (``FORMATS.md``)."""
+FORMAT = 1  # from 1.0 on (``FORMATS.md``)
 _AGAIN = "compare the indexes again"
 
 

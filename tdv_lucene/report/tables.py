@@ -30,11 +30,6 @@ def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
     return [*ranking, *size_tables(report), latency_table(report), *tiers_tables(report)]
 
 
-def all_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Return those, every test by itself, and the terms changed most."""
-    return [*comparison_tables(report), *detail_tables(report), *term_tables(report["terms"])]
-
-
 # ranking ------------------------------------------------------------------------------------------
 
 
@@ -267,7 +262,10 @@ def extreme_queries(
         query = before.queries[i]
         numbers = (before.values[measure][i], after.values[measure][i])
         values = (f"{value:.3f}" for value in numbers)
-        dropped = _most_thinned(words[query].thinned(full, pruned))
+        shares = words[query].thinned(full, pruned).items()
+        thinned = sorted(((t, s) for t, s in shares if s >= 0.005), key=lambda share: -share[1])
+        named = (f"{term} {'all' if share == 1 else f'{share:.0%}'}" for term, share in thinned)
+        dropped = ", ".join(named) or "none"
         return (query, topics[query], dropped, *values, f"{differences[i]:+.3f}")
 
     columns = ("id", "query", "postings dropped", full, pruned, "difference")
@@ -278,10 +276,3 @@ def extreme_queries(
         )
         for title, shown in (("Lost most", lost), ("Gained most", gained))
     ]  # fmt: skip
-
-
-def _most_thinned(shares: Mapping[str, float]) -> str:
-    """Name the terms with dropped postings and the share dropped, the largest first."""
-    order = sorted(((t, s) for t, s in shares.items() if s >= 0.005), key=lambda share: -share[1])
-    named = (f"{term} {'all' if share == 1 else f'{share:.0%}'}" for term, share in order)
-    return ", ".join(named) or "none"

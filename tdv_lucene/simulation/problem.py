@@ -64,7 +64,9 @@ class DocumentRows:
         entries = rows.nnz
         size = self._padded_size.get(docs.shape, 0)
         if size < entries:
-            size = self._padded_size[docs.shape] = _bucket(entries + entries // 20)
+            size = entries + entries // 20
+            quarter = 1 << max(0, size.bit_length() - 3)  # of a power of two, to round up to
+            size = self._padded_size[docs.shape] = max(1, -(-size // quarter) * quarter)
         terms, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         places = np.full(size, docs.size - 1, np.int32)
         terms[:entries], values[:entries] = rows.indices, rows.data
@@ -75,12 +77,6 @@ class DocumentRows:
         """Return float32[B, L]: frequency in document ``docs[b]`` of each of ``terms[b]``."""
         found: np.ndarray = self._rows[docs[:, None], terms].toarray()
         return found
-
-
-def _bucket(size: int) -> int:
-    """Round up to a quarter of a power of two."""
-    quarter = 1 << max(0, size.bit_length() - 3)
-    return max(1, -(-size // quarter) * quarter)
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,19 +75,10 @@ def measure_latency(
     """Time all topics on all indexes in turn, each with the parameters it is searched with.
 
     Creates the file ``raw`` with every measurement: ``.npy``, int64 nanoseconds, flat, in the order
-    of :attr:`Latency.rounds_ms`. Raises :class:`TdvError` when an index cannot be read.
-
-    Parameters
-    ----------
-    seed
-        Chooses and orders the queries.
-    budget_seconds
-        Time for warming up and timing. If all queries do not fit, fewer are timed. It is exceeded
-        on a machine that slows down meanwhile: no round is left out.
-    rounds
-        Timed rounds, not counting the warm-up; at least 5.
-    exhaustive
-        Score every posting, as the paper's timings do; block maxima skip none.
+    of :attr:`Latency.rounds_ms`. The ``seed`` chooses and orders the queries. If warming up and
+    timing all of them does not fit into ``budget_seconds``, fewer are timed; no round is left out,
+    so a machine that slows down meanwhile takes longer. ``rounds``, at least 5, do not count the
+    warm-up. ``exhaustive`` scores every posting, as the paper's timings do: block maxima skip none.
     """
     found = time_queries(
         [(one, make_similarity(by), by.tiers) for one, by in indexes.values()],

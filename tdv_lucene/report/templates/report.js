@@ -61,7 +61,7 @@
   const inTiers = data.tiers.some(Boolean);
 
   const tierCells = (tiers) => tiers === null ? [cell(""), cell("")]
-    : [cell(tiers.hot === null ? "" : megabytes(tiers.hot)),
+    : [cell(tiers.hot_bytes === null ? "" : megabytes(tiers.hot_bytes)),
        cell(tiers.fidelity === null ? "" : number(tiers.fidelity, 3), `depth ${tiers.depth}`)];
 
   function matrix() {
@@ -92,8 +92,15 @@
     return cell(shown(costs[i]), i ? percent(costs[0], costs[i]) : "");
   }
 
+  /** A ratio and the bounds of its interval, or the ratio three times without one. */
+  function fasterThanFirst(depth, i) {
+    if (!data.faster[i]) return null;
+    const { ratio, ci95 } = data.faster[i][depth];
+    return [ratio, ...(ci95 ?? [ratio, ratio])];
+  }
+
   function timeCell(depth, i) {
-    const faster = data.faster[depth][i];
+    const faster = fasterThanFirst(depth, i);
     return cell(`${number(data.ms[depth][i], 3)} ms`, faster ? `x${number(faster[0], 2)}` : "",
       faster ? `${number(faster[1], 2)} to ${number(faster[2], 2)}` : "");
   }
@@ -142,7 +149,7 @@
     latency: {
       label: "milliseconds a query, top-10, mean", title: "latency",
       at(i) {
-        const ms = data.ms.top10[i], faster = data.faster.top10[i];
+        const ms = data.ms.top10[i], faster = fasterThanFirst("top10", i);
         if (!faster) return { x: ms };
         return { x: ms, low: data.ms.top10[0] / faster[2], high: data.ms.top10[0] / faster[1] };
       },

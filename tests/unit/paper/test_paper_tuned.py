@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.paper import method
 from tdv_lucene.paper.own_formulas import OwnPostings
@@ -84,7 +83,7 @@ def test_the_gradient_is_that_of_the_loss(collection, model):
     problem = problem_of(collection, model)
     features, triples = prepared(problem)
     batch = triples.batch(triples.pairs[:8], np.random.default_rng(1))
-    similarity = method.similarity_of(model, problem.parameters, literal=False)
+    similarity = method.similarity_of(model, problem.parameters.values(), literal=False)
     weights = method.Weights(jnp.asarray(0.5), jnp.asarray(0.3))
     of_all = collection_of(problem.matrix)
 
@@ -111,7 +110,7 @@ def test_scores_by_l1_are_the_papers_equations(collection, model):
     rng = np.random.default_rng(3)
     batch = triples.batch(triples.pairs[:6], rng)
     values = rng.uniform(0.5, 2, matrix.shape[0]).astype(np.float32)
-    similarity = method.similarity_of(model, problem.parameters, literal=False)
+    similarity = method.similarity_of(model, problem.parameters.values(), literal=False)
     found = method.scores(similarity, jnp.asarray(values), batch, collection_of(matrix))
     l1 = np.asarray(matrix.total_term_freq) * values.astype(np.float64)
     length = np.zeros(12)
@@ -288,19 +287,6 @@ def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
     values = learn_tuned(collection[0], collection[1:], "bm25", recipe, vectors)
     assert "chosen" not in values.manifest["recipe"]
     np.testing.assert_array_equal(values.weights, 1)
-
-
-@pytest.mark.parametrize(
-    "wrong, named",
-    [
-        ({"sparsities": (1.5,)}, "1.5"),
-        ({"targets": (0.3, 0.1)}, "0.3"),
-        ({"inner_folds": 1}, "1"),
-    ],
-)
-def test_a_recipe_names_what_is_wrong(wrong, named):
-    with pytest.raises(TdvError, match=named):
-        TunedRecipe(**wrong)
 
 
 @pytest.mark.parametrize("values", [False, True])
