@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .pruning.update import update_index as update_index
     from .pruning.update import watch_index as watch_index
     from .pruning.verify import verify_pruned as verify_pruned
-    from .report.reading import read_report as read_report
+    from .report.tables import read_report as read_report
     from .searching.baseline_tuning import tune_parameters as tune_parameters
     from .searching.config import SearchConfig as SearchConfig
     from .searching.config import TuneConfig as TuneConfig
@@ -91,7 +91,7 @@ _MODULES = {
     "pruning.prune": "prune_index",
     "pruning.update": "update_index watch_index",
     "pruning.verify": "verify_pruned",
-    "report.reading": "read_report",
+    "report.tables": "read_report",
     "searching.baseline_tuning": "tune_parameters",
     "searching.config": "SearchConfig TuneConfig",
     "searching.search": "open_searcher search_index",

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from .. import options
 from ..interruption import check
@@ -27,6 +28,7 @@ SHOWN_AT_MOST = 14  # options in ``--help``, its own included
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 _ALL = "tdv_lucene.help_all"
 _COMMON = "Options"
+_PATHS = {"FILE", "FOLDER", "INDEX", "PATH", "QRELS", "TOPICS"}  # completed by the shell
 
 
 class _Text(click.types.StringParamType):
@@ -37,6 +39,14 @@ class _Text(click.types.StringParamType):
         if not text.strip():
             self.fail("it is empty: check that the shell variable is set", param, ctx)
         return text
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Leave paths to the shell."""
+        if param.metavar in _PATHS:
+            return [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(ctx, param, incomplete)
 
 
 class Option(click.Option):
@@ -163,17 +173,6 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, told) for name, (_, told) in self._table.items()])
-
-
-def leaves(group: click.Group, *before: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield the words of each command within ``group`` that is no group, and the command."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group):
-            yield from leaves(command, *before, name)
-        elif command is not None:
-            yield (*before, name), command
 
 
 TOPICS_HELP = (

@@ -63,7 +63,6 @@ def _show_unmeasured(output: str, values: TermValues) -> None:
 
 
 def _print_log_points(values: TermValues) -> None:
-    """Print the operating points that a query log measured."""
     log = values.manifest["log"]
     title = f"What the pruned index returns for {log['queries']:,} queries without judgements"
     head = ("dropped", "MB", "visited", "bound", "in 10", "in 100", "in 1000")
@@ -123,7 +122,6 @@ def _measured(point: Mapping[str, Any], name: str) -> tuple[str, str]:
 
 
 def _notes(values: TermValues) -> Iterator[str]:
-    """Yield the lines below the table."""
     manifest = values.manifest
     full, recipe, model = manifest["full"], manifest["recipe"], manifest["model"]
     whole = "the index, predicted" if "index_bytes" in full else "posting lists, estimated"
@@ -260,7 +258,6 @@ def _expected(measure: str, choice: Mapping[str, Any], mark: str = "*") -> Itera
 
 
 def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
-    """Return how far learning moved away from the prior, and what that gained."""
     manifest, name, before = values.manifest, prior["name"], prior["parameters"]
     if manifest.get("recommended_because") == TOO_FEW:
         return (

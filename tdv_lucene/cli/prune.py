@@ -102,7 +102,6 @@ def _folder_of_field(given: str | None) -> str | None:
 
 
 def _shown(report: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of the index and of its first field."""
     deleted = report["deleted_left_out"]
     return {
         "output": report["output"],
@@ -257,7 +256,6 @@ def update(as_json: bool, watch: bool, **arguments: Any) -> None:
 
 
 def _say(report: dict[str, Any], as_json: bool) -> None:
-    """Print at once what was done."""
     if as_json:
         options.show(report, as_json)
     elif "refused" in report:

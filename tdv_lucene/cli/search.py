@@ -268,7 +268,7 @@ def demo(as_json: bool, **arguments: Any) -> None:
     from ..demo.collection import DemoCollection
     from ..demo.run import CATALOGUE
     from ..demo.words import NEXT_STEPS, catalogue_table, example_tables, kinds_table
-    from ..report.reading import read_report
+    from ..report.tables import read_report
 
     click.echo("It begins with a picture of all this, and lists every query.")
     collection = DemoCollection.at(folder.parent / "collection")

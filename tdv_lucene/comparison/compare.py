@@ -16,7 +16,7 @@ from ..index.index import Index
 from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import render_page
-from ..report.reading import FILE, FORMAT
+from ..report.tables import FILE, FORMAT
 from ..searching.baseline_tuning import tune_parameters
 from ..timing import latency as timing
 from ..timing.latency import Latency
@@ -208,7 +208,6 @@ def _write_files(
 
 
 def _write_table(path: Path, queries: Sequence[str], columns: Mapping[str, np.ndarray]) -> None:
-    """Write a line for each query."""
     cells = ([f"{value:.6f}" for value in values] for values in columns.values())
     rows = [("query", *columns), *zip(queries, *cells)]
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")

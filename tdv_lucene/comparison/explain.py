@@ -123,7 +123,6 @@ def explain_query(
 def _hits(
     found: Sequence[Hit], others: Sequence[Hit], before: _Frequencies, after: _Frequencies
 ) -> list[dict[str, Any]]:
-    """Describe the hits of one index, with their ranks in the other."""
     ranks = {hit.document: rank for rank, hit in enumerate(others, 1)}
     hits = []
     for rank, hit in enumerate(found, 1):

@@ -109,8 +109,9 @@ def run_demo(
         )  # fmt: skip
         announce("the same with a catalogue: titles with one sentence, asked by keywords")
         catalogue = folder / CATALOGUE
-        files, index = collection.write_catalogue(catalogue), catalogue / "index"
-        _build(files.documents, index, progress)
+        files = collection.write_catalogue(catalogue / "documents")
+        index = catalogue / "index"
+        _build(catalogue / "documents", index, progress)
         for name, dropped in (("default", None), ("forced", reduction)):
             prune_index(index, None, catalogue / name, reduction=dropped, progress=progress)
         compare_indexes(

@@ -102,6 +102,5 @@ def example_tables(collection: DemoCollection, report: Path) -> list[Table]:
 
 
 def _per_query(report: Path) -> list[dict[str, str]]:
-    """Read the measures of each query from a report's folder."""
     with (report / "per_query.tsv").open(newline="", encoding="utf-8") as file:
         return [*csv.DictReader(file, delimiter="\t")]

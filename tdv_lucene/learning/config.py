@@ -55,8 +55,6 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True)
 class _Training(ForModel, options.OwnDocuments, options.Seed):
-    """Options of learning from arrays and from an index."""
-
     recipe: Recipe | None = option(
         None, "Every number that learning uses; None for the default ones.", flag=PYTHON_ONLY
     )

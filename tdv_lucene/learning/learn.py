@@ -25,7 +25,7 @@ from ..progress import Progress, silent
 from ..ranking import SearchParameters, ranking_function
 from ..ranking.postings import DEFAULT_BOOST, Boost, WeightPower, describe_boost
 from ..simulation.collection import rule_of_order
-from ..simulation.problem import FoldProblems, JudgedMatrix, Problem, PrunedByFold, TermScores
+from ..simulation.problem import JudgedMatrix, Problem, PrunedByFold, TermScores
 from ..simulation.retrieval import MEASURES, find_documents, make_queries
 from ..values.posting_rule import CORRECTED_AT, PostingRule, constants_of, count_thresholds
 from ..values.term_values import MEASURE, TermValues
@@ -147,7 +147,6 @@ def learn_term_values(
 def _warn_of_own_documents(
     problem: Problem, qrels: Mapping[str, Mapping[str, int]], removed: bool
 ) -> None:
-    """Log how many queries find before all others the document that has their id."""
     ids = problem.queries.ids
     own = find_documents(problem.matrix, ids)
     unjudged = [q for q, qid in enumerate(ids) if qid in own and qrels[qid].get(qid, 0) <= 0]
@@ -165,11 +164,6 @@ class PriorStart(NamedTuple):
 
     prior: Prior
     settings: Settings
-
-    @property
-    def reduction(self) -> float:
-        """The reduction of the prior by itself."""
-        return self.settings.reduction or 0.0
 
 
 def learn_by_folds(
@@ -207,28 +201,26 @@ def learn_by_folds(
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
     queries = tuning_queries(problem, seed)
-    tuned = FoldProblems.same(problem, folds)
+    tuned = [problem] * (1 + len(folds))
     if not few:
         tuned = choose_parameters(problem, folds, queries, progress, price=price, fixed=fixed)
     rules = _rules(tuned, recipe.reductions)
-    weights = [of.base_values for of in tuned.problems]
+    weights = [of.base_values for of in tuned]
     if recipe.values and not few:
         weights = _learn_values(recipe, start, tuned, folds, rng, progress)
     choose_scale = _scale_choice(problem, start, few)
     tradeoffs: list[scale.Tradeoff] = []
     if not few and scale.may_choose(problem):
-        scores = TermScores(weights[0], rules[0])
-        tradeoffs = scale.choose_tradeoffs(
-            tuned.of_all, scores, queries, folds, choose_scale, progress
-        )
+        first = TermScores(weights[0], rules[0])
+        tradeoffs = scale.choose_tradeoffs(tuned[0], first, queries, folds, choose_scale, progress)
         powers = {each.per_byte for each in tradeoffs} - {0.0}
         by_power = {0.0: rules} | {x: _rules(tuned, recipe.reductions, x) for x in powers}
         rules = [by_power[each.per_byte][i] for i, each in enumerate(tradeoffs)]
         choose_scale = scale.limit_scale(choose_scale, tradeoffs[0], tradeoffs[1:])
-    final, *of_folds = map(TermScores, weights, rules)
+    scores = [*map(TermScores, weights, rules)]
     tuned_full = measure_full(problem, folds, queries, progress)
-    at = PrunedByFold(tuned, final, of_folds, folds)
-    prior_reduction = 0.0 if start is None else start.reduction
+    at = PrunedByFold(tuned, scores, folds)
+    prior_reduction = (start.settings.reduction if start else None) or 0.0
     facts = validate_points(
         at, tuned_full, recipe.reductions, choose_scale, progress, measure, prior_reduction
     )
@@ -242,7 +234,7 @@ def learn_by_folds(
     if tradeoffs:
         per_byte, finest = tradeoffs[0]
         facts["recipe"] |= {"per_byte": per_byte, "finest": finest if isfinite(finest) else None}
-    return tuned.of_all, final, facts
+    return tuned[0], scores[0], facts
 
 
 def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> scale.ScaleChoice:
@@ -262,7 +254,7 @@ def _remembered(choose: scale.ScaleChoice) -> scale.ScaleChoice:
     known: dict[tuple[PostingRule, float], scale.ChosenScale] = {}
 
     def choose_once(at: PrunedByFold) -> scale.ChosenScale:
-        key = at.final.rule, at.reduction
+        key = at.scores[0].rule, at.reduction
         if key not in known:
             known[key] = choose(at)
         found = known[key]
@@ -272,23 +264,23 @@ def _remembered(choose: scale.ScaleChoice) -> scale.ScaleChoice:
 
 
 def _rules(
-    tuned: FoldProblems, reductions: Collection[float], per_byte: float = 0.0
+    tuned: Sequence[Problem], reductions: Collection[float], per_byte: float = 0.0
 ) -> list[PostingRule]:
     """Return the posting rules of all queries and of each fold, with their parameters."""
     made = {}
-    for problem in dict.fromkeys(tuned.problems):
+    for problem in dict.fromkeys(tuned):
         made[problem] = rule_of_order(
             problem.matrix, problem.model, problem.parameters,
-            {*reductions, *(CORRECTED_AT if problem is tuned.of_all else ())},  # what pruning gets
+            {*reductions, *(CORRECTED_AT if problem is tuned[0] else ())},  # what pruning gets
             per_byte,
         )  # fmt: skip
-    return [made[problem] for problem in tuned.problems]
+    return [made[problem] for problem in tuned]
 
 
 def _learn_values(
     recipe: Recipe,
     start: PriorStart | None,
-    tuned: FoldProblems,
+    tuned: Sequence[Problem],
     folds: list[np.ndarray],
     rng: np.random.Generator,
     progress: Progress,
@@ -300,15 +292,15 @@ def _learn_values(
     the same problem follow one another and share their task, which is then freed: it is as large as
     the matrix.
     """
-    whole = tuned.of_all
+    whole, *of_folds = tuned
     features = jax.tree.map(jax.numpy.asarray, train.term_features(whole.matrix, whole.vectors))
     done, steps, linear = count(1), recipe.max_steps * len(folds), None
     if start is not None:
         linear = start.prior.linear(whole.matrix, features, start.settings.slope)
     by_number: dict[int, train.Trained] = {}
-    for problem in dict.fromkeys(tuned.of_folds):
+    for problem in dict.fromkeys(of_folds):
         task = train.make_task(problem.apart(), recipe, features, linear)
-        for k in (k for k, other in enumerate(tuned.of_folds) if other is problem):
+        for k in (k for k, other in enumerate(of_folds) if other is problem):
             queries = np.sort(np.concatenate(folds[:k] + folds[k + 1 :]))
             checkpoints = train.train(
                 task, queries, rng, lambda: progress("train", next(done), steps)
@@ -326,7 +318,7 @@ def _learn_values(
     out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
     mean = np.mean([network.values(features) for network in networks], axis=0)
     values = [mean, *(network.values(features) for network in out_of_fold)]
-    return [v * of.judged.start_values for v, of in zip(values, tuned.problems)]
+    return [v * of.judged.start_values for v, of in zip(values, tuned)]
 
 
 def _moved(
@@ -341,8 +333,8 @@ def _moved(
     except for TF-IDF, whose scale does more than round.
     """
     tokens = np.asarray(to.problem.matrix.total_term_freq, np.float64)
-    away = np.abs(to.final.weights - at_prior.base_values)
-    reduction = start.reduction
+    away = np.abs(to.scores[0].weights - at_prior.base_values)
+    reduction = start.settings.reduction or 0.0
     learned = to.at(reduction)
     rule = rule_of_order(at_prior.matrix, at_prior.model, at_prior.parameters, (reduction,))
     scores = TermScores(at_prior.base_values, rule)

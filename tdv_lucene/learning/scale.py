@@ -103,7 +103,6 @@ def best_ranking_scale(
 
 
 def _is_larger(problem: Problem, entry: Mapping[str, Any]) -> bool:
-    """Tell whether an index is larger than the full one, by their lists and dictionaries."""
     size: int = entry["posting_bytes"] + entry["dictionary_bytes"]
     return size > problem.full.judged.plain_bytes
 

@@ -201,7 +201,9 @@ def train(
     """Fit w and b on ``queries`` and return them (NumPy arrays) every ``check_every`` steps."""
     recipe, collection = task.recipe, task.collection
     similarity = task.problem.similarity
-    optimizer, update = compiled_update(type(similarity), recipe)
+    optimizer, update = compiled_update(
+        type(similarity), recipe.l2, recipe.learning_rate, recipe.max_steps
+    )
     numbers = parameters_of(similarity)
     lists = batches(task, queries, rng)
     learned = plain_start(similarity, collection, next(lists))
@@ -238,16 +240,12 @@ def parameters_of(similarity: Similarity) -> tuple[jax.Array, ...]:
     return tuple(jnp.asarray(value, jnp.float32) for value in vars(similarity).values())
 
 
-def compiled_update(kind: type, recipe: Recipe) -> tuple[Any, Any]:
+@lru_cache(maxsize=4)  # a program holds memory
+def compiled_update(kind: type, l2: float, learning_rate: float, max_steps: int) -> tuple[Any, Any]:
     """Return (optimizer, update), compiled once for all folds and all recipes that train alike.
 
     The parameters of the ranking function, of class ``kind``, are arguments: folds may have others.
     """
-    return _compiled(kind, recipe.l2, recipe.learning_rate, recipe.max_steps)
-
-
-@lru_cache(maxsize=4)  # a program holds memory
-def _compiled(kind: type, l2: float, learning_rate: float, max_steps: int) -> tuple[Any, Any]:
     schedule = optax.cosine_decay_schedule(learning_rate, max_steps, alpha=0.1)
     optimizer = optax.adam(schedule)
 

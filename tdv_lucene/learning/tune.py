@@ -15,7 +15,7 @@ from ..progress import Progress
 from ..ranking import SearchParameters, ranking_function
 from ..ranking.postings import Boost
 from ..simulation.collection import apply_values
-from ..simulation.problem import FoldProblems, Problem
+from ..simulation.problem import Problem
 from ..simulation.retrieval import MEASURES
 from .selection import first_of_the_best
 
@@ -25,8 +25,6 @@ PRICE = 0.8
 
 
 class _Point(NamedTuple):
-    """Parameters and a boost to try."""
-
     parameters: SearchParameters
     boost: Boost | None
 
@@ -44,13 +42,16 @@ def choose_parameters(
     *,
     price: float | None = None,
     fixed: Collection[str] = (),
-) -> FoldProblems:
+) -> list[Problem]:
     """Return the problem with parameters that serve its queries well while nothing is dropped.
+
+    The first has those that all ``queries`` choose, then come those of each fold, which the other
+    folds choose. Folds that choose the same share one object.
 
     With parameters that do not suit the collection, TDVs would first learn to compensate for them,
     and in a way that helps the training's kind of query only. The grid is ``ranking.GRIDS``; then
     come the boost's ``searches``, and after a change the grid once more. The objective of
-    :mod:`..evaluation.tuning` decides: of all ``queries``, and for each fold those of the others.
+    :mod:`..evaluation.tuning` decides.
 
     With a ``price`` the problem has a prior's parameters, which suit other collections well.
     Then the most likely parameters are taken: those of the largest gain, less the price times the
@@ -103,8 +104,7 @@ def choose_parameters(
             alike = (each for each in made.values() if each.matrix.position_boost == point.boost)
             found = next(alike, None) or problem.with_position_boost(point.boost)
             made[point] = found.with_parameters(point.parameters)
-    of_all, *of_folds = (made[point] for point in chosen)
-    return FoldProblems(of_all, of_folds)
+    return [made[point] for point in chosen]
 
 
 def _coordinates(point: _Point, model: str) -> np.ndarray:

@@ -26,7 +26,7 @@ from ..matrix.term_statistics import STATISTICS, residual_idf, standard_statisti
 from ..matrix.term_vectors import TermVectors
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from ..simulation.problem import FoldProblems, Problem
+from ..simulation.problem import Problem
 from ..simulation.retrieval import MEASURES as MEASURED
 from ..simulation.scoring import Batch, Features, Linear, term_values
 from ..values.posting_rule import constants_of
@@ -171,12 +171,12 @@ def learn_tuned(
             longer = replace(recipe, targets=targets, max_steps=2 * recipe.max_steps)
             rng = np.random.default_rng([seed, len(recipe.sparsities) * recipe.inner_folds])
             for stop in train_to_zeros(
-                tuned.of_all, features, triples, np.arange(len(problem.queries)), longer,
+                tuned[0], features, triples, np.arange(len(problem.queries)), longer,
                 setting.sparsity, rng,
             ):  # fmt: skip
                 values = stop.values  # in the end the last, also before the target
             values = to_power(values, setting.power)
-        return zeros_dropped(tuned.of_all, values, recipe, seed, **chosen, tried=tried)
+        return zeros_dropped(tuned[0], values, recipe, seed, **chosen, tried=tried)
 
 
 def zeros_dropped(
@@ -337,7 +337,7 @@ def train_to_zeros(
 
 
 def choose(
-    tuned: FoldProblems,
+    tuned: Sequence[Problem],
     features: Features,
     triples: Triples,
     folds: Sequence[np.ndarray],
@@ -353,7 +353,7 @@ def choose(
     """
     share = min(1.0, recipe.measured / sum(map(len, folds)))
     looked_at = [fold[: max(1, round(len(fold) * share))] for fold in folds]
-    plain = tuned.of_all.full
+    plain = tuned[0].full
     ones = np.ones(plain.matrix.shape[0], np.float32)
     standard = plain.with_parameters(SearchParameters())
     baseline = _measure(standard, ones, np.concatenate(looked_at))
@@ -361,7 +361,7 @@ def choose(
     tried: list[Tried] = []
     for number, sparsity in enumerate(recipe.sparsities):
         stops = []
-        for fold, (problem, held_out) in enumerate(zip(tuned.of_folds, folds)):
+        for fold, (problem, held_out) in enumerate(zip(tuned[1:], folds)):
             done = number * len(folds) + fold
             progress("choose settings", done, len(recipe.sparsities) * len(folds))
             others, rng = np.setdiff1d(everything, held_out), np.random.default_rng([seed, done])
@@ -373,7 +373,7 @@ def choose(
                 np.concatenate(
                     [
                         _measure(problem, to_power(stop.values, power), some)
-                        for problem, stop, some in zip(tuned.of_folds, at, looked_at)
+                        for problem, stop, some in zip(tuned[1:], at, looked_at)
                     ]
                 )
                 for at in reached

@@ -172,7 +172,6 @@ def _curve(
 
 
 def _pair(report: Mapping[str, Any], queries: Measured, first: str, name: str) -> dict[str, Any]:
-    """Return what the index ``name`` changed against the first for the queries of one set."""
     both = {system: queries.evaluations[system] for system in (first, name)}
     counts = report["query_sets"][queries.label]["queries"]
     return {

@@ -1,19 +1,28 @@
-"""The tables of a comparison: ranking, cost, terms, single queries.
+"""The report of a comparison, read again, and its tables: ranking, cost, terms, single queries.
 
 The screen, the page, Markdown and LaTeX show the same ones.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..errors import TdvError
 from ..evaluation.measures import Evaluation
+from ..store import check_format
 from ..timing.latency import QueryTerms
+from ..vocabulary import StrPath
 from .table import SIGNIFICANT, Table, change, interval, p_value, ratio, times_interval
 from .wording import counted
+
+FILE = "report.json"
+FORMAT = 1  # from 1.0 on (``FORMATS.md``)
+_AGAIN = "compare the indexes again"
 
 DEPTHS = {"top10": "top-10", "top1000": "top-1000"}
 
@@ -22,6 +31,22 @@ _SHRINKING = ("postings", "bytes")  # what pruning is for
 _CHANGED = "first_changed"
 _OUTCOMES = " +/=/-: queries better, equal and worse."
 _JUDGED = "judged: share of judged documents among the ten best."
+
+
+def read_report(folder: StrPath) -> dict[str, Any]:
+    """Return the report that :func:`tdv_lucene.compare_indexes` wrote into ``folder``.
+
+    Raises :class:`TdvError` when there is none, or one of a format that this version does not know.
+    """
+    path = Path(folder) / FILE
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TdvError(f"{path} cannot be read ({error}): {_AGAIN}") from error
+    if not isinstance(report, dict):
+        raise TdvError(f"{path} holds '{type(report).__name__}', expected a report: {_AGAIN}")
+    check_format(str(path), report.get("format"), FORMAT, _AGAIN)
+    return report
 
 
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:

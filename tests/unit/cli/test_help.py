@@ -7,10 +7,10 @@ import re
 import click
 import pytest
 from click.testing import CliRunner
-from command_line import run_apart
+from command_line import leaves, run_apart
 
 from tdv_lucene.cli import _COMMANDS, _group
-from tdv_lucene.cli.common import SHOWN_AT_MOST, leaves
+from tdv_lucene.cli.common import SHOWN_AT_MOST
 from tdv_lucene.ranking import MODELS, PARAMETERS
 
 

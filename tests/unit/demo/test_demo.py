@@ -28,7 +28,7 @@ def test_the_catalogue_has_titles_with_a_sentence_and_all_keywords(
     wikipedia: DemoCollection, tmp_path: Path
 ) -> None:
     files = wikipedia.write_catalogue(tmp_path / "catalogue")
-    lines = (files.documents / "documents.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (tmp_path / "catalogue" / "documents.jsonl").read_text(encoding="utf-8").splitlines()
     titles = wikipedia.titles()
     documents = {each["id"]: each["contents"].split("\n") for each in map(json.loads, lines)}
     assert {name: text[0] for name, text in documents.items()} == titles

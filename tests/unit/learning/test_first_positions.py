@@ -67,7 +67,7 @@ def matrix():
 
 def chosen_by_all(problem: Problem, price: float | None = None) -> Problem:
     everyone = np.arange(len(problem.queries))
-    return choose_parameters(problem, [], everyone, silent, price=price).of_all
+    return choose_parameters(problem, [], everyone, silent, price=price)[0]
 
 
 @pytest.mark.parametrize("of_cut", [(3.0, 2.0), (6.0, 4.0), None])

@@ -27,7 +27,7 @@ from tdv_lucene.paper.recipes import (
     without_learning,
 )
 from tdv_lucene.ranking import SearchParameters
-from tdv_lucene.simulation.problem import FoldProblems, Problem
+from tdv_lucene.simulation.problem import Problem
 
 RECIPE = TunedRecipe(
     sparsities=(0.95,), powers=(0.0, 1.0), targets=(0.1, 0.3), inner_folds=2, candidates=50,
@@ -251,7 +251,7 @@ def test_inner_folds_are_measured_by_trainings_that_did_not_see_them(problem, mo
     monkeypatch.setattr(recipes, "_measure", measuring)
     folds = np.array_split(np.arange(len(problem.queries)), 2)
     features, triples = prepared(problem)
-    choose(FoldProblems.same(problem, folds), features, triples, folds, RECIPE, 0)
+    choose([problem] * 3, features, triples, folds, RECIPE, 0)
     assert [sorted(each) for each in seen] == [folds[1].tolist(), folds[0].tolist()]
     baseline, *others = tried
     assert baseline == set(range(len(problem.queries)))
