@@ -35,7 +35,7 @@ from ..report.page import Measured
 from ..report.wording import one_line, shortened
 from ..searching.search import RUN, Searched, search_with
 from ..store import versions
-from ..timing.latency import QueryTerms
+from ..timing.latency import DocFreqs
 from .inputs import Compared, QuerySet, System, notes_on_strangers, pairs_to_test
 
 RULES = {
@@ -336,7 +336,7 @@ def _judged(
 
 def measured_to_show(
     results: Sequence[Results], index: Index, field: str, passages: bool,
-    words: Sequence[Mapping[str, QueryTerms]],
+    words: Sequence[Mapping[str, DocFreqs]],
 ) -> list[Measured]:  # fmt: skip
     """Return what the page shows of each query set, with the rankings that changed most."""
     most, best = max(1, MOST // sum(len(result.evaluations) for result in results)), []

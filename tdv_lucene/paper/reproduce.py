@@ -218,7 +218,7 @@ def _measure_row(
                 )  # fmt: skip
                 ms = np.stack([latency.per_query_ms("top1000", name) for name in runs])
     visited = [
-        [sum(one.doc_freq[name][term] for term in one.terms) for one in terms.values()]
+        [sum(doc_freq[name] for doc_freq in of_query.values()) for of_query in terms.values()]
         for name in runs
     ]
     both = [measure(one, asked, queries.qrels) for one in runs.values()]

@@ -14,7 +14,7 @@ import numpy as np
 from markupsafe import Markup
 
 from ..evaluation.measures import Evaluation
-from ..timing.latency import Latency, QueryTerms
+from ..timing.latency import DocFreqs, Latency
 from . import tables
 from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
 from .wording import counted, shortened, visible
@@ -33,7 +33,7 @@ class Measured:
     label: str
     topics: Mapping[str, str]
     evaluations: Mapping[str, Evaluation]
-    words: Mapping[str, QueryTerms]
+    words: Mapping[str, DocFreqs]
     best: Mapping[str, Sequence[Sequence[str]]]  # query id -> by system, document ids from rank 1
     relevant: Mapping[str, Sequence[str]]  # query id -> those of them that are judged relevant
     titles: Mapping[str, str]  # document id -> stored title, else beginning of the text, if any

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import TdvError
 from ..evaluation.measures import Evaluation
 from ..store import check_format
-from ..timing.latency import QueryTerms
+from ..timing.latency import DocFreqs
 from ..vocabulary import StrPath
 from .table import SIGNIFICANT, Table, change, interval, p_value, ratio, times_interval
 from .wording import counted
@@ -276,7 +276,7 @@ def term_tables(terms: Mapping[str, Any]) -> list[Table]:
 
 def extreme_queries(
     topics: Mapping[str, str], evaluations: Mapping[str, Evaluation], measure: str,
-    words: Mapping[str, QueryTerms], most: int = 10,
+    words: Mapping[str, DocFreqs], most: int = 10,
 ) -> list[Table]:  # fmt: skip
     """Return the queries that lost and gained most in the second system, if they changed."""
     (full, before), (pruned, after) = [*evaluations.items()][:2]
@@ -289,8 +289,8 @@ def extreme_queries(
         query = before.queries[i]
         numbers = (before.values[measure][i], after.values[measure][i])
         values = (f"{value:.3f}" for value in numbers)
-        shares = words[query].thinned(full, pruned).items()
-        thinned = sorted(((t, s) for t, s in shares if s >= 0.005), key=lambda share: -share[1])
+        shares = [(t, 1 - of[pruned] / of[full]) for t, of in words[query].items() if of[full]]
+        thinned = sorted((each for each in shares if each[1] >= 0.005), key=lambda each: -each[1])
         named = (f"{term} {'all' if share == 1 else f'{share:.0%}'}" for term, share in thinned)
         dropped = ", ".join(named) or "none"
         return (query, topics[query], dropped, *values, f"{differences[i]:+.3f}")

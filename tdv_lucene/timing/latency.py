@@ -98,34 +98,20 @@ def measure_latency(
     return Latency(tuple(indexes), tuple(queries), nanos / 1e6, setup)
 
 
-@dataclass(frozen=True)
-class QueryTerms:
-    """Different index terms of a query, and their document frequencies: index -> term -> number."""
-
-    terms: tuple[str, ...]
-    doc_freq: Mapping[str, Mapping[str, int]]
-
-    def thinned(self, first: str, name: str) -> dict[str, float]:
-        """Return term -> the share of its postings in ``first`` that ``name`` lacks, if any."""
-        before, after = self.doc_freq[first], self.doc_freq[name]
-        shares = {t: 1 - after[t] / before[t] for t in self.terms if before[t]}
-        return {term: share for term, share in shares.items() if share > 0}
+DocFreqs = Mapping[str, Mapping[str, int]]
+"""Term -> name of an index -> its document frequency there, of the different terms of a query."""
 
 
 def look_up_terms(
     paths: Mapping[str, Any], topics: Mapping[str, str], field: str, analysis: Analysis
-) -> dict[str, QueryTerms]:
+) -> dict[str, DocFreqs]:
     """Return query id -> its terms with their document frequencies in every index."""
     tokens = analyze(list(topics.values()), field, analysis)
     distinct = sorted({token for terms in tokens for token in terms})
-    counted = {  # once an index, under however many names it is searched
-        path: {term: count[0] for term, count in count_terms(path, field, distinct).items()}
-        for path in set(paths.values())
-    }
-    doc_freq = {name: counted[path] for name, path in paths.items()}
-    return {
-        q: QueryTerms(tuple(dict.fromkeys(terms)), doc_freq) for q, terms in zip(topics, tokens)
-    }
+    # Once an index, under however many names it is searched.
+    counted = {path: count_terms(path, field, distinct) for path in set(paths.values())}
+    doc_freq = {t: {n: counted[path][t][0] for n, path in paths.items()} for t in distinct}
+    return {q: {t: doc_freq[t] for t in terms} for q, terms in zip(topics, tokens)}
 
 
 def paired_ratio(before: np.ndarray, after: np.ndarray, seed: int = 0) -> dict[str, Any]:

@@ -262,7 +262,7 @@ def test_vectors_of_another_vocabulary_are_refused(collection):
 
 
 def test_what_was_compiled_is_not_kept_for_ever():
-    assert training._compiled.cache_info().maxsize <= 8
+    assert training.compiled_update.cache_info().maxsize <= 8
 
 
 def test_what_the_choice_of_a_point_is_worth_is_measured_on_queries_that_had_no_part_in_it():

@@ -1,11 +1,11 @@
-"""Ratios of latencies, and what a query lost."""
+"""Ratios of latencies."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tdv_lucene.timing.latency import Latency, QueryTerms, paired_ratio
+from tdv_lucene.timing.latency import Latency, paired_ratio
 
 
 def test_the_interval_is_paired():
@@ -14,17 +14,6 @@ def test_the_interval_is_paired():
     found = paired_ratio(before, before / 2)
     assert found["ratio"] == pytest.approx(2.0)
     assert found["ci95"] == pytest.approx([2.0, 2.0])
-
-
-DOC_FREQ = {
-    "full": {"a": 10, "b": 5, "c": 2, "new": 0},
-    "pruned": {"a": 0, "b": 4, "c": 2, "new": 0},
-}
-
-
-def test_terms_of_a_query():
-    terms = QueryTerms(("a", "b", "new"), DOC_FREQ)
-    assert terms.thinned("full", "pruned") == {"a": 1.0, "b": pytest.approx(0.2)}
 
 
 def test_how_much_faster_than_the_first_index():
