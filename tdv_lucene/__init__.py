@@ -50,12 +50,12 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .pruning.update import watch_index as watch_index
     from .pruning.verify import verify_pruned as verify_pruned
     from .report.tables import read_report as read_report
-    from .searching.baseline_tuning import tune_parameters as tune_parameters
     from .searching.config import SearchConfig as SearchConfig
     from .searching.config import TuneConfig as TuneConfig
     from .searching.search import open_searcher as open_searcher
     from .searching.search import search_index as search_index
     from .searching.tune import tune_index as tune_index
+    from .searching.tune import tune_parameters as tune_parameters
     from .source import Source as Source
     from .source import find_shards as find_shards
     from .values.peers import PeersConfig as PeersConfig
@@ -92,10 +92,9 @@ _MODULES = {
     "pruning.update": "update_index watch_index",
     "pruning.verify": "verify_pruned",
     "report.tables": "read_report",
-    "searching.baseline_tuning": "tune_parameters",
     "searching.config": "SearchConfig TuneConfig",
     "searching.search": "open_searcher search_index",
-    "searching.tune": "tune_index",
+    "searching.tune": "tune_index tune_parameters",
     "source": "Source find_shards",
     "values.posting_rule": "OperatingPoint",
     "values.term_values": "TermValues",

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from command_line import leaves
 from impact_documents import LAYOUT as IMPACT
 from impact_documents import impact_documents
 from lucene_indexes import (
@@ -25,6 +24,7 @@ from lucene_indexes import (
 from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli import _group
+from tdv_lucene.cli.common import leaves
 from tdv_lucene.matrix.embed import embed_terms
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.output import Output

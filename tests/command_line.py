@@ -6,27 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import click
 from click.testing import CliRunner, Result
 
 from tdv_lucene.cli import _group
 
 ROOT = Path(__file__).parents[1]
-
-
-def leaves(group: click.Group, *before: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield the words of each command within ``group`` that is no group, and the command."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group):
-            yield from leaves(command, *before, name)
-        elif command is not None:
-            yield (*before, name), command
 
 
 def run_command(*words: object, status: int = 0) -> Result:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 import pytest
-from command_line import leaves
 
 import tdv_lucene
 from tdv_lucene.cli import _group
+from tdv_lucene.cli.common import leaves
 from tdv_lucene.demo.words import NEXT_STEPS
 
 ROOT = Path(__file__).parent.parent

@@ -197,7 +197,7 @@ def _end_interrupted() -> NoReturn:
     """Exit without tearing down JAX and the JVM, whose threads may be at work and would crash."""
     from ..output import finished
 
-    whole = [str(path) for path in finished() if path.exists()]
+    whole = [str(path) for path in finished if path.exists()]
     left = f"{', '.join(whole)} is complete" if whole else "nothing was written"
     click.echo(f"tdv-lucene: interrupted; {left}", err=True)
     logging.shutdown()

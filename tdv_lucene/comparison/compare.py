@@ -17,7 +17,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..report.page import render_page
 from ..report.tables import FILE, FORMAT
-from ..searching.baseline_tuning import tune_parameters
+from ..searching.tune import tune_parameters
 from ..timing import latency as timing
 from ..timing.latency import Latency
 from . import results as content

@@ -6,11 +6,11 @@ import logging
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from ..analysis import Analysis
 from ..errors import TdvError
-from ..jvm.analysis import Dictionary, Known, analyze, find_places, most_terms, shorten
+from ..jvm.analysis import Dictionary, Known, find_places, most_terms
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 from .analysis import FieldAnalysis, candidates
 from .index import Index
@@ -27,8 +27,14 @@ def searchable_topics(topics: Mapping[str, str], field: str, analysis: Analysis)
     most = most_terms()
     # Each term has a character at least: most topics need no analysis to be short enough.
     suspects = {qid: text for qid, text in topics.items() if len(text) > most}
-    found = dict(zip(suspects, shorten(list(suspects.values()), field, analysis)))
-    cut = {qid: (terms, text) for qid, (terms, text) in found.items() if terms > most}
+    cut = {}
+    for qid, places in zip(suspects, find_places([*suspects.values()], field, analysis)):
+        first: dict[str, int] = {}
+        for number, (*_, term) in enumerate(places):
+            first.setdefault(term, number)
+        if len(first) > most:  # up to the token before the first term too many
+            _, end, _ = places[[*first.values()][most] - 1]
+            cut[qid] = len(first), suspects[qid][:end]
     if cut:
         named = ", ".join(f"'{qid}' ({terms:,})" for qid, (terms, _) in [*cut.items()][:_SHOWN])
         _log.warning(
@@ -74,12 +80,13 @@ def shortened_topics(
             f"{function.title} do not weigh their terms; leave it out"
         )
     found, before, after = {}, 0, 0
-    counted = map(Counter, analyze([*topics.values()], field, analysis))
-    for (qid, text), weights in zip(topics.items(), counted):
+    for (qid, text), places in zip(
+        topics.items(), find_places([*topics.values()], field, analysis)
+    ):
+        weights = Counter(term for *_, term in places)
         kept = heaviest_terms(weights, share)
-        (places,) = find_places([text], [*kept], field, analysis)
         # As they are written: a stem may have another stem.
-        found[qid] = " ".join(text[start:end] for start, end, _ in places)
+        found[qid] = " ".join(text[start:end] for start, end, term in places if term in kept)
         before, after = before + len(weights), after + len(kept)
     return found, {
         "query_terms": share,
@@ -96,13 +103,6 @@ _STRANGE = 0.5  # no queries of the index's collection and language lack such a 
 _MOST_TEXTS = 1000
 
 _UNLIKE = "is the index of their collection and language?"
-
-_Form: TypeAlias = Literal["NFC", "NFD"]
-# How the queries should be, what they are then, and what the index has.
-_FORMS: tuple[tuple[_Form, str, str], ...] = (
-    ("NFC", "a base and marks (Unicode NFD)", "single characters (NFC)"),
-    ("NFD", "single characters (Unicode NFC)", "a base and marks (NFD)"),
-)
 
 
 def check_query_terms(
@@ -149,12 +149,21 @@ def notes_on_query_terms(
     if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
         best = dictionary.compare(texts, candidates(texts))[0]
         is_better = best.share >= asked.share + _MISSING / 2 and len(best.known) >= len(asked.known)
+        has = f"{where} has {asked.share:.0%} of the {asked.terms:,} terms of the queries"
         if not analysed.is_proved and is_better:
-            doubt = _note_on_analysis(where, analysed, asked, best)
+            doubt = (
+                f"{has}, analysed as {analysed.describe()} (not {_such_as(asked)}), and would have "
+                f"{best.share:.0%} analysed as {best.analysis.describe()}. If the index was made "
+                f"so, give {best.analysis.flags()}: else queries find less than they could, and "
+                "what is learned and measured is worse"
+            )
             if refuse and 2 * asked.share < best.share:
                 raise TdvError(doubt)
-        elif asked.known and not index.record(field).is_pruned:
-            notes.append(_note_on_strange(where, asked))
+        elif asked.known and not index.record(field).is_pruned and 1 - asked.share >= _STRANGE:
+            notes.append(
+                f"{has} (not {_such_as(asked)}): is it of their collection, in their language, and "
+                "is this the field to search?"
+            )
     return [note for note in (*notes, doubt) if note]
 
 
@@ -229,46 +238,20 @@ def _note_on_doubt(
     )
 
 
-def _note_on_analysis(where: str, analysed: FieldAnalysis, asked: Known, best: Known) -> str:
-    return (
-        f"{where} has {asked.share:.0%} of the {asked.terms:,} terms of the queries, analysed as "
-        f"{analysed.describe()} (not {_such_as(asked)}), and would have {best.share:.0%} "
-        f"analysed as {best.analysis.describe()}. If the index was made so, give "
-        f"{best.analysis.flags()}: else queries find less than they could, and what is learned "
-        "and measured is worse"
-    )
-
-
-def _note_on_strange(where: str, asked: Known) -> str:
-    if 1 - asked.share < _STRANGE:
-        return ""
-    return (
-        f"{where} has {asked.share:.0%} of the {asked.terms:,} terms of the queries (not "
-        f"{_such_as(asked)}): is it of their collection, in their language, and is this the field "
-        "to search?"
-    )
-
-
 def _note_on_form(where: str, dictionary: Dictionary, texts: Sequence[str], asked: Known) -> str:
     """Letters with marks are one character or several, and terms of one do not match the other."""
-    if not asked.unknown:
-        return ""
-    for form, is_, has in _FORMS:
-        normal = {text: unicodedata.normalize(form, text) for text in texts}
-        changed = [text for text in texts if normal[text] != text]
-        if not changed:
-            continue
-        before = dictionary.look_up(changed, asked.analysis)
-        after = dictionary.look_up([normal[text] for text in changed], asked.analysis)
-        # Of the terms that the form makes a difference to: some texts have both forms.
-        found = {*before.known} - {*after.known, *after.unknown}
-        would_be = {*after.known} - {*before.known, *before.unknown}
-        if len(would_be) > len(found):
-            return (
-                f"queries have letters as {is_} that {where} has as {has}: they do not find, here "
-                f"as in Pyserini, {len(would_be):,} of its terms, such as '{min(would_be)}'. Write "
-                f"the queries in {form}"
-            )
+    form: Literal["NFC", "NFD"]
+    for form in ("NFC", "NFD") if asked.unknown else ():
+        normal = [unicodedata.normalize(form, text) for text in texts]
+        if normal != [*texts]:
+            known = dictionary.look_up(normal, asked.analysis).known
+            if len(known) > len(asked.known):
+                more = {*known} - {*asked.known}
+                return (
+                    f"{where} has letters with marks in Unicode's form {form}, and the queries in "
+                    f"another: they do not find, here as in Pyserini, {len(more):,} of its terms, "
+                    f"such as '{min(more)}'. Write the queries in {form}"
+                )
     return ""
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 import functools
 import json
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 from ..analysis import DEFAULT, ENGLISH, LANGUAGES, SPLIT_AT_BLANKS, STEMMERS, Analysis
@@ -32,6 +33,7 @@ LUCENE_CLASSES = {
 
 _WHITESPACE = "org.apache.lucene.analysis.core.WhitespaceAnalyzer"
 _ENGLISH = "io.anserini.analysis.DefaultEnglishAnalyzer"
+_DICTIONARY = "tdvlucene.search.Dictionary"
 
 
 def class_of(analysis: Analysis) -> str:
@@ -136,17 +138,12 @@ def analyze(
     texts: Sequence[str], field: str = "contents", analysis: Analysis = DEFAULT
 ) -> list[list[str]]:
     """Return tokens of each text, in one call; by default those of Anserini's default analyzer."""
-    return _analysed("tokens", texts, field, analysis) if texts else []
+    return _tokens(texts, field, analysis, places=False)
 
 
 def most_terms() -> int:
     """Return how many different terms Lucene takes in a query."""
-    return int(java_class("tdvlucene.search.Analysis").mostTerms())
-
-
-def shorten(texts: Sequence[str], field: str, analysis: Analysis) -> list[tuple[int, str]]:
-    """Return, of each text, how many different terms it has, and the beginning Lucene takes."""
-    return [(terms, text) for terms, text in _analysed("shorten", texts, field, analysis)]
+    return int(java_class("org.apache.lucene.search.IndexSearcher").getMaxClauseCount())
 
 
 def analyze_topics(
@@ -160,19 +157,27 @@ Place = tuple[int, int, str]
 """Where a token stands in a text, from and to, and its term."""
 
 
-def find_places(
-    texts: Sequence[str], terms: Sequence[str], field: str, analysis: Analysis
-) -> list[list[Place]]:
-    """Return where each text has one of the terms, as the analysis sees it, in one call."""
-    found = _analysed("places", texts, field, analysis, json.dumps(list(terms)))
-    return [[(start, end, term) for start, end, term in places] for places in found]
+def find_places(texts: Sequence[str], field: str, analysis: Analysis) -> list[list[Place]]:
+    """Return tokens of each text with their places, in one call."""
+    found = _tokens(texts, field, analysis, places=True)
+    return [_in_characters(text, tokens) for text, tokens in zip(texts, found)]
 
 
-def _analysed(
-    method: str, texts: Sequence[str], field: str, analysis: Analysis, *more: str
-) -> list[Any]:
-    java = getattr(java_class("tdvlucene.search.Analysis"), method)
-    return json.loads(java(make_analyzer(analysis), field, json.dumps(list(texts)), *more))
+def _in_characters(text: str, tokens: Sequence[tuple[str, int, int]]) -> list[Place]:
+    """Java counts characters beyond U+FFFF as two."""
+    if all(character <= "\uffff" for character in text):
+        return [(start, end, term) for term, start, end in tokens]
+    units = list(accumulate((1 + (character > "\uffff") for character in text), initial=0))
+    return [
+        (bisect_left(units, start), bisect_left(units, end), term) for term, start, end in tokens
+    ]
+
+
+def _tokens(texts: Sequence[str], field: str, analysis: Analysis, places: bool) -> list[Any]:
+    if not texts:
+        return []
+    java = java_class("tdvlucene.search.Analysis").tokens
+    return json.loads(java(make_analyzer(analysis), field, json.dumps(list(texts)), places))
 
 
 @dataclass(frozen=True)
@@ -199,13 +204,21 @@ class Dictionary:
     """Looks up terms of texts in one field of an index; of one that the index lacks it is empty."""
 
     def __init__(self, index: str | os.PathLike[str], field: str) -> None:
-        self._java = java_class("tdvlucene.search.Dictionary")
         self._index, self._field = java_index(index), field
 
     def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
         """Return the terms of ``texts`` by an analysis."""
-        given = self._index, self._field, make_analyzer(analysis), json.dumps(list(texts))
-        return Known(analysis, **ask(self._java.known, *given))
+        tokens = chain.from_iterable(analyze(texts, self._field, analysis))
+        terms = sorted(set(tokens), key=lambda term: term.encode("utf-8", "replace"))
+        found: tuple[list[str], list[str]] = [], []
+        for term, is_known in zip(terms, self._has(terms)):
+            found[not is_known].append(term)
+        return Known(analysis, *found)
+
+    def _has(self, terms: list[str]) -> Iterable[bool]:
+        counted = java_class(_DICTIONARY).of
+        counts = ask(counted, self._index, self._field, json.dumps(terms))
+        return [documents > 0 for documents, _ in counts]
 
     def compare(self, texts: Sequence[str], analyses: Iterable[Analysis]) -> list[Known]:
         """Return the terms by each analysis; the best known first, of equals the first."""
@@ -214,21 +227,17 @@ class Dictionary:
 
     def fields(self) -> list[str]:
         """Return all fields of the index that can be searched."""
-        return ask(self._java.fields, self._index)
+        return ask(java_class(_DICTIONARY).fields, self._index)
 
 
 class TermsInMemory(Dictionary):
     """Looks up terms in a vocabulary, instead of an index."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
+        self._vocabulary, self._field = vocabulary, vocabulary.field
 
-    def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
-        tokens = chain.from_iterable(analyze(texts, self._vocabulary.field, analysis))
-        terms = sorted(set(tokens), key=str.encode)
-        places = self._vocabulary.find(terms).tolist()
-        known = [term for term, place in zip(terms, places) if place >= 0]
-        return Known(analysis, known, [term for term, at in zip(terms, places) if at < 0])
+    def _has(self, terms: list[str]) -> Iterable[bool]:
+        return self._vocabulary.find(terms) >= 0
 
 
 @dataclass(frozen=True)

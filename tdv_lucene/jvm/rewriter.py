@@ -64,10 +64,8 @@ def rewrite_index(
         shares of it. Of every field but the first, by name under ``fields``.
     """
     job = java_class("tdvlucene.prune.PruneJob")(java_index(index), java_path(folder), threads)
-    _switch_on(
-        job, mergeToOneSegment=one_segment, isShard=is_shard, hasChanged=has_changed,
-        countOnly=counts_only,
-    )  # fmt: skip
+    job.oneSegment, job.isShard = one_segment, is_shard
+    job.hasChanged, job.countsOnly = has_changed, counts_only
     return run_on_fields(job, fields, progress, user_data)
 
 
@@ -89,14 +87,8 @@ def prove_pruned(
     ``term`` and ``document`` as far as they apply.
     """
     job = java_class("tdvlucene.verify.VerifyJob")(java_index(index), java_index(pruned), threads)
-    _switch_on(job, isShard=is_shard, hasFollowed=has_followed)
+    job.isShard, job.hasFollowed = is_shard, has_followed
     return run_on_fields(job, fields, progress)
-
-
-def _switch_on(job: Any, **switches: bool) -> None:
-    for name, is_on in switches.items():
-        if is_on:
-            getattr(job, name)()
 
 
 def run_on_fields(
@@ -213,5 +205,5 @@ def follow(
     others, in neither.
     """
     job = java_class("tdvlucene.prune.UpdateJob")(java_index(index), held.java, threads)
-    _switch_on(job, isAtHome=is_at_home)
+    job.isAtHome = is_at_home
     return run_on_fields(job, fields, progress, user_data)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from ._jobs import (
     java_path,
     run_job,
 )
-from .analysis import make_analyzer
+from .analysis import analyze, make_analyzer
 from .index import written_lucene_version
 from .named import importing_pyserini
 
@@ -56,7 +57,7 @@ def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> A
 
 def field_bytes(index: str | os.PathLike[str], field: str) -> int:
     """Return the bytes of a field's terms and postings; -1 where its files have others' too."""
-    return int(call(java_class("tdvlucene.search.FieldFiles").bytes, java_index(index), field))
+    return int(call(java_class("tdvlucene.search.Dictionary").bytes, java_index(index), field))
 
 
 def known_documents(
@@ -123,9 +124,10 @@ def shard_statistics(
     Raises :class:`TdvError` when the index cannot be read or is damaged, or the field has no
     frequencies.
     """
-    queries = make_queries(topics, field, analysis)
-    found = ask(java_class("tdvlucene.search.Statistics").ofShard, java_index(index), queries)
-    terms = {term: (documents, count) for term, documents, count in found["terms"]}
+    found = ask(java_class("tdvlucene.search.Statistics").ofShard, java_index(index), field)
+    asked = set(chain.from_iterable(analyze(list(topics.values()), field, analysis)))
+    counted = count_terms(index, field, list(asked))
+    terms = {term: counts for term, counts in counted.items() if counts[0]}
     return Statistics(tuple(found["counts"]), terms), found["fields"]
 
 
@@ -155,8 +157,7 @@ class OpenSearch:
     def __call__(self, topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
         """Return so many of the best documents of each topic, in the order of the topics."""
         with TemporaryArrays() as arrays:
-            job = java_class("tdvlucene.search.SearchJob")
-            run_job(job(*self._given(topics, hits), arrays.folder), progress)
+            run_job(self._job(topics, hits, arrays.folder), progress)
             counts, scores, documents, text, ends = map(arrays.read, _ARRAYS)
         found = np.zeros(documents.max(initial=-1) + 1, bool)
         found[documents] = True
@@ -173,13 +174,13 @@ class OpenSearch:
     def visits(self, topics: Mapping[str, str], hits: int) -> tuple[int, int]:
         """Return at how many postings the searches for all topics stop, without feedback: in
         finding documents, and in ranking by a second tier."""
-        job = java_class("tdvlucene.search.VisitsJob")
-        first, second = json.loads(run_job(job(*self._given(topics, hits))))
+        first, second = json.loads(run_job(self._job(topics, hits, "")))
         return first, second
 
-    def _given(self, topics: Mapping[str, str], hits: int) -> tuple[Any, ...]:
+    def _job(self, topics: Mapping[str, str], hits: int, folder: str) -> Any:
         queries = make_queries(topics, self.field, self.analysis)
-        return self.java, queries, make_tiers(self.tiers), hits, self.threads
+        given = self.java, queries, make_tiers(self.tiers), hits, self.threads, folder
+        return java_class("tdvlucene.search.SearchJob")(*given)
 
 
 @contextmanager
@@ -208,7 +209,7 @@ def open_searched(
             rows = [[term, *map(str, counts)] for term, counts in of.terms.items()]
             java.useStatistics(name, json.dumps(list(map(str, of.counts))), json.dumps(rows))
         if feedback is not None:
-            java.expand(feedback)
+            java.feedback = feedback
         ties_by_id = json.loads(run_job(java, progress))
 
         yield OpenSearch(java, field, analysis, threads, ties_by_id, tiers)

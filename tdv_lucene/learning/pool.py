@@ -107,18 +107,16 @@ def search_lucene(
     progress: Progress = silent,
 ) -> Search:
     """Return a search of the index, with all cores; of shards, by their workers."""
-    from ..index.sharded import FarShards, look_at_far_shards
+    from ..index.sharded import look_at_shards
     from ..jvm.searcher import make_similarity, open_searched
 
-    opened: list[FarShards] = []
+    opened: list[ShardedIndex] = []
 
     def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
         if isinstance(index, ShardedIndex):
             if not opened:
                 opened.append(
-                    look_at_far_shards(
-                        index.workers, index.source, topics, field, analysis, progress
-                    )
+                    look_at_shards(index.workers, index.source, field, progress, analysis, topics)
                 )
             own = {name: parameters.values()[name] for name in MODELS[model]}
             found = opened[0].find(SearchParameters(model, **own), topics, hits, progress=progress)

@@ -15,7 +15,7 @@ from ..interruption import check
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, standard_statistic, standardise
 from ..matrix.term_vectors import TermVectors
-from ..ranking import Array, Similarity
+from ..ranking import Array, RankingFunction
 from ..simulation import scoring
 from ..simulation.collection import term_totals
 from ..simulation.problem import DocumentRows, Problem
@@ -201,9 +201,8 @@ def train(
     """Fit w and b on ``queries`` and return them (NumPy arrays) every ``check_every`` steps."""
     recipe, collection = task.recipe, task.collection
     similarity = task.problem.similarity
-    optimizer, update = compiled_update(
-        type(similarity), recipe.l2, recipe.learning_rate, recipe.max_steps
-    )
+    kind: type = type(similarity)
+    optimizer, update = compiled_update(kind, recipe.l2, recipe.learning_rate, recipe.max_steps)
     numbers = parameters_of(similarity)
     lists = batches(task, queries, rng)
     learned = plain_start(similarity, collection, next(lists))
@@ -217,7 +216,7 @@ def train(
     return checkpoints
 
 
-def plain_start(similarity: Similarity, collection: Collection, lists: Lists) -> Weights:
+def plain_start(similarity: RankingFunction, collection: Collection, lists: Lists) -> Weights:
     """Return the task's start, with the temperature that suits it."""
     linear = collection.start
     scores = _scores(similarity, linear, collection, lists)
@@ -226,7 +225,7 @@ def plain_start(similarity: Similarity, collection: Collection, lists: Lists) ->
 
 
 def _scores(
-    similarity: Similarity, linear: Linear, collection: Collection, lists: Lists
+    similarity: RankingFunction, linear: Linear, collection: Collection, lists: Lists
 ) -> jax.Array:
     values = scoring.term_values(linear, collection.features) * collection.kept
     statistics = scoring.weighted_statistics(
@@ -235,7 +234,7 @@ def _scores(
     return scoring.score_batch(similarity, values, lists.batch, statistics)
 
 
-def parameters_of(similarity: Similarity) -> tuple[jax.Array, ...]:
+def parameters_of(similarity: RankingFunction) -> tuple[jax.Array, ...]:
     """Return the parameters of a ranking function, in the order in which its class takes them."""
     return tuple(jnp.asarray(value, jnp.float32) for value in vars(similarity).values())
 

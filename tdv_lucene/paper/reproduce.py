@@ -24,7 +24,7 @@ from ..matrix.term_vectors import latent_semantic_vectors
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
-from ..ranking import SearchParameters, check_model
+from ..ranking import SearchParameters, ranking_function
 from ..report.table import to_markdown
 from ..searching.search import search_index
 from ..timing.latency import look_up_terms, measure_latency
@@ -92,7 +92,7 @@ def reproduce_paper(
         raise TdvError(f"no collection '{collection}': choose one of {', '.join(COLLECTIONS)}")
     known = COLLECTIONS[collection]
     for model in config.models:
-        check_model(model)
+        ranking_function(model)  # or it is refused
     check_rankers(config.neural)
     if config.neural and "bm25" not in config.models:
         raise TdvError(

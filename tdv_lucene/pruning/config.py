@@ -158,11 +158,6 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         return doc_freq < self.min_doc_freq
 
     @property
-    def is_as_learned(self) -> bool:
-        """Whether what is written was decided by TDVs alone, as when they were validated."""
-        return self.min_doc_freq == 1 and self.tf == "scaled"
-
-    @property
     def fixed_scale(self) -> float | None:
         """What frequencies are multiplied by; None for each field's own."""
         if self.scale == "auto":

@@ -10,18 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 from markupsafe import Markup
 
 from ..evaluation.measures import Evaluation
 from ..timing.latency import DocFreqs, Latency
-from . import tables
+from . import plots, tables
 from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
 from .wording import counted, shortened, visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_TRADED = ("nDCG@5", "R@1000")
-_STEPS = 200  # of a line: one step for each of thousands of queries would make megabytes
 _QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP
 
 
@@ -61,9 +58,10 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
             *tables.tiers_tables(report),
         ],
         details=tables.detail_tables(report),
+        figures=_figures(report, latency),
         changes=[_pair(report, queries, first, n) for queries in query_sets for n in others],
         term_tables=tables.term_tables,
-        data=page_data(report, query_sets, latency),
+        data=page_data(report, query_sets),
         style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8").strip()),
         script=Markup((_TEMPLATES / "report.js").read_text(encoding="utf-8").strip()),
     )
@@ -111,67 +109,32 @@ def _headline(report: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
     return cards
 
 
-def _curves(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]]:
-    """Return the plots of lines: their titles and axes, the points of each line, and what to mark
-    along the horizontal axis."""
-    curves = [*_trade_offs(report["trade_offs"])]
-    for depth, label in tables.DEPTHS.items():
-        lines = {}
-        for name in latency.names:
-            times = np.sort(latency.per_query_ms(depth, name))
-            shown = np.unique(np.linspace(0, len(times) - 1, _STEPS).round().astype(int))
-            lines[name] = [(times[i], (i + 1) / len(times)) for i in shown]
-        title = f"Queries answered within a time, {label}"
-        axes = "milliseconds, logarithmic", "share of queries"
-        curves.append(_curve(title, axes, lines, {}, logarithmic=True))
-    return curves
+def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]]:
+    drawn = [
+        *_trade_offs(report["trade_offs"]),
+        ("Queries answered within a time, top-10", plots.plot_latency(latency, "top10")),
+        ("Queries answered within a time, top-1000", plots.plot_latency(latency, "top1000")),
+    ]
+    return [{"title": title, "svg": Markup(svg)} for title, svg in drawn]
 
 
-def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[dict[str, Any]]:
-    """Yield a plot for all indexes made with the same TDVs: the change of measures from the full
-    index at each operating point."""
+def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tuple[str, str]]:
+    """Yield title and plot, one for all indexes made with the same TDVs."""
+    title = "Effectiveness against postings dropped, on held-out training queries"
     # TDVs made without judgements have nothing measured.
     drawn = {name: curve for name, curve in curves.items() if curve is not None and curve["full"]}
     alike: dict[str, list[str]] = {}
     for name, curve in drawn.items():
         alike.setdefault(json.dumps([curve["points"], curve["full"]]), []).append(name)
-    title = "Effectiveness against postings dropped, on held-out training queries"
-    for names in alike.values():
-        curve, chosen = drawn[names[0]], {name: drawn[name]["chosen"] for name in names}
-        lines = {
-            measure: [
-                (100 * point["reduction"], 100 * (point["measures"][measure] / whole - 1))
-                for point in curve["points"]
-            ]
-            for measure, whole in curve["full"].items()
-            if measure in _TRADED and whole  # no change is a share of 0
-        }
-        marks = {name: 100 * at for name, at in chosen.items() if at is not None}
-        axes = "postings dropped, %", "change against full, %"
-        yield _curve(f"{title}: {', '.join(names)}", axes, lines, marks)
-
-
-def _curve(
-    title: str,
-    axes: tuple[str, str],
-    lines: Mapping[str, Sequence[tuple[float, float]]],
-    marks: Mapping[str, float],
-    *,
-    logarithmic: bool = False,
-) -> dict[str, Any]:
-    return {
-        "title": visible(title),
-        "axes": axes,
-        "logarithmic": logarithmic,
-        "lines": [
-            [visible(name), [[*map(_short, point)] for point in line]]
-            for name, line in lines.items()
-        ],
-        "marks": [[visible(name), _short(at)] for name, at in marks.items()],
-    }
+    for at, names in enumerate(alike.values()):
+        chosen = {name: drawn[name]["chosen"] for name in names}
+        known = {name: reduction for name, reduction in chosen.items() if reduction is not None}
+        svg = plots.plot_trade_off(drawn[names[0]], f"-{at}", known)
+        yield f"{title}: {', '.join(names)}", svg
 
 
 def _pair(report: Mapping[str, Any], queries: Measured, first: str, name: str) -> dict[str, Any]:
+    """Return what the index ``name`` changed against the first for the queries of one set."""
     both = {system: queries.evaluations[system] for system in (first, name)}
     counts = report["query_sets"][queries.label]["queries"]
     return {
@@ -182,9 +145,7 @@ def _pair(report: Mapping[str, Any], queries: Measured, first: str, name: str) -
     }
 
 
-def page_data(
-    report: Mapping[str, Any], query_sets: Sequence[Measured], latency: Latency
-) -> Markup:
+def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Markup:
     """Return the JSON that the page's script draws from, for a ``<script>`` element.
 
     Lists run over ``systems``: the indexes, and the first with tuned parameters if it was tuned,
@@ -202,16 +163,18 @@ def page_data(
         "indexes": len(report["indexes"]),
         "bytes": [size["bytes"] for size in sizes],
         "postings": [size["postings"] for size in sizes],
-        "tiers": [report["tiers"].get(name) for name in systems],
+        "tiers": [_tiers(report["tiers"].get(name)) for name in systems],
         "kinds": tables.bytes_by_kind([*report["indexes"].values()]),
         "ms": {
             depth: [_short(report["latency_ms"][name][depth]["mean"]) for name in systems]
             for depth in tables.DEPTHS
         },
-        "faster": [report["latency_ratio"].get(name) for name in systems],
+        "faster": {
+            depth: [_faster(report["latency_ratio"].get(name), depth) for name in systems]
+            for depth in tables.DEPTHS
+        },
         "significant": SIGNIFICANT,
         "comparisons": report["parameters"]["comparisons"],
-        "curves": _curves(report, latency),
         "documents": [[visible(d), visible(titles.get(d, ""))] for d in documents],
         "sets": [
             _query_set(report["query_sets"][queries.label], queries, systems, numbers)
@@ -227,6 +190,26 @@ def for_script(data: Any) -> Markup:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
+
+
+def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:
+    """Return a ratio and the bounds of its interval, or the ratio three times without one."""
+    if ratios is None:
+        return None
+    ratio = ratios[depth]
+    return [_short(x) for x in (ratio["ratio"], *(ratio["ci95"] or (ratio["ratio"],) * 2))]
+
+
+def _tiers(about: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return bytes of the hot field, fidelity and depth of an index in two tiers."""
+    if about is None:
+        return None
+    fidelity = about["fidelity"]
+    return {
+        "hot": about["hot_bytes"],
+        "fidelity": None if fidelity is None else _short(fidelity),
+        "depth": about["depth"],
+    }
 
 
 def _query_set(

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_vectors import TermVectors
-from ..ranking import SearchParameters, Similarity, ranking_function
+from ..ranking import RankingFunction, SearchParameters, ranking_function
 from ..ranking.postings import Boost
 from ..values.posting_rule import OperatingPoint, PostingRule
 from .bytes import estimate_bytes
@@ -178,7 +178,7 @@ class Problem:
         return replace(self, judged=replace(self.judged))
 
     @property
-    def similarity(self) -> Similarity:
+    def similarity(self) -> RankingFunction:
         """The ranking function on real-valued frequencies."""
         return ranking_function(self.model).similarity(self.parameters)
 

@@ -19,7 +19,7 @@ from ..errors import TdvError
 from ..evaluation.measures import JUDGED_DEPTH, judged_share, ndcg
 from ..interruption import check
 from ..matrix.term_document_matrix import NormKind, TermDocumentMatrix, blocks
-from ..ranking import Similarity
+from ..ranking import RankingFunction
 from .collection import WeightedCollection
 
 MEASURES = ("nDCG@5", "R@1000", "nDCG@1000", "nDCG@10", "RR@10", "R@100")
@@ -233,8 +233,9 @@ class QueryPostings:
         return np.asarray(np.argsort(np.argsort(drawn, kind="stable"), kind="stable"))
 
     def impacts(
-        self, similarity: Similarity, collection: WeightedCollection, only: np.ndarray | None = None
-    ) -> np.ndarray:
+        self, similarity: RankingFunction, collection: WeightedCollection,
+        only: np.ndarray | None = None,
+    ) -> np.ndarray:  # fmt: skip
         """Return float32[postings]: each posting's score for a query that has the term once."""
         result = np.zeros(len(self.docs), np.float32)
         doc_len = np.asarray(collection.doc_len, np.float32)

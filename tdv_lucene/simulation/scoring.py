@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..ranking import Array, Similarity, Statistics
+from ..ranking import Array, RankingFunction, Statistics
 
 
 class Features(NamedTuple):
@@ -92,7 +92,7 @@ def doc_lengths(term_values: Array, batch: Batch) -> jax.Array:
 
 
 def score_batch(
-    similarity: Similarity, term_values: Array, batch: Batch, statistics: Statistics
+    similarity: RankingFunction, term_values: Array, batch: Batch, statistics: Statistics
 ) -> jax.Array:
     """Return float32[B, C] scores, differentiable in ``term_values`` float32[V].
 

@@ -253,12 +253,15 @@ def test_the_page_holds_the_numbers_and_nothing_from_outside(which, request):
     assert "gone: <bdi>t0 t3</bdi>" in text
 
 
-def test_bars_are_well_formed(compared):
+def test_plots_are_well_formed_and_repeatable(compared):
     text = (compared.output / "report.html").read_text()
+    figures = re.findall(r"</figcaption>(<svg.*?</svg>)", text, re.DOTALL)
+    assert len(figures) == 2, "the others are drawn in the browser"
     bars = re.findall(r"<td class=\"bar\">(<svg.*?</svg>)", text)
     assert bars, "queries that changed have one"
-    for bar in bars:
-        assert ElementTree.fromstring(bar).get("viewBox")
+    for plot in [*figures, *bars]:
+        assert ElementTree.fromstring(plot).get("viewBox")
+        assert "dc:date" not in plot
 
 
 def operated(compared, tmp_path, script):

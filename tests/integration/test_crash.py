@@ -12,15 +12,9 @@ from pathlib import Path
 
 import pytest
 from crash_check import Crashes, digest, same_content
-from lucene_reading import check_index
-from pruning_inputs import field_plan
-from python_rules import make_rule
 from testing_jar import dump_index
 
 from tdv_lucene import TdvError, TermValues, extract_matrix, prune_index, update_index
-from tdv_lucene.jvm import java_class, run_job
-from tdv_lucene.jvm._jobs import java_index
-from tdv_lucene.jvm.rewriter import open_table
 from tdv_lucene.jvm.searcher import every_pair
 
 pytestmark = pytest.mark.jvm
@@ -125,28 +119,3 @@ def test_writer_in_another_process_holds_the_lock(crashes: Crashes, tmp_path: Pa
     assert not list(tmp_path.iterdir())
     assert writer.communicate("\n")[0] == "DONE\n"
     prune_index(crashes.source, crashes.values, tmp_path / "pruned")
-
-
-def test_a_pruning_ends_with_the_commit_it_began_with(tmp_path: Path) -> None:
-    """A second process deletes a document and commits while the postings are read."""
-    crashes = Crashes(tmp_path, documents=6)
-    before, writer = dump_index(crashes.source), crashes.start("commit")
-    said: list[str] = []
-
-    def drops(term: int) -> bool:
-        if not said:
-            said.append(writer.communicate("\n")[0])
-        return False
-
-    rule = make_rule(drops, lambda term, tf, first, length: tf)
-    vocabulary = extract_matrix(crashes.source, tmp_path / "again").vocabulary
-    output = tmp_path / "pruned"
-    output.mkdir()
-    with open_table(field_plan(vocabulary, 1, None)) as table:
-        job = java_class("tdvlucene.prune.PruneJob")(java_index(crashes.source), str(output), 1)
-        job.addField("contents", "contents", table, rule)
-        run_job(job)
-    assert said == ["DONE\n"]
-    assert len(dump_index(crashes.source)["documents"]) == len(before["documents"]) - 1
-    assert same_content(dump_index(output), before)
-    check_index(output)

@@ -33,7 +33,7 @@ def test_bytes_depend_on_neither_threads_nor_pieces(piece: int, make_index, tmp_
     (tmp_path / "cut").mkdir()
     new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(java_index(index), "contents", str(tmp_path / "cut"), 3, False, False)
-    job.setPieceSize(piece)
+    job.pieceSize = piece
     run_job(job)
     arrays = [path.name for path in (tmp_path / "one").glob("*.npy")]
     assert len(arrays) == 11

@@ -21,11 +21,11 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from command_line import leaves
 from lucene_indexes import Doc, Layout, write_index
 
 from tdv_lucene import TdvError, prune_index
 from tdv_lucene.cli import _group, common
+from tdv_lucene.cli.common import leaves
 from tdv_lucene.comparison import compare
 from tdv_lucene.learning import from_index
 from tdv_lucene.learning.config import Recipe

@@ -15,13 +15,13 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from command_line import leaves
 from lucene_indexes import write_index
 from snapshots import snapshot
 from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError, extract_matrix, make_peer_values, prune_index
 from tdv_lucene.cli import _group
+from tdv_lucene.cli.common import leaves
 
 pytestmark = pytest.mark.jvm
 

@@ -13,8 +13,8 @@ from lucene_indexes import Doc, write_index
 from tdv_lucene import Index, TdvError, compare_indexes, explain_query, extract_matrix, prune_index
 from tdv_lucene.comparison.explain import trade_off
 from tdv_lucene.index.parameters import recorded_parameters
-from tdv_lucene.searching.baseline_tuning import tune_parameters
 from tdv_lucene.searching.search import open_searcher, search_index
+from tdv_lucene.searching.tune import tune_parameters
 from tdv_lucene.values.peers import unlearned_values
 
 pytestmark = pytest.mark.jvm

@@ -21,12 +21,11 @@ from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene import Analysis, Index, TdvError
-from tdv_lucene.index.sharded import open_far_shards
+from tdv_lucene.index.sharded import open_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.learning.pool import search_lucene
 from tdv_lucene.learning.prior import prior_values, prior_values_of_index
 from tdv_lucene.plan import FOLDER
-from tdv_lucene.progress import silent
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -252,7 +251,7 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
         tdv.verify_pruned(shards, base / "one")
     with pytest.raises(TdvError, match="Pyserini's searcher opens one folder, not 4 shards of"):
         tdv.open_searcher(shards)
-    with pytest.raises(TdvError, match="rm3 is Anserini's, and opens one folder"):
+    with pytest.raises(TdvError, match="rm3 is Anserini's, and searches only"):
         tdv.search_index(shards, TOPICS, out, feedback="rm3")
     assert not out.exists()
 
@@ -390,7 +389,7 @@ def test_what_workers_cannot_search_is_refused_and_nothing_written(
     shutil.copytree(zipf / "S" / "1", tmp_path / "copy")
     for index, options, message in (
         (shards, {"field": "titel"}, "no shard has a field 'titel': name one of theirs"),
-        (shards, {"feedback": "rm3"}, "rm3 is Anserini's, and opens one folder only"),
+        (shards, {"feedback": "rm3"}, "rm3 is Anserini's, and searches only"),
         (shards, {"tag": "two words"}, "the tag 'two words' holds white space"),
         (shards, {"hits": 0}, "hits must be from 1"),
         (shards, {"model": "qld", "k1": 1.0}, "model qld has no parameter 'k1'"),
@@ -414,7 +413,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
 
     shards = far(f"{tmp_path}/S/*")
     with (
-        open_far_shards(shards, {"q": "fox"}, "contents", None, silent) as opened,
+        open_index(shards, "contents", topics={"q": "fox"}) as opened,
         pytest.raises(TdvError, match="S/b was changed"),
     ):
         shutil.rmtree(tmp_path / "S" / "b")

@@ -62,7 +62,7 @@ def test_ranges_of_documents_change_nothing(tokens: int, make_index, tmp_path: P
     job = java_class("tdvlucene.extract.ExtractJob")(
         java_index(index), "contents", str(tmp_path / "cut"), 1, False, True
     )
-    job.setRangeSize(tokens)
+    job.rangeSize = tokens
     run_job(job)
     for name in ("tokens.npy", "tokens_indptr.npy"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

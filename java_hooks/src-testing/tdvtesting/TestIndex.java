@@ -3,12 +3,10 @@ package tdvtesting;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -28,7 +26,6 @@ import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.document.SortedSetDocValuesField;
 import org.apache.lucene.document.StoredField;
 import org.apache.lucene.document.StringField;
-import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
@@ -40,19 +37,19 @@ import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.IndexableField;
-import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.LogDocMergePolicy;
 import org.apache.lucene.index.MergePolicy;
+import org.apache.lucene.index.MultiBits;
+import org.apache.lucene.index.MultiDocValues;
+import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NoMergePolicy;
-import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PointValues;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.SegmentReader;
 import org.apache.lucene.index.SerialMergeScheduler;
 import org.apache.lucene.index.SoftDeletesDirectoryReaderWrapper;
-import org.apache.lucene.index.SortedSetDocValues;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
@@ -280,16 +277,13 @@ public final class TestIndex {
       document.add(new StoredField("source", bytes));
       document.add(new BinaryDocValuesField("source", bytes));
     }
-    if (described.has("rank")) {
-      document.add(new NumericDocValuesField("rank", described.get("rank").asLong()));
-    }
-    if (described.has("count")) {
-      document.add(new NumericDocValuesField("count", described.get("count").asLong()));
-    }
-    if (described.has("tags")) {
-      for (JsonNode tag : described.get("tags")) {
-        document.add(new SortedSetDocValuesField("tags", new BytesRef(tag.asText())));
+    for (String name : List.of("rank", "count")) {
+      if (described.has(name)) {
+        document.add(new NumericDocValuesField(name, described.get(name).asLong()));
       }
+    }
+    for (JsonNode tag : described.path("tags")) {
+      document.add(new SortedSetDocValuesField("tags", new BytesRef(tag.asText())));
     }
     if (described.has("year")) {
       document.add(new LongPoint("year", described.get("year").asLong()));
@@ -307,23 +301,10 @@ public final class TestIndex {
 
   /** JSON with postings, vectors, norms and statistics by field; documents; segments. */
   public static String dump(String path) throws IOException {
-    Dump dumped = new Dump();
-    Map<String, Object> all = new LinkedHashMap<>();
     try (Directory folder = FSDirectory.open(Paths.get(path));
         DirectoryReader reader = withoutSoftDeleted(DirectoryReader.open(folder))) {
-      for (LeafReaderContext context : reader.leaves()) {
-        dumped.add((CodecReader) context.reader());
-      }
-      all.put("user_data", new TreeMap<>(reader.getIndexCommit().getUserData()));
-      all.put("options", options(reader));
+      return JSON.writeValueAsString(new Dump(reader));
     }
-    all.put("postings", dumped.postings);
-    all.put("vectors", dumped.vectors);
-    all.put("norms", dumped.norms);
-    all.put("statistics", dumped.statistics);
-    all.put("documents", dumped.documents);
-    all.put("segments", dumped.segments);
-    return JSON.writeValueAsString(all);
   }
 
   private static DirectoryReader withoutSoftDeleted(DirectoryReader reader) throws IOException {
@@ -335,51 +316,59 @@ public final class TestIndex {
     return reader;
   }
 
-  private static Map<String, String> options(DirectoryReader reader) {
-    Map<String, String> options = new TreeMap<>();
-    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      options.put(info.name, info.getIndexOptions() + (info.hasPayloads() ? "+PAYLOADS" : ""));
-    }
-    return options;
-  }
-
   /** What an index holds, by field, by document, by segment. */
   private static final class Dump {
-    private final Map<String, Map<String, List<Object>>> postings = new TreeMap<>();
-    private final Map<String, Map<String, Map<String, List<Object>>>> vectors = new TreeMap<>();
-    private final Map<String, Map<String, Long>> norms = new TreeMap<>();
-    private final Map<String, long[]> statistics = new TreeMap<>();
-    private final List<Map<String, Object>> documents = new ArrayList<>();
-    private final List<Object> segments = new ArrayList<>();
+    public final Map<String, String> user_data;
+    public final Map<String, String> options = new TreeMap<>();
+    public final Map<String, Object> postings = new TreeMap<>();
+    public final Map<String, Map<String, Object>> vectors = new TreeMap<>();
+    public final Map<String, Object> norms = new TreeMap<>();
+    public final Map<String, Object> statistics = new TreeMap<>();
+    public final List<Map<String, Object>> documents = new ArrayList<>();
+    public final List<Object> segments = new ArrayList<>();
+    private final DirectoryReader reader;
 
-    /** The live documents' numbers of the segment at hand; -1 for the deleted ones. */
-    private int[] numbers;
+    /** The live documents' numbers; -1 for the deleted ones. */
+    private final int[] numbers;
 
-    private int next;
-
-    private void add(CodecReader leaf) throws IOException {
-      Bits live = leaf.getLiveDocs();
-      numbers = new int[leaf.maxDoc()];
+    private Dump(DirectoryReader reader) throws IOException {
+      this.reader = reader;
+      this.user_data = reader.getIndexCommit().getUserData();
+      Bits live = MultiBits.getLiveDocs(reader);
+      int next = 0;
+      numbers = new int[reader.maxDoc()];
       for (int doc = 0; doc < numbers.length; doc++) {
         numbers[doc] = live == null || live.get(doc) ? next++ : -1;
-      }
-      describe(leaf);
-      for (FieldInfo info : leaf.getFieldInfos()) {
-        if (info.getIndexOptions() != IndexOptions.NONE) {
-          addPostings(leaf.terms(info.name), info.name);
-          addNorms(leaf.getNormValues(info.name), info.name);
-        }
-      }
-      for (int doc = 0; doc < numbers.length; doc++) {
         if (numbers[doc] >= 0) {
-          addVectors(leaf.termVectors().get(doc), numbers[doc]);
-          documents.add(document(leaf, doc));
+          addVectors(doc);
+          documents.add(document(doc));
         }
       }
-      addPoints(leaf.getPointValues("year"));
+      for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+        addField(info);
+      }
+      for (LeafReaderContext leaf : reader.leaves()) {
+        segments.add(segment((CodecReader) leaf.reader()));
+        addPoints(leaf);
+      }
     }
 
-    private void describe(CodecReader leaf) {
+    private void addField(FieldInfo info) throws IOException {
+      String name = info.name;
+      addValues(info);
+      options.put(name, info.getIndexOptions() + (info.hasPayloads() ? "+PAYLOADS" : ""));
+      if (info.getIndexOptions() != IndexOptions.NONE) {
+        postings.put(name, postings(name));
+        norms.put(name, norms(name));
+        statistics.put(
+            name,
+            List.of(
+                reader.getDocCount(name), reader.getSumDocFreq(name),
+                reader.getSumTotalTermFreq(name)));
+      }
+    }
+
+    private static Map<String, Object> segment(CodecReader leaf) {
       SegmentInfo info = ((SegmentReader) FilterCodecReader.unwrap(leaf)).getSegmentInfo().info;
       Map<String, Object> segment = new TreeMap<>();
       segment.put("documents", leaf.numDocs());
@@ -387,19 +376,13 @@ public final class TestIndex {
       segment.put("compound", info.getUseCompoundFile());
       segment.put("sort", String.valueOf(info.getIndexSort()));
       segment.put("codec", info.getCodec().getName());
-      segments.add(segment);
+      return segment;
     }
 
-    private void addPostings(Terms terms, String field) throws IOException {
-      Map<String, List<Object>> found = postings.computeIfAbsent(field, f -> new TreeMap<>());
-      long[] sums = statistics.computeIfAbsent(field, f -> new long[3]);
-      if (terms == null) {
-        return;
-      }
-      sums[0] += terms.getDocCount();
-      sums[1] += terms.getSumDocFreq();
-      sums[2] += terms.getSumTotalTermFreq();
-      TermsEnum each = terms.iterator();
+    private Map<String, Object> postings(String field) throws IOException {
+      Map<String, Object> found = new TreeMap<>();
+      Terms terms = MultiTerms.getTerms(reader, field);
+      TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
       for (BytesRef term = each.next(); term != null; term = each.next()) {
         List<Object> list = new ArrayList<>();
         PostingsEnum posting = each.postings(null, PostingsEnum.ALL);
@@ -410,9 +393,10 @@ public final class TestIndex {
           }
         }
         if (!list.isEmpty()) {
-          found.computeIfAbsent(latin1(term), t -> new ArrayList<>()).addAll(list);
+          found.put(latin1(term), list);
         }
       }
+      return found;
     }
 
     private static List<Object> occurrences(PostingsEnum posting, Terms terms) throws IOException {
@@ -428,20 +412,17 @@ public final class TestIndex {
       return found;
     }
 
-    private void addNorms(NumericDocValues values, String field) throws IOException {
-      Map<String, Long> found = norms.computeIfAbsent(field, f -> new TreeMap<>());
-      while (values != null && values.nextDoc() != END) {
-        if (numbers[values.docID()] >= 0) {
-          found.put(Integer.toString(numbers[values.docID()]), values.longValue());
-        }
-      }
+    private Map<String, Long> norms(String field) throws IOException {
+      Map<String, Long> found = new TreeMap<>();
+      each(
+          MultiDocValues.getNormValues(reader, field),
+          (number, values) -> found.put(Integer.toString(number), values.longValue()));
+      return found;
     }
 
-    private void addVectors(Fields fields, int number) throws IOException {
-      if (fields == null) {
-        return;
-      }
-      for (String field : fields) {
+    private void addVectors(int doc) throws IOException {
+      Fields fields = reader.termVectors().get(doc);
+      for (String field : fields == null ? List.<String>of() : fields) {
         Map<String, List<Object>> found = new TreeMap<>();
         Terms terms = fields.terms(field);
         TermsEnum each = terms.iterator();
@@ -450,49 +431,66 @@ public final class TestIndex {
           posting.nextDoc();
           found.put(latin1(term), List.of(each.totalTermFreq(), occurrences(posting, terms)));
         }
-        vectors.computeIfAbsent(field, f -> new TreeMap<>()).put(Integer.toString(number), found);
+        String number = Integer.toString(numbers[doc]);
+        vectors.computeIfAbsent(field, f -> new TreeMap<>()).put(number, found);
       }
     }
 
-    private static Map<String, Object> document(LeafReader leaf, int doc) throws IOException {
+    private Map<String, Object> document(int doc) throws IOException {
       Map<String, Object> found = new TreeMap<>();
       List<Object> stored = new ArrayList<>();
-      for (IndexableField field : leaf.storedFields().document(doc)) {
+      for (IndexableField field : reader.storedFields().document(doc)) {
         BytesRef bytes = field.binaryValue();
         stored.add(List.of(field.name(), bytes == null ? field.stringValue() : latin1(bytes)));
       }
       found.put("stored", stored);
-      for (FieldInfo info : leaf.getFieldInfos()) {
-        Object value = value(leaf, info, doc);
-        if (value != null) {
-          found.put(info.name, value);
-        }
-      }
       return found;
     }
 
-    /** A document's doc values of a field: a number, a string or a list of strings; or null. */
-    private static Object value(LeafReader leaf, FieldInfo info, int doc) throws IOException {
+    /** Adds the doc values of a field: a number, a string or a list of strings. */
+    private void addValues(FieldInfo info) throws IOException {
+      String name = info.name;
       switch (info.getDocValuesType()) {
         case NUMERIC:
-          NumericDocValues numbers = leaf.getNumericDocValues(info.name);
-          return numbers.advanceExact(doc) ? numbers.longValue() : null;
+          each(
+              MultiDocValues.getNumericValues(reader, name),
+              (number, values) -> documents.get(number).put(name, values.longValue()));
+          break;
         case BINARY:
-          BinaryDocValues bytes = leaf.getBinaryDocValues(info.name);
-          return bytes.advanceExact(doc) ? latin1(bytes.binaryValue()) : null;
+          each(
+              MultiDocValues.getBinaryValues(reader, name),
+              (number, values) -> documents.get(number).put(name, latin1(values.binaryValue())));
+          break;
         case SORTED_SET:
-          SortedSetDocValues tags = leaf.getSortedSetDocValues(info.name);
-          List<String> names = new ArrayList<>();
-          for (int i = tags.advanceExact(doc) ? tags.docValueCount() : 0; i > 0; i--) {
-            names.add(latin1(tags.lookupOrd(tags.nextOrd())));
-          }
-          return names.isEmpty() ? null : names;
+          each(
+              MultiDocValues.getSortedSetValues(reader, name),
+              (number, values) -> {
+                List<String> names = new ArrayList<>();
+                for (int i = values.docValueCount(); i > 0; i--) {
+                  names.add(latin1(values.lookupOrd(values.nextOrd())));
+                }
+                documents.get(number).put(name, names);
+              });
+          break;
         default:
-          return null;
       }
     }
 
-    private void addPoints(PointValues points) throws IOException {
+    private interface Reading<V> {
+      void read(int number, V values) throws IOException;
+    }
+
+    private <V extends DocIdSetIterator> void each(V values, Reading<V> reading)
+        throws IOException {
+      while (values != null && values.nextDoc() != END) {
+        if (numbers[values.docID()] >= 0) {
+          reading.read(numbers[values.docID()], values);
+        }
+      }
+    }
+
+    private void addPoints(LeafReaderContext leaf) throws IOException {
+      PointValues points = leaf.reader().getPointValues("year");
       if (points == null) {
         return;
       }
@@ -505,9 +503,9 @@ public final class TestIndex {
 
             @Override
             public void visit(int doc, byte[] packed) {
-              if (numbers[doc] >= 0) {
-                long year = NumericUtils.sortableBytesToLong(packed, 0);
-                documents.get(numbers[doc]).put("year", year);
+              int number = numbers[leaf.docBase + doc];
+              if (number >= 0) {
+                documents.get(number).put("year", NumericUtils.sortableBytesToLong(packed, 0));
               }
             }
 

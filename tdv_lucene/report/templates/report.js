@@ -61,7 +61,7 @@
   const inTiers = data.tiers.some(Boolean);
 
   const tierCells = (tiers) => tiers === null ? [cell(""), cell("")]
-    : [cell(tiers.hot_bytes === null ? "" : megabytes(tiers.hot_bytes)),
+    : [cell(tiers.hot === null ? "" : megabytes(tiers.hot)),
        cell(tiers.fidelity === null ? "" : number(tiers.fidelity, 3), `depth ${tiers.depth}`)];
 
   function matrix() {
@@ -92,15 +92,8 @@
     return cell(shown(costs[i]), i ? percent(costs[0], costs[i]) : "");
   }
 
-  /** A ratio and the bounds of its interval, or the ratio three times without one. */
-  function fasterThanFirst(depth, i) {
-    if (!data.faster[i]) return null;
-    const { ratio, ci95 } = data.faster[i][depth];
-    return [ratio, ...(ci95 ?? [ratio, ratio])];
-  }
-
   function timeCell(depth, i) {
-    const faster = fasterThanFirst(depth, i);
+    const faster = data.faster[depth][i];
     return cell(`${number(data.ms[depth][i], 3)} ms`, faster ? `x${number(faster[0], 2)}` : "",
       faster ? `${number(faster[1], 2)} to ${number(faster[2], 2)}` : "");
   }
@@ -149,7 +142,7 @@
     latency: {
       label: "milliseconds a query, top-10, mean", title: "latency",
       at(i) {
-        const ms = data.ms.top10[i], faster = fasterThanFirst("top10", i);
+        const ms = data.ms.top10[i], faster = data.faster.top10[i];
         if (!faster) return { x: ms };
         return { x: ms, low: data.ms.top10[0] / faster[2], high: data.ms.top10[0] / faster[1] };
       },
@@ -226,11 +219,11 @@
   /** Lines down to the values at the foot of a plot. */
   function uprights(drawn, x, top, width, height, shown) {
     const { found, decimals } = ticks(x.low, x.high, width < 420 ? 4 : 6);
-    for (const value of found) upright(drawn, x(value), top, height, shown(value, decimals));
+    for (const value of found) {
+      drawn.append(line(x(value), top, x(value), height - 34, "grid"),
+        text(x(value), height - 18, shown(value, decimals), "middle"));
+    }
   }
-
-  const upright = (drawn, at, top, height, label) => drawn.append(
-    line(at, top, at, height - 34, "grid"), text(at, height - 18, label, "middle"));
 
   /** Names above the plot, pushed apart, with a thin line down to where each index stands. */
   function nameIndexes(drawn, x, top, floor, places, width) {
@@ -279,56 +272,14 @@
     svgNode("path", { d: SHAPES[s % SHAPES.length], transform: `translate(${x} ${y})`, fill });
 
   function legend() {
-    byId("legend").replaceChildren(...sets.map((set, s) => node("li", {},
-      sample(s, mark(s, 17, 6, COLOURS[s % COLOURS.length])),
-      ` ${set.label} (${set.judged.toLocaleString("en")} queries)`)));
+    byId("legend").replaceChildren(...sets.map((set, s) => {
+      const colour = COLOURS[s % COLOURS.length];
+      return node("li", {}, svgNode("svg", { width: 34, height: 12, "aria-hidden": "true" },
+        svgNode("line", { x1: 0, x2: 34, y1: 6, y2: 6, stroke: colour, "stroke-width": 1.6,
+          "stroke-dasharray": DASHES[s % DASHES.length] }), mark(s, 17, 6, colour)),
+      ` ${set.label} (${set.judged.toLocaleString("en")} queries)`);
+    }));
   }
-
-  /** Lines that were computed before: what learning measured, and latencies. */
-  function curves() {
-    byId("curves").replaceChildren(...data.curves.map((one) => node("figure", {},
-      node("figcaption", {}, one.title), node("ul", { class: "legend" },
-        ...one.lines.map(([name], s) => node("li", {}, sample(s), ` ${name}`))), curve(one))));
-  }
-
-  function curve({ title, axes, logarithmic, lines, marks }) {
-    const width = widthFor(520), height = 250, left = 52, right = 14, top = 12, bottom = 34;
-    const place = logarithmic ? Math.log10 : (value) => value;
-    const every = lines.flatMap(([, line]) => line);
-    const x = scale([...every.map(([at]) => place(at)), ...marks.map(([, at]) => at)],
-      left, width - right, 0.03);
-    const y = scale([...every.map(([, value]) => value), 0], height - bottom, top, 0.05);
-    const drawn = drawing(width, height, `${title}; ${axes[1]} by ${axes[0]}`);
-    levels(drawn, y, left, width - right, 6);
-    if (logarithmic) {
-      for (let ten = Math.floor(x.low); ten <= x.high; ten++) {
-        for (const at of [1, 2, 5].map((digit) => Math.log10(digit) + ten)) {
-          if (at >= x.low && at <= x.high) {
-            upright(drawn, x(at), top, height, threeDigits(10 ** at));
-          }
-        }
-      }
-    } else {
-      uprights(drawn, x, top, width, height, number);
-    }
-    drawn.append(line(left, y(0), width - right, y(0), "axis"),
-      text((left + width - right) / 2, height - 3, axes[0], "middle"),
-      turned(12, (top + height - bottom) / 2, -90, axes[1], "middle"));
-    for (const [name, at] of marks) {
-      drawn.append(line(x(at), top, x(at), height - bottom, "guide"),
-        turned(x(at) - 3, height - bottom - 4, -90, shorten(name), "start", "small"));
-    }
-    lines.forEach(([, points], s) => drawn.append(svgNode("polyline", {
-      fill: "none", stroke: COLOURS[s % COLOURS.length], "stroke-width": 1.8,
-      "stroke-dasharray": DASHES[s % DASHES.length],
-      points: points.map(([at, value]) => `${x(place(at))},${y(value)}`).join(" ") })));
-    return drawn;
-  }
-
-  /** How the line of a number is drawn, for a legend. */
-  const sample = (s, ...more) => svgNode("svg", { width: 34, height: 12, "aria-hidden": "true" },
-    svgNode("line", { x1: 0, x2: 34, y1: 6, y2: 6, stroke: COLOURS[s % COLOURS.length],
-      "stroke-width": 1.6, "stroke-dasharray": DASHES[s % DASHES.length] }), ...more);
 
   /** Megabytes of each kind of file, a group of bars each, a bar an index. */
   function kinds() {
@@ -559,7 +510,6 @@
   document.querySelector("nav").addEventListener("click", () => setTimeout(unfold));
   function draw() {
     overview();
-    curves();
     kinds();
     queries();
   }

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tdv_lucene.demo import collection as demo_collection
 from tdv_lucene.demo.collection import DemoCollection, unpack_wikipedia
-from tdv_lucene.demo.words import example_tables, kinds_table
+from tdv_lucene.demo.words import kinds_table
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 
 
@@ -36,34 +35,6 @@ def test_the_catalogue_has_titles_with_a_sentence_and_all_keywords(
     assert sum(len(" ".join(text).split()) for text in documents.values()) < 35 * len(titles)
     topics, qrels = read_topics(files.topics), read_qrels(files.qrels)
     assert len(topics) == 160 and topics.keys() == qrels.keys()
-
-
-def test_the_package_data_is_small_and_names_its_licences() -> None:
-    folder = Path(demo_collection.__file__).with_name("wikipedia")
-    assert sum(path.stat().st_size for path in folder.iterdir()) < 3_000_000
-    notice = (folder / "README.md").read_text(encoding="utf-8")
-    assert "CC BY-SA 3.0" in notice and "Apache License 2.0" in notice and "MIT" in notice
-
-
-def test_examples_are_the_queries_that_changed_most(
-    wikipedia: DemoCollection, tmp_path: Path
-) -> None:
-    qrels = read_qrels(wikipedia.test.qrels)
-    queries = list(qrels)[:3]
-    relevant = next(name for name, grade in qrels[queries[0]].items() if grade > 0)
-    lines = ["query\tnDCG@5 full\tnDCG@5 learned"]
-    lines += [f"{q}\t{v}" for q, v in zip(queries, ("0.1\t0.9", "0.5\t0.5", "0.4\t0.2"))]
-    (tmp_path / "per_query.tsv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "runs").mkdir()
-    for name in ("full", "learned"):
-        (tmp_path / "runs" / f"{name}.run").write_text(
-            f"{queries[0]} Q0 {relevant} 1 2.0 x\n{queries[2]} Q0 {relevant} 1 2.0 x\n"
-        )
-    texts = read_topics(wikipedia.test.topics)
-    better, worse = example_tables(wikipedia, tmp_path)
-    assert better.title == f"Ranked better: {texts[queries[0]]}"
-    assert worse.title == f"Ranked worse: {texts[queries[2]]}"
-    assert better.rows[0][1].startswith("* ") and better.rows[1][1:] == ("", "")
 
 
 def test_kinds_are_averaged_apart(tmp_path) -> None:

@@ -24,13 +24,8 @@ def test_against_scipy():
     assert result.ci95 == pytest.approx(tuple(expected.confidence_interval(0.95)))
     assert result.difference == pytest.approx((b - a).mean())
     assert (result.wins, result.ties, result.losses) == ((b > a).sum(), 0, (b < a).sum())
-
-
-def test_identical_systems():
-    values = np.array([0.2, 0.4, 0.0])
-    result = compare_paired(values, values + 1e-12, comparisons=4)
-    assert (result.p_value, result.ci95[0]) == (1.0, pytest.approx(0.0))
-    assert result.ties == 3
+    same = compare_paired(a, a + 1e-12, comparisons=4)
+    assert (same.p_value, same.ties, same.ci95[0]) == (1.0, 40, pytest.approx(0.0))
 
 
 @pytest.mark.parametrize(
@@ -91,14 +86,13 @@ def _mean(rankings: list[np.ndarray], judged: list[dict[str, int]]) -> float:
 def test_a_random_ranking_is_told_with_what_chance_gives():
     rng = np.random.default_rng(0)
     judged = _judged(rng)
-    means = [_mean([rng.permutation(DOCUMENTS) for _ in judged], judged) for _ in range(20)]
-    notes = [note_on_chance(mean, judged, DOCUMENTS, "I", "Q for T") for mean in means]
-    assert sum(map(bool, notes)) >= 19
-    told = next(note for note in notes if note)
-    expected = float(told.split("at random ")[1].split(")")[0])
+    means = [_mean([rng.permutation(DOCUMENTS) for _ in judged], judged) for _ in range(8)]
+    told = [note_on_chance(mean, judged, DOCUMENTS, "I", "Q for T") for mean in means]
+    assert sum(map(bool, told)) >= 7
+    note = max(told)
+    expected = float(note.split("at random ")[1].split(")")[0])
     assert expected == pytest.approx(np.mean(means), rel=0.3)
-    assert told.startswith("I ranks what is judged relevant in Q for T no better than chance")
-    assert "are topics and judgements those of this collection?" in told
+    assert note.startswith("I ranks what is judged relevant in Q for T no better than chance")
 
 
 def test_poor_rankings_and_few_queries_say_nothing():

@@ -129,14 +129,6 @@ def test_negatives_are_found_and_not_relevant(tasks) -> None:
         assert negative in made.triples.others[query]
 
 
-def test_no_negative_no_pair(tasks) -> None:
-    """Where all that was found is relevant, nothing can be learned, and nothing fails."""
-    matrix, vectors, topics, _ = tasks["exact"]
-    everything = {q: {f"d{d}": 1 for d in range(DOCUMENTS)} for q in topics}
-    _, found = _trained((matrix, vectors, topics, everything), "drmm")
-    assert found.epoch == 0
-
-
 @pytest.fixture(scope="module")
 def reader(tasks) -> Reader:
     return Reader(tasks["exact"][0], tasks["exact"][1], CONFIG)

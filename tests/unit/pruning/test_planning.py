@@ -14,7 +14,6 @@ from tdv_lucene.index.parameters import Searcher
 from tdv_lucene.matrix.term_document_matrix import NormKind
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.pruning.planning import plan_field
-from tdv_lucene.pruning.prune import decide
 from tdv_lucene.pruning.targets import (
     SearchTarget,
     baking_of,
@@ -24,7 +23,7 @@ from tdv_lucene.pruning.targets import (
 )
 from tdv_lucene.simulation.collection import written_lengths
 
-LUCENE = SearchTarget.of("lucene")
+INDEX = SimpleNamespace(fields={}, searcher=Searcher())
 
 
 def _values() -> TermValues:
@@ -33,8 +32,8 @@ def _values() -> TermValues:
 
 
 def _plan(values: TermValues, share: float = 0.3, **options: object) -> FieldPlan:
-    config = PruneConfig(**options)
-    return plan_field(values, share, config, LUCENE, has_norms=True, what="I")[0]
+    config = PruneConfig(search_as="lucene", **options)
+    return plan_field(values, share, config, INDEX)[0]
 
 
 def test_rare_terms_are_dropped_by_their_documents() -> None:
@@ -42,26 +41,6 @@ def test_rare_terms_are_dropped_by_their_documents() -> None:
     assert ((plan.tdv > 0) == (plan.doc_freq >= 2)).all() and not plan.tdv.all()
     with pytest.raises(TdvError, match="min_doc_freq 5 .*: 4 is"):
         _plan(_values(), 0.0, min_doc_freq=5)
-
-
-@pytest.mark.parametrize(
-    ("fields", "has_none"),
-    [
-        ({"contents": SimpleNamespace(has_norms=True)}, False),
-        ({"contents": SimpleNamespace(has_norms=False)}, True),
-        ({}, False),  # as of an index without documents, which is refused as that
-    ],
-)
-def test_only_a_field_that_is_there_lacks_norms(fields: dict, has_none: bool) -> None:
-    index, config = SimpleNamespace(fields=fields), PruneConfig(reduction=0.3)
-    asked = replace(config, search_as="lucene")
-    if has_none:
-        with pytest.raises(TdvError, match="search_as"):
-            decide([_values()], asked, Searcher(), index)
-        plan, _ = decide([_values()], config, Searcher(), index)
-    else:
-        plan, _ = decide([_values()], asked, Searcher(), index)
-    assert (plan.fields[0].norms is None) == has_none
 
 
 def _learned(model: str, **parameters: float):

@@ -1,17 +1,19 @@
-"""Tables of numbers and text: on screens, in papers, and with anything in them."""
+"""Tables on screens, in papers, and with anything in them; and plots, read back from their SVG."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from tdv_lucene.evaluation.measures import MEASURES, Evaluation
-from tdv_lucene.report.page import _trade_offs, for_script
+from tdv_lucene.report.page import for_script
+from tdv_lucene.report.plots import plot_trade_off
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
 from tdv_lucene.report.tables import extreme_queries, size_tables
 from tdv_lucene.report.wording import (
@@ -87,14 +89,6 @@ def test_lines_break_between_numbers_never_within(width):
     assert text.count("Effectiveness") == 1 and " ".join(words).count("goes on.") == 1
 
 
-def test_no_text_is_interpreted_on_a_screen():
-    text = printed(STRANGE, 80)
-    for shown in ("page[a] \\x1b[31m", "[/b]", "$x$\\n", "<script>|", "\\u202e1", "[red]x[/red]",
-                  ":smile:", "[link=x]note"):  # fmt: skip
-        assert shown in text
-    assert not re.search("[\x1b\u202e]", text)
-
-
 def test_no_text_is_interpreted_in_a_paper():
     for line in to_markdown([STRANGE]).splitlines():
         bare = re.sub(r"\\.", "", line)
@@ -123,21 +117,13 @@ def test_no_text_is_interpreted_in_a_paper():
 def test_what_acts_is_written_out(text, shown):
     assert visible(text) == shown
     assert visible(visible(text)) == shown
-    shown.encode()
-
-
-def test_a_message_keeps_its_lines():
     assert visible("a\nb\x1b", keep="\n") == "a\nb\\x1b"
 
 
-@pytest.mark.parametrize(
-    "number, shown",
-    [(0, "0 judged queries"), (1, "1 judged query"), (2, "2 judged queries"),
-     (1234, "1,234 judged queries")],
-)  # fmt: skip
-def test_one_thing_is_no_plural(number, shown):
-    assert counted(number, "judged query", "judged queries") == shown
-    assert counted(number, "word").endswith("word" if number == 1 else "words")
+def test_one_thing_is_no_plural():
+    shown = [counted(number, "query", "queries") for number in (0, 1, 1234)]
+    assert shown == ["0 queries", "1 query", "1,234 queries"]
+    assert [counted(number, "word") for number in (1, 2)] == ["1 word", "2 words"]
 
 
 MARKUP = (
@@ -174,14 +160,42 @@ def test_text_to_read_is_one_line_without_marks() -> None:
     assert one_line("क्\u200dष 👨\u200d👩") == "क्\u200dष 👨\u200d👩", "joiners make characters"
 
 
-def test_a_trade_off_is_the_change_of_each_measure_from_the_full_index():
-    points = [
-        {"reduction": 0.0, "measures": {"nDCG@5": 0.55, "R@1000": 0.80}},
-        {"reduction": 0.6, "measures": {"nDCG@5": 0.40, "R@1000": 0.64}},
-    ]
-    curve = {"points": points, "full": {"nDCG@5": 0.5, "R@1000": 0.8}, "chosen": 0.45}
-    (drawn,) = _trade_offs({"a": curve, "b": {**curve, "chosen": None}, "c": None})
-    assert drawn["title"].endswith(": a, b") and drawn["marks"] == [["a", 45.0]]
-    assert drawn["lines"] == [["nDCG@5", [[0, 10], [60, -20]]], ["R@1000", [[0, 0], [60, -20]]]]
-    (drawn,) = _trade_offs({"a": {**curve, "full": {"nDCG@5": 0.0, "R@1000": 0.8}}})
-    assert [name for name, _ in drawn["lines"]] == ["R@1000"], "no change is a share of 0"
+SVG = "{http://www.w3.org/2000/svg}"
+FULL = {"nDCG@5": 0.5, "R@1000": 0.8}
+POINTS = [
+    {"reduction": 0.0, "measures": {"nDCG@5": 0.55, "R@1000": 0.80}},
+    {"reduction": 0.3, "measures": {"nDCG@5": 0.60, "R@1000": 0.76}},
+    {"reduction": 0.6, "measures": {"nDCG@5": 0.40, "R@1000": 0.64}},
+]
+
+
+def read(svg: str) -> tuple[list[str], list[np.ndarray]]:
+    """Texts, and the (x, y) of every group of three markers, y upwards."""
+    root = ElementTree.fromstring(svg)
+    texts = ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
+    groups = []
+    for group in root.iter(f"{SVG}g"):
+        marks = group.findall(f"{SVG}use")
+        if len(marks) == len(POINTS) and marks[0].get("x"):
+            groups.append(np.array([[float(m.get("x")), -float(m.get("y"))] for m in marks]))
+    return texts, groups
+
+
+def test_trade_off_draws_every_point_and_the_chosen_one():
+    svg = plot_trade_off({"points": POINTS, "full": FULL}, "", {"chosen": 0.45})
+    texts, (ndcg, recall) = read(svg)
+    assert {"nDCG@5", "R@1000", "chosen", "postings dropped, %"} <= set(texts)
+    changes = {"nDCG@5": (10.0, 20.0, -20.0), "R@1000": (0.0, -5.0, -20.0)}  # percent of full
+    for drawn, expected in zip((ndcg, recall), changes.values(), strict=True):
+        assert drawn[1, 0] - drawn[0, 0] == pytest.approx(drawn[2, 0] - drawn[1, 0], rel=1e-4)
+        scale = (ndcg[1, 1] - ndcg[0, 1]) / 10
+        np.testing.assert_allclose((drawn[:, 1] - ndcg[0, 1]) / scale + 10, expected, atol=1e-3)
+    assert "chosen" not in read(plot_trade_off({"points": POINTS, "full": FULL}, "", {}))[0]
+
+
+def test_a_measure_that_is_0_in_the_full_index_has_no_line():
+    full = {"nDCG@5": 0.0, "R@1000": 0.8}
+    texts, groups = read(plot_trade_off({"points": POINTS, "full": full}, "", {}))
+    assert "nDCG@5: 0 in the full index" in texts and len(groups) == 1
+    nothing = {"nDCG@5": 0.0, "R@1000": 0.0}
+    assert read(plot_trade_off({"points": POINTS, "full": nothing}, "", {}))[1] == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene import TdvError, learn_term_values, prior_values
+from tdv_lucene import learn_term_values, prior_values
 from tdv_lucene.learning import scale
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
@@ -137,9 +137,3 @@ def test_the_share_of_variance_between_terms_is_that_of_the_weights() -> None:
     assert share == pytest.approx(1 - within / ((weights - weights.mean()) ** 2).sum())
     alike = make_matrix(np.full((3, 4), 7))
     assert share_between_terms(alike) == 1
-
-
-@pytest.mark.parametrize("bad", [{"k1": -1}, {"b": 1.5}, {"mu": 0}])
-def test_parameters_out_of_range_are_refused(bad):
-    with pytest.raises(TdvError, match="must be a finite number"):
-        Parameters(**bad)

@@ -45,14 +45,11 @@ public final class Lucene {
 
   /** A field with postings and norms like those of another, and nothing else. */
   public static FieldInfo indexed(FieldInfo of, String name, int number, IndexOptions options) {
+    boolean positions = options.compareTo(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS) >= 0;
     return new FieldInfo(
-        name, number, false, of.omitsNorms(), of.hasPayloads() && hasPositions(options), options,
+        name, number, false, of.omitsNorms(), of.hasPayloads() && positions, options,
         DocValuesType.NONE, DocValuesSkipIndexType.NONE, -1, new HashMap<>(), 0, 0, 0, 0,
         VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, false, false);
-  }
-
-  private static boolean hasPositions(IndexOptions options) {
-    return options.compareTo(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS) >= 0;
   }
 
   /** Lets a writer go on with the field that marks the last document of each block. */

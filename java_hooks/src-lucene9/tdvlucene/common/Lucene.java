@@ -43,14 +43,11 @@ public final class Lucene {
 
   /** A field with postings and norms like those of another, and nothing else. */
   public static FieldInfo indexed(FieldInfo of, String name, int number, IndexOptions options) {
+    boolean positions = options.compareTo(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS) >= 0;
     return new FieldInfo(
-        name, number, false, of.omitsNorms(), of.hasPayloads() && hasPositions(options), options,
+        name, number, false, of.omitsNorms(), of.hasPayloads() && positions, options,
         DocValuesType.NONE, -1, new HashMap<>(), 0, 0, 0, 0, VectorEncoding.FLOAT32,
         VectorSimilarityFunction.EUCLIDEAN, false);
-  }
-
-  private static boolean hasPositions(IndexOptions options) {
-    return options.compareTo(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS) >= 0;
   }
 
   /** Lucene 10 marks the last document of each block by a field; here no index has one. */

@@ -19,7 +19,6 @@ import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.IndexFormatTooNewException;
 import org.apache.lucene.index.IndexFormatTooOldException;
 import org.apache.lucene.index.IndexNotFoundException;
-import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.Version;
 
 /**
@@ -57,15 +56,7 @@ public final class Failures {
 
     private final String place;
 
-    /** @param term the last term read; null before the first */
-    public Located(Throwable thrown, String segment, String field, BytesRef term) {
-      this(
-          thrown,
-          "segment " + segment + ", field '" + field + "', "
-              + (term == null ? "before its first term" : "near the term " + TermText.show(term)));
-    }
-
-    private Located(Throwable thrown, String place) {
+    Located(Throwable thrown, String place) {
       super(place + ": " + thrown, thrown);
       this.place = place;
     }

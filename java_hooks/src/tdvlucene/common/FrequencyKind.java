@@ -6,10 +6,7 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 
 /**
  * The meaning of a field's frequencies, inferred from the index alone.
@@ -104,11 +101,10 @@ public enum FrequencyKind {
   }
 
   private static boolean areAllFeatures(IndexReader reader, String field) throws IOException {
-    Terms terms = MultiTerms.getTerms(reader, field);
-    IndexPostings postings = new IndexPostings(reader, field);
-    for (TermsEnum each = terms.iterator(); each.next() != null; ) {
-      postings.reset(each, PostingsEnum.FREQS);
-      while (postings.next() != IndexPostings.END) {
+    FieldPostings postings = new FieldPostings(reader, field);
+    while (postings.nextTerm() != null) {
+      postings.readPostings(PostingsEnum.FREQS);
+      while (postings.next() != FieldPostings.END) {
         if (postings.freq() < LEAST_FEATURE || postings.freq() > LARGEST_FEATURE) {
           return false;
         }
@@ -121,13 +117,12 @@ public enum FrequencyKind {
   private static double shareOfOnes(IndexReader reader, String field, long postings)
       throws IOException {
     long every = 1 + postings / SAMPLED_POSTINGS;
-    IndexPostings read = new IndexPostings(reader, field);
-    TermsEnum each = MultiTerms.getTerms(reader, field).iterator();
+    FieldPostings read = new FieldPostings(reader, field);
     long ones = 0;
     long all = 0;
-    for (long term = 0; each.next() != null; term++) {
+    for (long term = 0; read.nextTerm() != null; term++) {
       if (term % every == 0) {
-        for (read.reset(each, PostingsEnum.FREQS); read.next() != IndexPostings.END; all++) {
+        for (read.readPostings(PostingsEnum.FREQS); read.next() != FieldPostings.END; all++) {
           ones += read.freq() == 1 ? 1 : 0;
         }
       }

@@ -49,7 +49,7 @@ public record IdField(IndexReader reader, Index index, String field, DocumentNum
               + "'inspect' for the fields that name each");
     }
     return name.equals(NUMBERS)
-        ? new IdField(reader, index, null, DocumentNumbers.ofLive(reader))
+        ? new IdField(reader, index, null, new DocumentNumbers(reader))
         : new IdField(reader, index, name, null);
   }
 

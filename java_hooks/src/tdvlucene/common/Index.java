@@ -32,13 +32,9 @@ import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.index.SegmentReader;
 import org.apache.lucene.index.SoftDeletesDirectoryReaderWrapper;
 import org.apache.lucene.index.StandardDirectoryReader;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.LockObtainFailedException;
-import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.IOUtils;
 
 /**
@@ -294,41 +290,42 @@ public final class Index implements Closeable {
     Map<String, Long> sizes = new TreeMap<>();
     for (DirectoryReader shard : shardsOf(reader)) {
       SegmentInfos commit = commitOf(shard);
-      for (String file : commit.files(true)) {
-        add(sizes, file, shard.directory().fileLength(file));
-      }
+      sizes.merge("", shard.directory().fileLength(commit.getSegmentsFileName()), Long::sum);
       for (SegmentCommitInfo segment : commit) {
-        if (segment.info.getUseCompoundFile()) {
-          unpack(sizes, shard.directory(), segment);
+        fileSizes(segment).forEach((file, length) ->
+            sizes.merge(IndexFileNames.getExtension(file), length, Long::sum));
+      }
+    }
+    return sizes;
+  }
+
+  /** As above, of a segment, by the names of files. */
+  public static Map<String, Long> fileSizes(SegmentCommitInfo segment) throws IOException {
+    Map<String, Long> sizes = new TreeMap<>();
+    Directory folder = segment.info.dir;
+    for (String file : segment.files()) {
+      sizes.put(file, folder.fileLength(file));
+    }
+    if (segment.info.getUseCompoundFile()) {
+      String compound = IndexFileNames.segmentFileName(segment.info.name, "", "cfs");
+      try (CompoundDirectory inside = Lucene.openCompound(folder, segment.info)) {
+        for (String file : inside.listAll()) {
+          sizes.put(file, inside.fileLength(file));
+          sizes.merge(compound, -inside.fileLength(file), Long::sum);
         }
       }
     }
     return sizes;
   }
 
-  private static void unpack(Map<String, Long> sizes, Directory folder, SegmentCommitInfo segment)
-      throws IOException {
-    try (CompoundDirectory compound = Lucene.openCompound(folder, segment.info)) {
-      for (String file : compound.listAll()) {
-        long length = compound.fileLength(file);
-        add(sizes, file, length);
-        sizes.merge("cfs", -length, Long::sum);
-      }
-    }
-  }
-
-  private static void add(Map<String, Long> sizes, String file, long length) {
-    String extension = IndexFileNames.getExtension(file);
-    sizes.merge(extension == null ? "" : extension, length, Long::sum);
-  }
-
   /**
    * Compares the checksums of postings, norms and doc values: damaged blocks can decode to wrong
    * numbers without an error. Reads them once, at memory's speed where they are to be read anyway.
    */
-  public static void checkIntegrity(IndexReader reader, Job job, Pool pool) throws IOException {
+  public static void checkIntegrity(List<LeafReaderContext> leaves, Job job, Pool pool)
+      throws IOException {
     List<Pool.Task> tasks = new ArrayList<>();
-    for (LeafReaderContext leaf : reader.leaves()) {
+    for (LeafReaderContext leaf : leaves) {
       tasks.add(() -> {
         job.checkCancelled();
         CodecReader segment = (CodecReader) leaf.reader();
@@ -354,17 +351,11 @@ public final class Index implements Closeable {
 
   /** Whether a live document has a term in a field. */
   public static boolean hasLiveTerm(IndexReader reader, String field) throws IOException {
-    for (LeafReaderContext leaf : reader.leaves()) {
-      Terms terms = leaf.reader().terms(field);
-      Bits live = leaf.reader().getLiveDocs();
-      TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
-      while (each.next() != null) {
-        PostingsEnum postings = each.postings(null, PostingsEnum.NONE);
-        for (int doc; (doc = postings.nextDoc()) != DocIdSetIterator.NO_MORE_DOCS; ) {
-          if (live == null || live.get(doc)) {
-            return true;
-          }
-        }
+    FieldPostings postings = new FieldPostings(reader, field, new DocumentNumbers(reader));
+    while (postings.nextTerm() != null) {
+      postings.readPostings(PostingsEnum.NONE);
+      if (postings.next() != FieldPostings.END) {
+        return true;
       }
     }
     return false;

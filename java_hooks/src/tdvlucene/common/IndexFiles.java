@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.BiPredicate;
 import java.util.function.LongConsumer;
 import org.apache.lucene.codecs.CodecUtil;
 import org.apache.lucene.index.IndexFileNames;
@@ -45,20 +47,14 @@ public final class IndexFiles {
 
   final String index;
   private final String commit;
-  private final List<String> names;
-  private final long bytes;
 
-  private IndexFiles(String index, String commit, Collection<String> names) throws IOException {
+  /** Their lengths, by name; 0 for one that is missing. */
+  private final SortedMap<String, Long> lengths;
+
+  private IndexFiles(String index, String commit, SortedMap<String, Long> lengths) {
     this.index = index;
     this.commit = commit;
-    this.names = new ArrayList<>(new TreeSet<>(names));
-    long sum = 0;
-    try (Directory folder = open(index)) {
-      for (String name : this.names) {
-        sum += lengthOf(folder, name);
-      }
-    }
-    this.bytes = sum;
+    this.lengths = lengths;
   }
 
   /**
@@ -71,7 +67,11 @@ public final class IndexFiles {
     }
     try (Directory folder = open(index)) {
       String commit = SegmentInfos.getLastCommitSegmentsFileName(folder);
-      return new IndexFiles(index, commit, commit == null ? Set.of() : names(folder, commit));
+      SortedMap<String, Long> lengths = new TreeMap<>();
+      for (String name : commit == null ? List.<String>of() : names(folder, commit)) {
+        lengths.put(name, lengthOf(folder, name));
+      }
+      return new IndexFiles(index, commit, lengths);
     }
   }
 
@@ -99,31 +99,29 @@ public final class IndexFiles {
   }
 
   /** The files that a search reads: of a compound segment, everything. */
-  public IndexFiles searched() throws IOException {
-    List<String> kept = new ArrayList<>(names);
-    kept.removeIf(name -> NOT_SEARCHED.contains(String.valueOf(IndexFileNames.getExtension(name))));
-    return new IndexFiles(index, commit, kept);
+  public IndexFiles searched() {
+    return without(
+        (name, length) ->
+            NOT_SEARCHED.contains(String.valueOf(IndexFileNames.getExtension(name))));
   }
 
   /** The small ones: the commit, and what describes its segments, fields and other files. */
-  IndexFiles small() throws IOException {
-    List<String> kept = new ArrayList<>();
-    try (Directory folder = open(index)) {
-      for (String name : names) {
-        if (lengthOf(folder, name) <= STEP) {
-          kept.add(name);
-        }
-      }
-    }
+  IndexFiles small() {
+    return without((name, length) -> length > STEP);
+  }
+
+  private IndexFiles without(BiPredicate<String, Long> unwanted) {
+    SortedMap<String, Long> kept = new TreeMap<>(lengths);
+    kept.entrySet().removeIf(file -> unwanted.test(file.getKey(), file.getValue()));
     return new IndexFiles(index, commit, kept);
   }
 
   public int count() {
-    return names.size();
+    return lengths.size();
   }
 
   public long bytes() {
-    return bytes;
+    return lengths.values().stream().mapToLong(Long::longValue).sum();
   }
 
   /**
@@ -136,19 +134,16 @@ public final class IndexFiles {
   public List<String> findDamage(boolean checksums, LongConsumer progress) throws IOException {
     List<String> damaged = new ArrayList<>();
     try (Directory folder = open(index)) {
-      for (String name : names) {
+      for (String name : lengths.keySet()) {
         String problem = problem(folder, name, checksums, progress);
         if (problem != null) {
-          String segment = name.startsWith("_") ? " of segment " + segmentOf(name) : "";
+          String segment =
+              name.startsWith("_") ? " of segment " + IndexFileNames.parseSegmentName(name) : "";
           damaged.add(name + segment + " " + problem);
         }
       }
     }
     return damaged;
-  }
-
-  private static String segmentOf(String name) {
-    return IndexFileNames.parseSegmentName(name);
   }
 
   private String problem(

@@ -44,12 +44,8 @@ public final class NpyWriter implements Closeable {
 
   /** Writes the first {@code length} items of an array. */
   public void writeInts(int[] source, int length) throws IOException {
-    for (int from = 0; from < length; ) {
-      require(Integer.BYTES);
-      int step = Math.min(length - from, buffer.remaining() / Integer.BYTES);
-      buffer.asIntBuffer().put(source, from, step);
-      buffer.position(buffer.position() + step * Integer.BYTES);
-      from += step;
+    for (int i = 0; i < length; i++) {
+      writeInt(source[i]);
     }
   }
 

@@ -4,14 +4,12 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.SmallFloat;
 
 /**
@@ -42,14 +40,13 @@ public final class Overlaps {
     for (int i = 0; i < docs.length; i++) {
       places[i] = new BitSet();
     }
-    Terms all = segment.terms(field);
-    TermsEnum each = all == null ? TermsEnum.EMPTY : all.iterator();
-    boolean positions = all != null && all.hasPositions();
-    PostingsEnum postings = null;
-    while (each.next() != null) {
-      postings = each.postings(postings, positions ? PostingsEnum.POSITIONS : PostingsEnum.NONE);
+    FieldInfo info = segment.getFieldInfos().fieldInfo(field);
+    boolean positions = info != null && Index.hasPositions(info);
+    FieldPostings postings = new FieldPostings(segment, field);
+    while (postings.nextTerm() != null) {
+      postings.readPostings(positions ? PostingsEnum.POSITIONS : PostingsEnum.NONE);
       int at = -1;
-      for (int i = 0; i < docs.length && at != DocIdSetIterator.NO_MORE_DOCS; i++) {
+      for (int i = 0; i < docs.length && at != FieldPostings.END; i++) {
         at = at < docs[i] ? postings.advance(docs[i]) : at;
         if (at != docs[i]) {
           continue;

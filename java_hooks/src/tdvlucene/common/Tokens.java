@@ -16,18 +16,21 @@ import org.apache.lucene.util.BytesRef;
  */
 public final class Tokens implements Closeable {
   private final TokenStream stream;
-  private final TermToBytesRefAttribute term;
-  private final CharTermAttribute characters;
-  private final OffsetAttribute place;
-  private final PositionIncrementAttribute step;
+  private final TermToBytesRefAttribute bytes;
   private boolean isBegun;
 
+  /** Of the current token: its characters, its place in the text, and its step from the last. */
+  public final CharTermAttribute text;
+
+  public final OffsetAttribute place;
+  public final PositionIncrementAttribute step;
+
   public Tokens(Analyzer analyzer, String field, String text) {
-    stream = analyzer.tokenStream(field, text);
-    term = stream.addAttribute(TermToBytesRefAttribute.class);
-    characters = stream.addAttribute(CharTermAttribute.class);
-    place = stream.addAttribute(OffsetAttribute.class);
-    step = stream.addAttribute(PositionIncrementAttribute.class);
+    this.stream = analyzer.tokenStream(field, text);
+    this.bytes = stream.addAttribute(TermToBytesRefAttribute.class);
+    this.text = stream.addAttribute(CharTermAttribute.class);
+    this.place = stream.addAttribute(OffsetAttribute.class);
+    this.step = stream.addAttribute(PositionIncrementAttribute.class);
   }
 
   /** Moves to the next token; false when there is none. */
@@ -45,27 +48,7 @@ public final class Tokens implements Closeable {
 
   /** A copy of the token as it is indexed. */
   public BytesRef term() {
-    return BytesRef.deepCopyOf(term.getBytesRef());
-  }
-
-  /** The same in characters. */
-  public String text() {
-    return characters.toString();
-  }
-
-  /** Where it begins in the text, in UTF-16 units. */
-  public int start() {
-    return place.startOffset();
-  }
-
-  /** Where it ends, likewise. */
-  public int end() {
-    return place.endOffset();
-  }
-
-  /** By how many places it comes after the token before; 0 for none. */
-  public int step() {
-    return step.getPositionIncrement();
+    return BytesRef.deepCopyOf(bytes.getBytesRef());
   }
 
   @Override

@@ -11,12 +11,11 @@ import java.util.concurrent.Future;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiDocValues;
-import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NumericDocValues;
-import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.NormKind;
@@ -43,9 +42,13 @@ public final class ExtractJob extends Job {
   private final Queue<MatrixFiles.Chunk> spare = new ConcurrentLinkedQueue<>();
   private boolean positions;
   private boolean sequences;
-  private int pieceSize = MatrixPlan.POSTINGS;
-  private int rangeSize = TokenSequences.TOKENS;
   private DocumentNumbers live;
+
+  /** Postings a thread reads at once. */
+  public int pieceSize = MatrixPlan.POSTINGS;
+
+  /** Tokens of sequences that are put in order at once. */
+  public int rangeSize = TokenSequences.TOKENS;
 
   /**
    * @param positions also writes where each posting's document has the term first, and
@@ -62,16 +65,6 @@ public final class ExtractJob extends Job {
     this.sequences = sequences;
   }
 
-  /** Tokens of sequences that are put in order at once. */
-  public void setRangeSize(int tokens) {
-    rangeSize = tokens;
-  }
-
-  /** Postings a thread reads at once. */
-  public void setPieceSize(int postings) {
-    pieceSize = postings;
-  }
-
   /** Whether norms leave out tokens at the place of others: see {@link NormKind#OVERLAPS}. */
   @Override
   protected Object run() throws IOException {
@@ -79,13 +72,13 @@ public final class ExtractJob extends Job {
       FieldInfo info = Index.requireFrequencies(reader, index, field);
       positions &= Index.hasPositions(info);
       sequences &= Index.hasPositions(info);
-      live = DocumentNumbers.ofLive(reader);
+      live = new DocumentNumbers(reader);
       int[] lengths = writePostings(reader);
       writeDocuments(reader, lengths);
       if (sequences) {
         phase("putting tokens in order", Arrays.stream(lengths).asLongStream().sum());
         TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
-        ordered.write(MultiTerms.getTerms(reader, field), output, rangeSize);
+        ordered.write(output, rangeSize);
       }
       return NormKind.ofLengths(reader, field) == NormKind.OVERLAPS;
     }
@@ -97,28 +90,25 @@ public final class ExtractJob extends Job {
 
   /** Returns the tokens of each row. */
   private int[] writePostings(IndexReader reader) throws IOException {
-    Terms terms = MultiTerms.getTerms(reader, field);
     try (MatrixFiles files = new MatrixFiles(output, live.size(), positions);
         Pool pool = new Pool(threads)) {
-      Index.checkIntegrity(reader, this, pool);
-      if (terms != null) {
-        phase("extracting postings", Math.max(0, terms.getSumDocFreq()));
-        writePieces(reader, terms, files, pool);
-      }
+      Index.checkIntegrity(reader.leaves(), this, pool);
+      phase("extracting postings", Math.max(0, reader.getSumDocFreq(field)));
+      writePieces(reader, files, pool);
       files.finish();
       return files.lengths;
     }
   }
 
-  private void writePieces(IndexReader reader, Terms terms, MatrixFiles files, Pool pool)
-      throws IOException {
-    MatrixPlan plan = new MatrixPlan(terms, reader.maxDoc(), pieceSize);
+  private void writePieces(IndexReader reader, MatrixFiles files, Pool pool) throws IOException {
+    FieldPostings terms = new FieldPostings(reader, field);
+    MatrixPlan plan = new MatrixPlan(terms, live.size(), pieceSize);
     Queue<Future<MatrixFiles.Chunk>> ahead = new ArrayDeque<>();
     MatrixPlan.Piece piece = plan.next();
     while (piece != null || !ahead.isEmpty()) {
       if (piece != null && ahead.size() < 2 * threads) {
         MatrixPlan.Piece next = piece;
-        ahead.add(pool.submit(() -> read(next, reader, terms)));
+        ahead.add(pool.submit(() -> read(next, reader)));
         piece = plan.next();
       } else {
         MatrixFiles.Chunk chunk = Pool.get(ahead.remove());
@@ -129,12 +119,11 @@ public final class ExtractJob extends Job {
     }
   }
 
-  private MatrixFiles.Chunk read(MatrixPlan.Piece piece, IndexReader reader, Terms terms)
-      throws IOException {
+  private MatrixFiles.Chunk read(MatrixPlan.Piece piece, IndexReader reader) throws IOException {
     checkCancelled();
     MatrixFiles.Chunk idle = spare.poll();
     MatrixFiles.Chunk chunk =
-        idle == null ? new MatrixFiles.Chunk(reader, field, terms, live, positions) : idle;
+        idle == null ? new MatrixFiles.Chunk(reader, field, live, positions) : idle;
     chunk.read(piece);
     return chunk;
   }

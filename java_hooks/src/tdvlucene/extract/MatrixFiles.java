@@ -5,14 +5,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.BytesRefBuilder;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.DocumentNumbers;
-import tdvlucene.common.IndexPostings;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.NpyWriter;
 
 /** The files that hold a matrix's terms and postings; chunks are written in the order of terms. */
@@ -105,8 +103,7 @@ final class MatrixFiles implements Closeable {
    * and grows to the largest piece, whose size {@link MatrixPlan} bounds.
    */
   static final class Chunk {
-    private final TermsEnum each;
-    private final IndexPostings list;
+    private final FieldPostings list;
     private final DocumentNumbers live;
     private final boolean positions;
 
@@ -131,11 +128,9 @@ final class MatrixFiles implements Closeable {
     private boolean continued;
 
     /** @param positions whether the first ones are read */
-    Chunk(
-        IndexReader reader, String field, Terms terms, DocumentNumbers live, boolean positions)
+    Chunk(IndexReader reader, String field, DocumentNumbers live, boolean positions)
         throws IOException {
-      this.each = terms.iterator();
-      this.list = new IndexPostings(reader, field);
+      this.list = new FieldPostings(reader, field, live);
       this.live = live;
       this.positions = positions;
     }
@@ -145,12 +140,12 @@ final class MatrixFiles implements Closeable {
       continued = piece.from() > 0;
       terms = 0;
       postings = 0;
-      BytesRef term = each.seekCeil(piece.first()) == TermsEnum.SeekStatus.END ? null : each.term();
+      BytesRef term = list.nextTerm(piece.first());
       while (term != null && (piece.isPart() || !term.equals(piece.stop()))) {
         addTerm(term);
-        list.reset(each, positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
-        addPostings(piece.from(), piece.to(), piece.isPart() ? piece.postings() : each.docFreq());
-        term = piece.isPart() ? null : each.next();
+        list.readPostings(positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
+        addPostings(piece.from(), piece.to(), piece.isPart() ? piece.postings() : list.docFreq());
+        term = piece.isPart() ? null : list.nextTerm();
       }
     }
 
@@ -164,20 +159,18 @@ final class MatrixFiles implements Closeable {
       terms++;
     }
 
-    /** Adds those of documents {@code from} up to {@code to}, the term's. */
+    /** Adds those of live documents {@code from} up to {@code to}, the term's. */
     private void addPostings(int from, int to, int most) throws IOException {
       rows = ArrayUtil.grow(rows, postings + most);
       freqs = ArrayUtil.grow(freqs, postings + most);
       firsts = positions ? ArrayUtil.grow(firsts, postings + most) : firsts;
-      for (int doc = from == 0 ? list.next() : list.advance(from); doc < to; doc = list.next()) {
-        int row = live.of(doc);
-        if (row >= 0) {
-          rows[postings] = row;
-          if (positions) {
-            firsts[postings] = list.nextPosition();
-          }
-          freqs[postings++] = list.freq();
+      int first = from == 0 ? 0 : live.doc(from);
+      for (int row = list.advance(first); row < to; row = list.next()) {
+        rows[postings] = row;
+        if (positions) {
+          firsts[postings] = list.nextPosition();
         }
+        freqs[postings++] = list.freq();
       }
       ends[terms - 1] = postings;
     }

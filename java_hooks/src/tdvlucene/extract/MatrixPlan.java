@@ -3,9 +3,8 @@ package tdvlucene.extract;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.FieldPostings;
 
 /**
  * Cuts a field into pieces of bounded size, which threads read and one thread writes in order.
@@ -21,7 +20,7 @@ public final class MatrixPlan {
   private static final int TERMS = 1 << 14;
   private static final int TEXT_BYTES = 1 << 20;
 
-  private final TermsEnum each;
+  private final FieldPostings each;
   private final int documents;
   private final int most;
   private BytesRef next;
@@ -30,25 +29,23 @@ public final class MatrixPlan {
   private int from;
 
   /**
-   * @param documents documents of the whole index, deleted ones among them
+   * @param documents live documents of the whole index
    * @param most postings of a piece
    */
-  MatrixPlan(Terms terms, int documents, int most) throws IOException {
+  MatrixPlan(FieldPostings terms, int documents, int most) throws IOException {
     this.most = most;
-    this.each = terms.iterator();
+    this.each = terms;
     this.documents = documents;
-    this.next = each.next();
+    this.next = each.nextTerm();
   }
 
   /** Terms at which a field can be cut into ranges of about as much to read; null has none. */
-  public static List<BytesRef> cuts(Terms terms) throws IOException {
+  public static List<BytesRef> cuts(FieldPostings terms) throws IOException {
     List<BytesRef> cuts = new ArrayList<>();
-    if (terms != null) {
-      MatrixPlan plan = new MatrixPlan(terms, 1, POSTINGS); // a long list is one piece
-      plan.next();
-      for (Piece piece = plan.next(); piece != null; piece = plan.next()) {
-        cuts.add(piece.first);
-      }
+    MatrixPlan plan = new MatrixPlan(terms, 1, POSTINGS); // a long list is one piece
+    plan.next();
+    for (Piece piece = plan.next(); piece != null; piece = plan.next()) {
+      cuts.add(piece.first);
     }
     return cuts;
   }
@@ -78,7 +75,7 @@ public final class MatrixPlan {
       }
       postings += each.docFreq();
       text += next.length;
-      next = each.next();
+      next = each.nextTerm();
     }
     BytesRef stop = next == null ? null : BytesRef.deepCopyOf(next);
     return new Piece(first, stop, 0, documents, postings);
@@ -90,7 +87,7 @@ public final class MatrixPlan {
     from = end;
     if (end == documents) {
       from = 0;
-      next = each.next();
+      next = each.nextTerm();
     }
     return new Piece(term, term, start, end, end - start);
   }

@@ -6,10 +6,8 @@ import java.util.Arrays;
 import java.util.BitSet;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import tdvlucene.common.DocumentNumbers;
-import tdvlucene.common.IndexPostings;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Job;
 import tdvlucene.common.NpyWriter;
 
@@ -29,11 +27,11 @@ record TokenSequences(
   /** Tokens of a range: 256 MB. */
   static final int TOKENS = 1 << 25;
 
-  /** Writes {@code tokens.npy} and {@code tokens_indptr.npy}. @param terms null has none */
-  void write(Terms terms, Path output, int most) throws IOException {
+  /** Writes {@code tokens.npy} and {@code tokens_indptr.npy}. */
+  void write(Path output, int most) throws IOException {
     try (NpyWriter tokens = new NpyWriter(output.resolve("tokens.npy"), "<i4");
         NpyWriter ends = new NpyWriter(output.resolve("tokens_indptr.npy"), "<i8")) {
-      BitSet gone = terms == null || live.areAll() ? new BitSet() : withoutLivePosting(terms);
+      BitSet gone = live.areAll() ? new BitSet() : withoutLivePosting();
       long written = 0;
       ends.writeLong(written);
       for (int from = 0; from < lengths.length; ) {
@@ -44,7 +42,7 @@ record TokenSequences(
           ends.writeLong(written + size);
         }
         if (size > 0) {
-          write(terms, gone, from, to, size, tokens);
+          write(gone, from, to, size, tokens);
         }
         written += size;
         from = to;
@@ -53,29 +51,24 @@ record TokenSequences(
   }
 
   /** The terms that stand in deleted documents alone, which have no number. */
-  private BitSet withoutLivePosting(Terms terms) throws IOException {
+  private BitSet withoutLivePosting() throws IOException {
     BitSet gone = new BitSet();
-    IndexPostings postings = new IndexPostings(reader, field);
-    TermsEnum each = terms.iterator();
-    for (int ordinal = 0; each.next() != null; ordinal++) {
-      postings.reset(each, PostingsEnum.NONE);
-      int doc = postings.next();
-      while (doc != IndexPostings.END && live.of(doc) < 0) {
-        doc = postings.next();
-      }
-      gone.set(ordinal, doc == IndexPostings.END);
+    FieldPostings postings = new FieldPostings(reader, field, live);
+    for (int ordinal = 0; postings.nextTerm() != null; ordinal++) {
+      postings.readPostings(PostingsEnum.NONE);
+      gone.set(ordinal, postings.next() == FieldPostings.END);
     }
     return gone;
   }
 
   /** Writes the rows from {@code from} up to {@code to}, which hold {@code size} tokens. */
-  private void write(Terms terms, BitSet gone, int from, int to, int size, NpyWriter tokens)
+  private void write(BitSet gone, int from, int to, int size, NpyWriter tokens)
       throws IOException {
     int[] starts = new int[to - from + 1];
     for (int row = from; row < to; row++) {
       starts[row - from + 1] = starts[row - from] + lengths[row];
     }
-    long[] placed = collect(terms, gone, from, to, size, Arrays.copyOf(starts, to - from));
+    long[] placed = collect(gone, from, to, size, Arrays.copyOf(starts, to - from));
     int[] sequence = new int[size];
     for (int row = 0; row < to - from; row++) {
       Arrays.sort(placed, starts[row], starts[row + 1]);
@@ -87,28 +80,22 @@ record TokenSequences(
   }
 
   /** The occurrences in these rows, row by row: position above term number. */
-  private long[] collect(Terms terms, BitSet gone, int from, int to, int size, int[] next)
+  private long[] collect(BitSet gone, int from, int to, int size, int[] next)
       throws IOException {
     long[] placed = new long[size];
     int first = live.doc(from);
-    int stop = live.doc(to - 1) + 1;
-    IndexPostings postings = new IndexPostings(reader, field);
-    TermsEnum each = terms.iterator();
+    FieldPostings postings = new FieldPostings(reader, field, live);
     int term = 0;
-    for (int ordinal = 0; each.next() != null; ordinal++) {
+    for (int ordinal = 0; postings.nextTerm() != null; ordinal++) {
       if (gone.get(ordinal)) {
         continue;
       }
-      postings.reset(each, PostingsEnum.POSITIONS);
+      postings.readPostings(PostingsEnum.POSITIONS);
       long met = 0;
-      int doc = first == 0 ? postings.next() : postings.advance(first);
-      for (; doc < stop; doc = postings.next()) {
-        int row = live.of(doc);
-        if (row >= 0) {
-          met += postings.freq();
-          for (int left = postings.freq(); left > 0; left--) {
-            placed[next[row - from]++] = (long) postings.nextPosition() << 32 | term;
-          }
+      for (int row = postings.advance(first); row < to; row = postings.next()) {
+        met += postings.freq();
+        for (int left = postings.freq(); left > 0; left--) {
+          placed[next[row - from]++] = (long) postings.nextPosition() << 32 | term;
         }
       }
       term++;

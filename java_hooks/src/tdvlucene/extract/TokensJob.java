@@ -82,7 +82,7 @@ public final class TokensJob extends Job {
   private void writeTokens(String text, Writer lines) throws IOException {
     try (Tokens tokens = new Tokens(analyzer, FIELD, text)) {
       while (tokens.next()) {
-        lines.append(tokens.text()).append(' ');
+        lines.append(tokens.text).append(' ');
       }
     }
     lines.append('\n');

@@ -15,11 +15,10 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.StoredFields;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.SmallFloat;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Index;
 import tdvlucene.common.Json;
 import tdvlucene.common.NormKind;
@@ -118,7 +117,7 @@ public final class AnalysisSample {
       try (Tokens tokens = new Tokens(analyzers.get(i), field, document.text)) {
         while (tokens.next()) {
           terms.add(tokens.term());
-          length += tokens.step() > 0 ? 1 : 0;
+          length += tokens.step.getPositionIncrement() > 0 ? 1 : 0;
         }
       }
       isLong[i] = document.norm == 0 || document.norm == SmallFloat.intToByte4(length);
@@ -144,12 +143,10 @@ public final class AnalysisSample {
   private static Set<BytesRef> found(Sampled document, String field, Set<BytesRef> all)
       throws IOException {
     Set<BytesRef> found = new HashSet<>();
-    Terms terms = document.leaf.terms(field);
-    TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
-    PostingsEnum postings = null;
+    FieldPostings postings = new FieldPostings(document.leaf, field);
     for (BytesRef term : all) {
-      if (each.seekExact(term)) {
-        postings = each.postings(postings, PostingsEnum.NONE);
+      if (term.equals(postings.nextTerm(term))) {
+        postings.readPostings(PostingsEnum.NONE);
         if (postings.advance(document.doc) == document.doc) {
           found.add(term);
         }

@@ -1,15 +1,14 @@
 package tdvlucene.inspect;
 
 import java.io.IOException;
-import java.math.BigInteger;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
-import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.SegmentInfos;
 import tdvlucene.common.FrequencyKind;
 import tdvlucene.common.IdField;
@@ -32,45 +31,31 @@ public final class Identity {
     return index.read(reader -> {
       List<Object> commits = new ArrayList<>();
       for (DirectoryReader shard : Index.shardsOf(reader)) {
-        Map<String, Object> commit = of(shard);
+        SegmentInfos infos = Index.commitOf(shard);
+        Map<String, Object> commit = new TreeMap<>();
+        // Not Lucene's idToString, which changed between 9 and 10: one index has one id.
+        commit.put("commit", HexFormat.of().formatHex(infos.getId()));
+        commit.put("segments_file", infos.getSegmentsFileName());
+        commit.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));
+        commit.put("documents", shard.numDocs());
+        commit.put("deleted", Index.countDeleted(shard));
         commit.put("user_data", new TreeMap<>(Index.userData(shard)));
-        commit.put("since", new WrittenSegments(Index.commitOf(shard)).since());
+        commit.put("since", new WrittenSegments(infos).since());
         commits.add(commit);
+      }
+      Map<String, Object> fields = new TreeMap<>();
+      for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+        boolean hasFrequencies = Index.hasFrequencies(info);
+        fields.put(
+            info.name, Map.of("has_norms", info.hasNorms(), "has_frequencies", hasFrequencies));
       }
       Map<String, Object> found = new TreeMap<>();
       found.put("commits", commits);
-      found.put("fields", fields(reader));
+      found.put("fields", fields);
       found.put("files", Index.fileSizes(reader));
       found.put("why_not_anserinis", IdField.whyNotAnserinis(reader));
       return Json.of(found);
     });
-  }
-
-  /** Commit id, segments file, Lucene version of the commit, live and deleted documents. */
-  private static Map<String, Object> of(DirectoryReader reader) {
-    SegmentInfos infos = Index.commitOf(reader);
-    Map<String, Object> identity = new TreeMap<>();
-    identity.put("commit", hex(infos.getId()));
-    identity.put("segments_file", infos.getSegmentsFileName());
-    identity.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));
-    identity.put("documents", reader.numDocs());
-    identity.put("deleted", Index.countDeleted(reader));
-    return identity;
-  }
-
-  /** Not Lucene's {@code idToString}, which changed between 9 and 10: one index has one id. */
-  private static String hex(byte[] id) {
-    return String.format("%0" + 2 * id.length + "x", new BigInteger(1, id));
-  }
-
-  private static Map<String, Object> fields(IndexReader reader) {
-    Map<String, Object> fields = new TreeMap<>();
-    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      fields.put(
-          info.name,
-          Map.of("has_norms", info.hasNorms(), "has_frequencies", Index.hasFrequencies(info)));
-    }
-    return fields;
   }
 
   /**

@@ -16,13 +16,13 @@ import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Failures;
 import tdvlucene.common.FrequencyKind;
@@ -43,6 +43,9 @@ import tdvlucene.common.UserException;
  * tokens are Lucene's own, which include deleted documents.
  */
 public final class InspectJob extends Job {
+  /** Documents looked at to propose a field that names them: a proposal need not be sure. */
+  private static final int MOST_LOOKED_AT = 100_000;
+
   private final Index index;
   private long mostBytes = IndexFiles.CHEAP_BYTES;
 
@@ -70,7 +73,7 @@ public final class InspectJob extends Job {
       IdField names = IdField.of(reader, index);
       found.put("named_by", names.show());
       boolean isOpen = names.isNumber() || !why.isEmpty();
-      List<String> others = isOpen ? IdCandidates.of(reader, index, stored) : new ArrayList<>();
+      List<String> others = isOpen ? idFields(reader, stored) : new ArrayList<>();
       if (!why.isEmpty()) {
         others.add(IdField.NUMBERS);
       }
@@ -210,52 +213,44 @@ public final class InspectJob extends Job {
     return names;
   }
 
-  /** Fields that could name documents: each document has one value, and all are different. */
-  private static final class IdCandidates {
-    /** Documents that are looked at: a proposal need not be sure. */
-    private static final int MOST = 100_000;
-
-    private IdCandidates() {}
-
-    /** @param stored names of stored fields */
-    static List<String> of(IndexReader reader, Index index, Collection<String> stored)
-        throws IOException {
-      Set<String> possible = new TreeSet<>(stored);
-      for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-        if (info.getDocValuesType() != DocValuesType.NONE && !info.isSoftDeletesField()) {
-          possible.add(info.name);
-        }
+  /**
+   * Fields that could name documents: each document has one value, and all are different.
+   *
+   * @param stored names of stored fields
+   */
+  private List<String> idFields(IndexReader reader, Collection<String> stored)
+      throws IOException {
+    Set<String> possible = new TreeSet<>(stored);
+    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+      if (info.getDocValuesType() != DocValuesType.NONE && !info.isSoftDeletesField()) {
+        possible.add(info.name);
       }
-      List<String> found = new ArrayList<>();
-      for (String name : possible) {
-        if (namesEach(reader, new IdField(reader, index, name, null))) {
-          found.add(name);
-        }
-      }
-      return found;
     }
+    List<String> found = new ArrayList<>();
+    for (String name : possible) {
+      if (namesEach(reader, new IdField(reader, index, name, null))) {
+        found.add(name);
+      }
+    }
+    return found;
+  }
 
-    private static boolean namesEach(IndexReader reader, IdField field) throws IOException {
-      Set<String> met = new HashSet<>();
-      ExternalIds ids = new ExternalIds(field);
-      Bits live = MultiBits.getLiveDocs(reader);
-      for (int doc = 0; doc < reader.maxDoc() && met.size() < MOST; doc++) {
-        if ((live == null || live.get(doc)) && !isNew(ids, doc, met)) {
+  /** Whether a run can name each document so, and no two alike. */
+  private static boolean namesEach(IndexReader reader, IdField field) throws IOException {
+    Set<String> met = new HashSet<>();
+    ExternalIds ids = new ExternalIds(field);
+    DocumentNumbers live = new DocumentNumbers(reader);
+    int most = Math.min(live.size(), MOST_LOOKED_AT);
+    try {
+      for (int number = 0; number < most; number++) {
+        String id = ids.of(live.doc(number)).utf8ToString();
+        if (id.isEmpty() || id.chars().anyMatch(Character::isWhitespace) || !met.add(id)) {
           return false;
         }
       }
-      return !met.isEmpty();
+    } catch (UserException e) { // one has none, several, or no text
+      return false;
     }
-
-    /** Whether a run can name a document so, and no other before it has that name. */
-    private static boolean isNew(ExternalIds ids, int doc, Set<String> met) throws IOException {
-      String id;
-      try {
-        id = ids.of(doc).utf8ToString();
-      } catch (UserException e) { // it has none, several, or no text
-        return false;
-      }
-      return !id.isEmpty() && id.chars().noneMatch(Character::isWhitespace) && met.add(id);
-    }
+    return most > 0;
   }
 }

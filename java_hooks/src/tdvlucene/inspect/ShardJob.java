@@ -8,10 +8,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.MultiBits;
-import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.StringHelper;
+import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
@@ -44,7 +43,7 @@ public final class ShardJob extends Job {
   protected Object run() throws IOException {
     try (IndexReader reader = open(index);
         NpyWriter out = new NpyWriter(hashes, "<i8")) {
-      phase("reading document ids", reader.maxDoc());
+      phase("reading document ids", reader.numDocs());
       if (IdField.of(reader, index).isNumber() && reader.maxDoc() > 0) {
         throw new UserException(
             "documents of " + index + " have no 'id', and in shards their numbers name several: "
@@ -57,18 +56,16 @@ public final class ShardJob extends Job {
 
   private void read(IndexReader reader, NpyWriter out) throws IOException {
     ExternalIds ids = new ExternalIds(reader, index);
-    Bits live = MultiBits.getLiveDocs(reader);
-    for (int doc = 0; doc < reader.maxDoc(); doc++) {
-      if (doc % CHECK_EVERY == 0) {
-        progress(doc);
+    DocumentNumbers live = new DocumentNumbers(reader);
+    for (int number = 0; number < live.size(); number++) {
+      if (number % CHECK_EVERY == 0) {
+        progress(number);
       }
-      if (live == null || live.get(doc)) {
-        BytesRef id = ids.of(doc);
-        long hash = hash(id);
-        out.writeLong(hash);
-        if (wanted.contains(hash)) {
-          found.add(id.utf8ToString());
-        }
+      BytesRef id = ids.of(live.doc(number));
+      long hash = hash(id);
+      out.writeLong(hash);
+      if (wanted.contains(hash)) {
+        found.add(id.utf8ToString());
       }
     }
   }

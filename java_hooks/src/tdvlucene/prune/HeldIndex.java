@@ -27,7 +27,7 @@ import tdvlucene.common.UserException;
 public final class HeldIndex implements Closeable {
   final String index;
   final Directory folder;
-  private final Lock lock;
+  final Lock lock;
 
   public HeldIndex(String index) throws IOException {
     Index.lastCommit(index); // whoever has no index there is told so, and no lock is left
@@ -35,20 +35,15 @@ public final class HeldIndex implements Closeable {
     this.folder = FSDirectory.open(Paths.get(index));
     try {
       lock = folder.obtainLock(IndexWriter.WRITE_LOCK_NAME);
-    } catch (LockObtainFailedException e) {
-      folder.close();
-      throw new UserException(
-          index + " is locked: a writer or another update has it open ("
-              + IndexWriter.WRITE_LOCK_NAME + "); wait until it has ended", e);
     } catch (Throwable t) {
       folder.close();
+      if (t instanceof LockObtainFailedException) {
+        throw new UserException(
+            index + " is locked: a writer or another update has it open ("
+                + IndexWriter.WRITE_LOCK_NAME + "); wait until it has ended", t);
+      }
       throw t;
     }
-  }
-
-  /** Fails where somebody removed the lock's file. */
-  void requireHeld() throws IOException {
-    lock.ensureValid();
   }
 
   @Override

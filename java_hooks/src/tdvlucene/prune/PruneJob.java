@@ -49,9 +49,16 @@ public class PruneJob extends FieldsJob {
   final Index index;
   final int threads;
   private final Path output;
-  private boolean oneSegment;
-  private boolean hasChanged;
-  private boolean countsOnly;
+
+  /** Whether to make one segment of all, instead of one of each. */
+  public boolean oneSegment;
+
+  /** Whether the index has changed since the tables were made: it may lack terms that they have. */
+  public boolean hasChanged;
+
+  /** Whether only to count, and to write nothing. */
+  public boolean countsOnly;
+
   private final Map<String, String> userData = new HashMap<>();
   final Map<String, Object> report = new TreeMap<>();
   private final Map<String, Object> others = new TreeMap<>();
@@ -63,21 +70,6 @@ public class PruneJob extends FieldsJob {
     this.index = index;
     this.output = Paths.get(output);
     this.threads = threads;
-  }
-
-  /** The index has changed since the tables were made: it may lack terms that they have. */
-  public void hasChanged() {
-    hasChanged = true;
-  }
-
-  /** Makes one segment of all, instead of one of each. */
-  public void mergeToOneSegment() {
-    oneSegment = true;
-  }
-
-  /** Only counts, and writes nothing. */
-  public void countOnly() {
-    countsOnly = true;
   }
 
   /** Adds an entry to the user data of the new index's commit, beside those of the source's. */
@@ -220,9 +212,13 @@ public class PruneJob extends FieldsJob {
     return reader.maxDoc() > 0 && reader.termVectors().get(0) != null;
   }
 
-  /** How pruned segments are written, which are added in the order of the source's. */
+  /**
+   * How pruned segments are written, which are added in the order of the source's. Compares their
+   * checksums, for a merge does not.
+   */
   final IndexWriterConfig settings(IndexReader source, List<Segment> segments, Pool pool)
       throws IOException {
+    Index.checkIntegrity(segments.stream().map(segment -> segment.leaf).toList(), this, pool);
     List<Origin> origins = new ArrayList<>();
     for (Segment segment : segments) {
       origins.add(Origin.of(segment, norms));

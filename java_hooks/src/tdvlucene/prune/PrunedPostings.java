@@ -1,9 +1,8 @@
 package tdvlucene.prune;
 
 import java.io.IOException;
-import org.apache.lucene.index.BaseTermsEnum;
 import org.apache.lucene.index.FilterLeafReader.FilterPostingsEnum;
-import org.apache.lucene.index.ImpactsEnum;
+import org.apache.lucene.index.FilterLeafReader.FilterTermsEnum;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
@@ -16,14 +15,13 @@ import tdvlucene.rules.TermTable;
  * <p>A term whose postings are all dropped still appears here; Lucene's terms writer leaves out
  * terms without documents.
  */
-final class PrunedPostings extends BaseTermsEnum {
-  private final TermsEnum in;
+final class PrunedPostings extends FilterTermsEnum {
   private final Pruning pruning;
   private final PostingRule rule;
   private final TermTable.Cursor cursor;
 
   PrunedPostings(TermsEnum in, Pruning pruning) {
-    this.in = in;
+    super(in);
     this.pruning = pruning;
     this.rule = pruning.target().rule;
     this.cursor = pruning.target().table.cursor();
@@ -31,24 +29,14 @@ final class PrunedPostings extends BaseTermsEnum {
 
   @Override
   public BytesRef next() throws IOException {
-    BytesRef term = null;
-    try {
-      for (term = in.next(); term != null; term = in.next()) {
-        boolean hasLivePosting = cursor.advance(term); // the survey refused all other absences
-        if (hasLivePosting && !rule.drops(cursor.number())) {
-          pruning.job().advance(in.docFreq());
-          return term;
-        }
+    for (BytesRef term = in.next(); term != null; term = in.next()) {
+      boolean hasLivePosting = cursor.advance(term); // the survey refused all other absences
+      if (hasLivePosting && !rule.drops(cursor.number())) {
+        pruning.job().advance(in.docFreq());
+        return term;
       }
-      return null;
-    } catch (IOException e) {
-      throw pruning.locate(e, term);
     }
-  }
-
-  @Override
-  public BytesRef term() throws IOException {
-    return in.term();
+    return null;
   }
 
   @Override
@@ -56,11 +44,7 @@ final class PrunedPostings extends BaseTermsEnum {
     PostingsEnum old = reuse instanceof OfTerm used ? used.source() : null;
     int asked = rule.keepsFrequencies() ? flags : PostingsEnum.FREQS;
     int read = rule.readsPositions() ? PostingsEnum.POSITIONS : PostingsEnum.FREQS;
-    try {
-      return new OfTerm(in.postings(old, asked | read));
-    } catch (IOException e) {
-      throw pruning.locate(e, in.term());
-    }
+    return new OfTerm(in.postings(old, asked | read));
   }
 
   /** A term's postings with their new frequencies; those with frequency 0 are dropped. */
@@ -84,24 +68,7 @@ final class PrunedPostings extends BaseTermsEnum {
 
     @Override
     public int nextDoc() throws IOException {
-      try {
-        return firstKept(in.nextDoc());
-      } catch (IOException e) {
-        throw pruning.locate(e, term());
-      }
-    }
-
-    @Override
-    public int advance(int target) throws IOException {
-      try {
-        return firstKept(in.advance(target));
-      } catch (IOException e) {
-        throw pruning.locate(e, term());
-      }
-    }
-
-    private int firstKept(int doc) throws IOException {
-      for (; doc != NO_MORE_DOCS; doc = in.nextDoc()) {
+      for (int doc = in.nextDoc(); doc != NO_MORE_DOCS; doc = in.nextDoc()) {
         first = readsPositions ? in.nextPosition() : PostingRule.UNKNOWN;
         freq = pruning.freq(term, in.freq(), first, doc);
         if (freq > 0) {
@@ -125,39 +92,5 @@ final class PrunedPostings extends BaseTermsEnum {
       }
       return in.nextPosition();
     }
-  }
-
-  @Override
-  public int docFreq() {
-    throw notForMerges();
-  }
-
-  @Override
-  public long totalTermFreq() {
-    throw notForMerges();
-  }
-
-  @Override
-  public ImpactsEnum impacts(int flags) {
-    throw notForMerges();
-  }
-
-  @Override
-  public SeekStatus seekCeil(BytesRef text) {
-    throw notForMerges();
-  }
-
-  @Override
-  public void seekExact(long ord) {
-    throw notForMerges();
-  }
-
-  @Override
-  public long ord() {
-    throw notForMerges();
-  }
-
-  private static UnsupportedOperationException notForMerges() {
-    return new UnsupportedOperationException("a merge reads terms in order and asks no more");
   }
 }

@@ -2,10 +2,7 @@ package tdvlucene.prune;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import org.apache.lucene.codecs.FieldsProducer;
 import org.apache.lucene.codecs.NormsProducer;
 import org.apache.lucene.codecs.TermVectorsReader;
@@ -13,9 +10,11 @@ import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.FilterCodecReader;
+import org.apache.lucene.index.FilterLeafReader;
 import org.apache.lucene.index.FilterLeafReader.FilterTerms;
 import org.apache.lucene.index.FilterNumericDocValues;
 import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.SlowCodecReaderWrapper;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import tdvlucene.common.Lucene;
@@ -27,17 +26,21 @@ import tdvlucene.rules.PlannedField;
  * <p>Overrides only what changes: the field's postings, norms and vectors, and its description
  * where frequencies are scaled. Stored fields, doc values, points and other fields come from the
  * segment's own readers, so that a merge copies them in bulk. It serves merges only: terms can be
- * walked but not sought.
+ * walked but not sought. Nor does a merge compare the checksums of its postings and norms.
  */
 final class PrunedReader extends FilterCodecReader {
   private final FieldInfos infos;
   private final Pruning pruning;
 
+  /** Makes of new terms and norms what a merge reads. */
+  private final CodecReader ofView;
+
   /** @param in the segment, or the segment with other fields pruned already */
-  PrunedReader(CodecReader in, Pruning pruning) {
+  PrunedReader(CodecReader in, Pruning pruning) throws IOException {
     super(in);
     this.infos = describe(in.getFieldInfos(), pruning);
     this.pruning = pruning;
+    this.ofView = SlowCodecReaderWrapper.wrap(new View());
   }
 
   private static FieldInfos describe(FieldInfos before, Pruning pruning) {
@@ -63,15 +66,12 @@ final class PrunedReader extends FilterCodecReader {
 
   @Override
   public FieldsProducer getPostingsReader() {
-    FieldsProducer postings = in.getPostingsReader();
-    return postings == null ? null : new PrunedFields(postings, pruning);
+    return ofView.getPostingsReader();
   }
 
   @Override
   public NormsProducer getNormsReader() {
-    NormsProducer norms = in.getNormsReader();
-    FieldInfo source = in.getFieldInfos().fieldInfo(pruning.target().source);
-    return norms == null ? null : new PrunedNorms(norms, source, pruning);
+    return ofView.getNormsReader();
   }
 
   @Override
@@ -94,32 +94,29 @@ final class PrunedReader extends FilterCodecReader {
     return null;
   }
 
-  /** Postings, with one field pruned and the others as they are. */
-  private static final class PrunedFields extends FieldsProducer {
-    private final FieldsProducer in;
-    private final Pruning pruning;
+  /** The segment, of which only terms and norms are read. */
+  private final class View extends FilterLeafReader {
+    private final PlannedField target = pruning.target();
 
-    PrunedFields(FieldsProducer in, Pruning pruning) {
-      this.in = in;
-      this.pruning = pruning;
+    private View() {
+      super(PrunedReader.this.in);
     }
 
     @Override
-    public Iterator<String> iterator() {
-      Set<String> fields = new TreeSet<>();
-      in.forEach(fields::add);
-      if (fields.contains(pruning.target().source)) {
-        fields.add(pruning.target().field);
-      }
-      return fields.iterator();
+    public FieldInfos getFieldInfos() {
+      return infos;
     }
+
+    /** Whoever prunes has compared checksums. */
+    @Override
+    public void checkIntegrity() {}
 
     @Override
     public Terms terms(String field) throws IOException {
-      if (!field.equals(pruning.target().field)) {
+      if (!field.equals(target.field)) {
         return in.terms(field);
       }
-      Terms terms = in.terms(pruning.target().source);
+      Terms terms = in.terms(target.source);
       if (terms == null) {
         return null;
       }
@@ -132,24 +129,33 @@ final class PrunedReader extends FilterCodecReader {
       };
     }
 
+    /**
+     * Norms of the new document lengths, which a merge copies and never computes. Documents that had
+     * a norm keep one: 0 when no term is left, as for an empty text.
+     */
     @Override
-    public int size() {
-      return -1; // unknown
+    public NumericDocValues getNormValues(String field) throws IOException {
+      if (!field.equals(target.field)) {
+        return in.getNormValues(field);
+      }
+      return new FilterNumericDocValues(in.getNormValues(target.source)) {
+        @Override
+        public long longValue() throws IOException {
+          int doc = docID();
+          return target.norm(
+              in.longValue(), pruning.tokens(), doc, pruning.newLengths()[doc]);
+        }
+      };
     }
 
     @Override
-    public void checkIntegrity() throws IOException {
-      in.checkIntegrity();
+    public CacheHelper getCoreCacheHelper() {
+      return null;
     }
 
     @Override
-    public FieldsProducer getMergeInstance() {
-      return new PrunedFields(in.getMergeInstance(), pruning);
-    }
-
-    @Override
-    public void close() throws IOException {
-      in.close();
+    public CacheHelper getReaderCacheHelper() {
+      return null;
     }
   }
 
@@ -175,55 +181,6 @@ final class PrunedReader extends FilterCodecReader {
     @Override
     public boolean hasPayloads() {
       return whole && in.hasPayloads();
-    }
-  }
-
-  /**
-   * Norms of the new document lengths.
-   *
-   * <p>A merge copies norms and never recomputes them ({@code NormsConsumer.mergeNormsField}).
-   * Documents that had a norm keep one: 0 when no term is left, as for an empty text.
-   */
-  private static final class PrunedNorms extends NormsProducer {
-    private final NormsProducer in;
-    private final FieldInfo source;
-    private final Pruning pruning;
-
-    /** @param source describes the source's field */
-    PrunedNorms(NormsProducer in, FieldInfo source, Pruning pruning) {
-      this.in = in;
-      this.source = source;
-      this.pruning = pruning;
-    }
-
-    @Override
-    public NumericDocValues getNorms(FieldInfo info) throws IOException {
-      if (!info.name.equals(pruning.target().field)) {
-        return in.getNorms(info);
-      }
-      return new FilterNumericDocValues(in.getNorms(source)) {
-        @Override
-        public long longValue() throws IOException {
-          int doc = docID();
-          int length = pruning.newLengths()[doc];
-          return pruning.target().norm(in.longValue(), pruning.tokens(), doc, length);
-        }
-      };
-    }
-
-    @Override
-    public void checkIntegrity() throws IOException {
-      in.checkIntegrity();
-    }
-
-    @Override
-    public NormsProducer getMergeInstance() {
-      return new PrunedNorms(in.getMergeInstance(), source, pruning);
-    }
-
-    @Override
-    public void close() throws IOException {
-      in.close();
     }
   }
 }

@@ -1,14 +1,10 @@
 package tdvlucene.prune;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.BakedNorms;
-import tdvlucene.common.Failures;
 import tdvlucene.common.Job;
-import tdvlucene.common.UserException;
 import tdvlucene.rules.PlannedField;
 
 /**
@@ -27,14 +23,6 @@ record Pruning(
       return 0;
     }
     return target.rule.freq(term, tf, first, oldLengths == null ? 0 : oldLengths[doc]);
-  }
-
-  /** Says where in the index something went wrong; the user's own errors stay as they are. */
-  IOException locate(Throwable thrown, BytesRef term) {
-    if (thrown instanceof UserException known) {
-      throw known;
-    }
-    return new Failures.Located(thrown, segment.name(), target.field, term);
   }
 
   /** Live documents that keep no term. */

@@ -9,34 +9,29 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentCommitInfo;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
-import org.apache.lucene.util.BytesRef;
-import tdvlucene.common.Failures;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.NormKind;
-import tdvlucene.common.UserException;
 import tdvlucene.rules.PlannedField;
 
 /** A segment of the source. */
 public final class Segment {
-  static final int END = DocIdSetIterator.NO_MORE_DOCS;
+  static final int END = FieldPostings.END;
 
   final CodecReader reader;
   final SegmentCommitInfo info;
   final Bits live;
 
-  /** Where its documents begin in the whole index. */
-  public final int docBase;
+  /** Where it is in the whole index. */
+  public final LeafReaderContext leaf;
 
-  private Segment(LeafReaderContext context) {
-    this.reader = (CodecReader) context.reader();
-    this.info = Index.segmentOf(context).getSegmentInfo();
+  private Segment(LeafReaderContext leaf) {
+    this.reader = (CodecReader) leaf.reader();
+    this.info = Index.segmentOf(leaf).getSegmentInfo();
     this.live = reader.getLiveDocs();
-    this.docBase = context.docBase;
+    this.leaf = leaf;
   }
 
   /** The segments of an index, in order. */
@@ -109,22 +104,13 @@ public final class Segment {
   }
 
   private void each(String field, Job job, Posting found) throws IOException {
-    Terms terms = reader.terms(field);
-    TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
-    PostingsEnum postings = null;
-    BytesRef term = null;
-    try {
-      while ((term = each.next()) != null) {
-        postings = each.postings(postings, PostingsEnum.FREQS);
-        for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
-          found.is(doc, postings.freq());
-        }
-        job.advance(each.docFreq());
+    FieldPostings postings = new FieldPostings(reader, field);
+    while (postings.nextTerm() != null) {
+      postings.readPostings(PostingsEnum.FREQS);
+      for (int doc = postings.next(); doc != END; doc = postings.next()) {
+        found.is(doc, postings.freq());
       }
-    } catch (UserException e) {
-      throw e;
-    } catch (IOException | RuntimeException e) {
-      throw new Failures.Located(e, name(), field, term);
+      job.advance(postings.docFreq());
     }
   }
 

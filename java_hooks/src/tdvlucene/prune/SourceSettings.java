@@ -7,8 +7,12 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.lucene.codecs.Codec;
+import org.apache.lucene.codecs.FilterCodec;
+import org.apache.lucene.codecs.PostingsFormat;
 import org.apache.lucene.codecs.lucene90.Lucene90StoredFieldsFormat;
+import org.apache.lucene.codecs.perfield.PerFieldPostingsFormat;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
@@ -80,25 +84,53 @@ final class SourceSettings {
 
   /** By reflection: the class, and the enum of modes in it, have another name in each release. */
   private static Codec withMode(Class<? extends Codec> codec, String name) {
-    for (Constructor<?> constructor : codec.getConstructors()) {
-      Class<?>[] parameters = constructor.getParameterTypes();
-      if (parameters.length != 1 || !parameters[0].isEnum()) {
-        continue;
-      }
-      for (Object mode : parameters[0].getEnumConstants()) {
-        if (mode.toString().equals(name)) {
-          return newCodec(constructor, mode);
+    try {
+      for (Constructor<?> constructor : codec.getConstructors()) {
+        for (Class<?> parameter : constructor.getParameterTypes()) {
+          for (Object mode : parameter.isEnum() ? parameter.getEnumConstants() : new Object[0]) {
+            if (mode.toString().equals(name)) {
+              return (Codec) constructor.newInstance(mode);
+            }
+          }
         }
       }
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(codec + " failed", e);
     }
     throw new IllegalStateException(codec + " cannot store fields in the mode " + name);
   }
 
-  private static Codec newCodec(Constructor<?> constructor, Object mode) {
-    try {
-      return (Codec) constructor.newInstance(mode);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(constructor + " failed", e);
+  /**
+   * A codec that writes the terms and postings of some fields into files of their own.
+   *
+   * <p>So they lie together on disk, and their bytes can be told. Lucene finds them by what it records
+   * of each field, and reads the segment as any of that codec's.
+   */
+  private static final class FilesApart extends FilterCodec {
+    private final PostingsFormat postings;
+
+    private FilesApart(Codec codec, PerFieldPostingsFormat usual, Set<String> fields) {
+      super(codec.getName(), codec);
+      PostingsFormat apart = PostingsFormat.forName(usual.getPostingsFormatForField("").getName());
+      this.postings =
+          new PerFieldPostingsFormat() {
+            @Override
+            public PostingsFormat getPostingsFormatForField(String field) {
+              return fields.contains(field) ? apart : usual.getPostingsFormatForField(field);
+            }
+          };
+    }
+
+    /** The codec itself where it puts no field apart. */
+    static Codec of(Codec codec, Set<String> fields) {
+      return !fields.isEmpty() && codec.postingsFormat() instanceof PerFieldPostingsFormat usual
+          ? new FilesApart(codec, usual, fields)
+          : codec;
+    }
+
+    @Override
+    public PostingsFormat postingsFormat() {
+      return postings;
     }
   }
 
@@ -112,8 +144,8 @@ final class SourceSettings {
     /** The origins that the segments are to say. */
     private final List<Origin> origins;
 
-    /** The merges whose segment is compound in the source; all found before the first one runs. */
-    private final List<OneMerge> compound = new ArrayList<>();
+    /** The segments made of one that is compound in the source. */
+    private final Set<SegmentCommitInfo> compound = ConcurrentHashMap.newKeySet();
 
     /** @param origins of the segments that are added, in order */
     Merges(List<Origin> origins, boolean oneSegment) {
@@ -131,28 +163,32 @@ final class SourceSettings {
         return merges;
       }
       for (int i = 0; i < readers.length; i++) {
-        OneMerge merge = new MarkedMerge(origins.get(i), readers[i]);
-        merges.add(merge);
-        if (isCompound(readers[i])) {
-          compound.add(merge);
-        }
+        merges.add(new MarkedMerge(origins.get(i), readers[i]));
       }
       return merges;
     }
 
     /** A merge whose segment says where it comes from. */
-    private static final class MarkedMerge extends OneMerge {
+    private final class MarkedMerge extends OneMerge {
       private final Origin origin;
+      private final boolean isCompound;
 
       private MarkedMerge(Origin origin, CodecReader... readers) {
         super(readers);
         this.origin = origin;
+        this.isCompound = // one segment of all is no compound, as Lucene itself would decide
+            !oneSegment
+                && FilterCodecReader.unwrap(readers[0]) instanceof SegmentReader segment
+                && segment.getSegmentInfo().info.getUseCompoundFile();
       }
 
       @Override
       public void setMergeInfo(SegmentCommitInfo made) {
         super.setMergeInfo(made);
         origin.writeTo(made.info); // before Lucene writes the segment's description
+        if (isCompound) {
+          compound.add(made);
+        }
       }
     }
 
@@ -163,16 +199,10 @@ final class SourceSettings {
           .toArray(CodecReader[]::new);
     }
 
-    /** As in the source; one segment of all is no compound, as Lucene itself would decide. */
     @Override
     public boolean useCompoundFile(
         SegmentInfos infos, SegmentCommitInfo merged, MergeContext context) {
-      return compound.stream().anyMatch(merge -> merge.getMergeInfo() == merged);
-    }
-
-    private static boolean isCompound(CodecReader reader) {
-      return FilterCodecReader.unwrap(reader) instanceof SegmentReader segment
-          && segment.getSegmentInfo().info.getUseCompoundFile();
+      return compound.contains(merged);
     }
 
     /**

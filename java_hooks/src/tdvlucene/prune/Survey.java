@@ -2,16 +2,14 @@ package tdvlucene.prune;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
-import tdvlucene.common.Failures;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Job;
 import tdvlucene.common.Pool;
 import tdvlucene.common.TermText;
@@ -28,7 +26,7 @@ import tdvlucene.rules.TermTable;
  * terms that keep postings (in a segment with deletions all terms, to see which of them live) and
  * reads ranges of the vocabulary in parallel. It takes a fifth of the time of a rewrite: keeping
  * the decoded postings for the merge would not be worth the memory. Memory: four bytes for each
- * document for the lengths, and as much again in each thread for the current segment.
+ * document for the lengths, and as much again for the current segment.
  */
 final class Survey {
   /** Ranges begin at multiples of this, so that no two threads share a word of a bit set. */
@@ -79,41 +77,17 @@ final class Survey {
 
   /** Reads one segment; returns the new length of each of its documents. */
   private int[] lengths(Segment segment, int[] oldLengths) throws IOException {
-    Queue<int[]> sums = new ConcurrentLinkedQueue<>();
+    AtomicIntegerArray sums = new AtomicIntegerArray(segment.reader.maxDoc());
     List<Pool.Task> tasks = new ArrayList<>();
-    Terms terms = segment.reader.terms(field);
     int step = ((table.size() / RANGES) / ALIGNMENT + 1) * ALIGNMENT;
-    for (int first = 0; terms != null && (first == 0 || first < table.size()); first += step) {
+    for (int first = 0; first == 0 || first < table.size(); first += step) {
       int from = first;
-      tasks.add(() -> {
-        int[] idle = sums.poll();
-        int[] lengths = idle == null ? new int[segment.reader.maxDoc()] : idle;
-        new Range(segment, oldLengths, lengths).read(terms, from, from + step);
-        sums.add(lengths);
-      });
+      tasks.add(() -> new Range(segment, oldLengths, sums).read(from, from + step));
     }
     pool.run(tasks);
-    return sum(sums, segment);
-  }
-
-  private int[] sum(Queue<int[]> sums, Segment segment) {
-    int[] total = sums.isEmpty() ? new int[segment.reader.maxDoc()] : sums.remove();
-    for (int[] more : sums) {
-      for (int doc = 0; doc < total.length; doc++) {
-        total[doc] = addLengths(total[doc], more[doc]);
-      }
-    }
-    return total;
-  }
-
-  private int addLengths(int a, int b) {
-    int sum = a + b;
-    if (sum < 0) {
-      throw UserException.unlessDamaged(
-          "a document's new length exceeds " + Integer.MAX_VALUE
-              + " tokens: use a smaller scale");
-    }
-    return sum;
+    int[] lengths = new int[sums.length()];
+    Arrays.setAll(lengths, sums::get);
+    return lengths;
   }
 
   /** Refuses TDVs of terms that no segment has; call it after the last segment. */
@@ -139,74 +113,66 @@ final class Survey {
   private final class Range {
     private final Segment segment;
     private final int[] oldLengths;
-    private final int[] lengths;
-    private PostingsEnum postings;
+    private final AtomicIntegerArray lengths;
+    private final FieldPostings postings;
 
-    private Range(Segment segment, int[] oldLengths, int[] lengths) {
+    private Range(Segment segment, int[] oldLengths, AtomicIntegerArray lengths)
+        throws IOException {
       this.segment = segment;
       this.oldLengths = oldLengths;
       this.lengths = lengths;
+      this.postings = new FieldPostings(segment.reader, field);
     }
 
     /** From the vocabulary's term {@code first} up to {@code end}. */
-    private void read(Terms terms, int first, int end) throws IOException {
-      BytesRef at = null;
-      try {
-        TermsEnum each = terms.iterator();
-        TermTable.Cursor cursor = table.cursor();
-        BytesRef stop = cursor.seek(end) ? BytesRef.deepCopyOf(cursor.term()) : null;
-        at = cursor.seek(first) && first > 0 ? seek(each, cursor.term()) : each.next();
-        for (; at != null && (stop == null || at.compareTo(stop) < 0); at = each.next()) {
-          if (cursor.advance(at)) {
-            read(each, cursor.number());
-          } else if (hasLivePosting(each)) {
-            throw otherVocabulary(
-                "it has the term " + TermText.show(at) + ", for which they have none");
-          }
-          job.advance(each.docFreq());
+    private void read(int first, int end) throws IOException {
+      TermTable.Cursor cursor = table.cursor();
+      BytesRef stop = cursor.seek(end) ? BytesRef.deepCopyOf(cursor.term()) : null;
+      BytesRef at = postings.nextTerm(cursor.seek(first) && first > 0 ? cursor.term() : null);
+      for (; at != null && (stop == null || at.compareTo(stop) < 0); at = postings.nextTerm()) {
+        if (cursor.advance(at)) {
+          read(cursor.number());
+        } else if (countLive() > 0) {
+          throw otherVocabulary(
+              "it has the term " + TermText.show(at) + ", for which they have none");
         }
-      } catch (UserException e) {
-        throw e;
-      } catch (IOException | RuntimeException e) {
-        throw new Failures.Located(e, segment.name(), field, at);
+        job.advance(postings.docFreq());
       }
     }
 
-    private BytesRef seek(TermsEnum each, BytesRef to) throws IOException {
-      return each.seekCeil(to) == TermsEnum.SeekStatus.END ? null : each.term();
-    }
-
-    private boolean hasLivePosting(TermsEnum each) throws IOException {
-      return segment.live == null || countLive(each) > 0;
-    }
-
-    private int countLive(TermsEnum each) throws IOException {
+    private int countLive() throws IOException {
+      if (segment.live == null) {
+        return postings.docFreq();
+      }
       int count = 0;
-      postings = each.postings(postings, PostingsEnum.NONE);
-      for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
+      postings.readPostings(PostingsEnum.NONE);
+      for (int doc = postings.next(); doc != END; doc = postings.next()) {
         count += segment.live.get(doc) ? 1 : 0;
       }
       return count;
     }
 
-    private void read(TermsEnum each, int term) throws IOException {
+    private void read(int term) throws IOException {
       if (rule.drops(term)) {
-        int before = segment.live == null ? each.docFreq() : countLive(each);
-        count(term, before, 0, 0);
+        count(term, countLive(), 0, 0);
         return;
       }
-      postingsToRead.add(each.docFreq());
+      postingsToRead.add(postings.docFreq());
       int before = 0;
       int after = 0;
       long tokens = 0;
       boolean positions = rule.readsPositions();
-      postings = each.postings(postings, positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
-      for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
+      postings.readPostings(positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
+      for (int doc = postings.next(); doc != END; doc = postings.next()) {
         if (segment.isLive(doc)) {
           int oldLength = oldLengths == null ? 0 : oldLengths[doc];
           int first = positions ? postings.nextPosition() : PostingRule.UNKNOWN;
           int freq = rule.freq(term, postings.freq(), first, oldLength);
-          lengths[doc] = addLengths(lengths[doc], freq);
+          if (lengths.addAndGet(doc, freq) < 0) {
+            throw UserException.unlessDamaged(
+                "a document's new length exceeds " + Integer.MAX_VALUE
+                    + " tokens: use a smaller scale");
+          }
           before++;
           after += freq > 0 ? 1 : 0;
           tokens += freq;

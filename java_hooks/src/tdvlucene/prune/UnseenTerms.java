@@ -6,13 +6,10 @@ import java.nio.file.Paths;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.MultiBits;
-import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.DocumentNumbers;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.NpyWriter;
@@ -34,10 +31,7 @@ public final class UnseenTerms extends Job {
   private final TermTable table;
   private final Path folder;
 
-  /** Null where deleted documents are counted, too. */
-  private Bits live;
-
-  private PostingsEnum postings;
+  private boolean leavesOutDeleted;
   private long counted;
 
   /** @param folder gets the arrays; existing, empty */
@@ -52,9 +46,9 @@ public final class UnseenTerms extends Job {
   @Override
   protected Object run() throws IOException {
     try (IndexReader reader = open(source)) {
-      boolean isMuch = reader.numDeletedDocs() > MOST_DELETED * reader.maxDoc();
-      live = isMuch ? MultiBits.getLiveDocs(reader) : null;
-      write(MultiTerms.getTerms(reader, field));
+      leavesOutDeleted = reader.numDeletedDocs() > MOST_DELETED * reader.maxDoc();
+      DocumentNumbers live = leavesOutDeleted ? new DocumentNumbers(reader) : null;
+      write(new FieldPostings(reader, field, live));
       Map<String, Object> found = new TreeMap<>();
       found.put("documents", reader.numDocs());
       found.put("doc_count", reader.getDocCount(field));
@@ -64,21 +58,18 @@ public final class UnseenTerms extends Job {
     }
   }
 
-  private int count(TermsEnum term) throws IOException {
-    int count = live == null ? term.docFreq() : 0;
-    if (live != null) {
-      postings = term.postings(postings, PostingsEnum.NONE);
-      for (int doc = postings.nextDoc(); doc != PostingsEnum.NO_MORE_DOCS; ) {
-        count += live.get(doc) ? 1 : 0;
-        doc = postings.nextDoc();
+  private int count(FieldPostings term) throws IOException {
+    int count = leavesOutDeleted ? 0 : term.docFreq();
+    if (leavesOutDeleted) {
+      for (term.readPostings(PostingsEnum.NONE); term.next() != FieldPostings.END; ) {
+        count++;
       }
     }
     counted += count;
     return count;
   }
 
-  /** @param all null where no document has the field */
-  private void write(Terms all) throws IOException {
+  private void write(FieldPostings each) throws IOException {
     int[] docFreq = new int[table.size()];
     try (NpyWriter counts = array("doc_freq", "<i4");
         NpyWriter terms = array("terms", "|u1");
@@ -87,8 +78,7 @@ public final class UnseenTerms extends Job {
         NpyWriter unseenCounts = array("unseen_doc_freq", "<i4")) {
       ends.writeLong(0);
       TermTable.Cursor cursor = table.cursor();
-      TermsEnum each = all == null ? TermsEnum.EMPTY : all.iterator();
-      for (BytesRef term = each.next(); term != null; term = each.next()) {
+      for (BytesRef term = each.nextTerm(); term != null; term = each.nextTerm()) {
         checkCancelled();
         if (cursor.advance(term)) {
           docFreq[cursor.number()] = count(each);

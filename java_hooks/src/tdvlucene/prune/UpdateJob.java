@@ -10,7 +10,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexFileNames;
@@ -40,21 +44,36 @@ import tdvlucene.common.WrittenSegments;
  * commit go on.
  */
 public final class UpdateJob extends PruneJob {
+  /**
+   * What becomes of a segment of the source.
+   *
+   * @param kept its counterpart, which stays; null where the segment is pruned now
+   * @param deleted documents of the counterpart that the source has deleted since
+   */
+  private record Fate(Segment source, SegmentCommitInfo kept, int[] deleted) {
+    String name() {
+      return kept.info.name;
+    }
+  }
+
   private IndexReader source;
   private final HeldIndex held;
-  private boolean isAtHome;
+
+  /** Whether the source lies where it lay: then it need not share a segment with what it was. */
+  public boolean isAtHome;
+
+  /** Segments that another writer has written, or changed. */
+  private int foreign;
+
+  /** Those of the source's segments that stay or are added, in its order. */
+  private final List<Fate> fates = new ArrayList<>();
 
   /** @param held what {@link PruneJob} made of an earlier commit of the source */
   public UpdateJob(Index source, HeldIndex held, int threads) {
     super(source, held.index, threads);
     this.held = held;
-    isShard(); // the source may lack a field by now
-    hasChanged();
-  }
-
-  /** The source lies where it lay: then it need not share a segment with what it was. */
-  public void isAtHome() {
-    isAtHome = true;
+    isShard = true; // the source may lack a field by now
+    hasChanged = true;
   }
 
   /**
@@ -66,39 +85,60 @@ public final class UpdateJob extends PruneJob {
   @Override
   protected Object run() throws IOException {
     reads(new Index(new String[] {held.index}, null));
-    held.requireHeld();
+    held.lock.ensureValid(); // somebody may have removed its file
     SegmentInfos last = SegmentInfos.readLatestCommit(held.folder);
     try (IndexReader reader = open(index);
         Pool pool = new Pool(threads)) {
       source = reader;
       requireLater(last);
-      UpdatePlan plan = plan(last);
-      CodecReader[] readers = decide(source, plan.added, pool);
-      SegmentInfos made = write(last, plan, readers, pool);
-      removePending();
+      findCounterparts(last);
+      List<Segment> added =
+          fates.stream().filter(fate -> fate.kept == null).map(Fate::source).toList();
+      CodecReader[] readers = decide(source, added, pool);
+      SegmentInfos made = write(last, added, readers, pool);
+      // A commit that was begun and not ended would stop this one.
+      remove(name -> name.startsWith(IndexFileNames.PENDING_SEGMENTS));
       made.commit(held.folder);
       removeUnused(made);
-      report(last, plan, made);
+      report(last, added.size(), made);
     }
     return report;
   }
 
-  private void report(SegmentInfos last, UpdatePlan plan, SegmentInfos made) throws IOException {
+  private void report(SegmentInfos last, int added, SegmentInfos made) throws IOException {
     report.put("segments", made.size());
-    report.put("segments_added", plan.added.size());
-    report.put("segments_dropped", last.size() + plan.added.size() - made.size());
-    report.put("segments_foreign", plan.foreign);
-    report.put("deletions", plan.deletions());
+    report.put("segments_added", added);
+    report.put("segments_dropped", last.size() + added - made.size());
+    report.put("segments_foreign", foreign);
+    report.put("deletions", stayed().mapToInt(fate -> fate.deleted.length).sum());
     Map<String, Object> postings = new TreeMap<>();
     Map<String, Object> before = new TreeMap<>();
     try (DirectoryReader reader = DirectoryReader.open(held.folder)) {
       for (String field : fields()) {
         postings.put(field, reader.getSumDocFreq(field));
-        before.put(field, plan.postingsOfStayed(target(field).source));
+        before.put(field, postingsOfStayed(target(field).source));
       }
     }
     report.put("postings_in_all", postings);
     report.put("postings_before_of_stayed", before);
+  }
+
+  private Stream<Fate> stayed() {
+    return fates.stream().filter(fate -> fate.kept != null);
+  }
+
+  /**
+   * Postings that the segments which stayed were made of. Documents deleted before that are in the
+   * source's counts still: they are taken to be as long as others.
+   */
+  private long postingsOfStayed(String field) throws IOException {
+    double postings = 0;
+    for (Fate fate : stayed().toList()) {
+      CodecReader reader = fate.source.reader;
+      double share = (double) fate.kept.info.maxDoc() / reader.maxDoc();
+      postings += share * reader.getSumDocFreq(field);
+    }
+    return Math.round(postings);
   }
 
   /** Refuses a source that is not a later state of the one that was pruned. */
@@ -113,8 +153,7 @@ public final class UpdateJob extends PruneJob {
   }
 
   /** Finds the counterparts of the source's segments. */
-  private UpdatePlan plan(SegmentInfos last) throws IOException {
-    UpdatePlan plan = new UpdatePlan();
+  private void findCounterparts(SegmentInfos last) throws IOException {
     Map<String, Deque<SegmentCommitInfo>> known = new HashMap<>();
     WrittenSegments written = new WrittenSegments(last);
     for (SegmentCommitInfo segment : last) {
@@ -122,27 +161,25 @@ public final class UpdateJob extends PruneJob {
         String origin = Origin.readFrom(segment.info).segment();
         known.computeIfAbsent(origin, name -> new ArrayDeque<>()).add(segment);
       } else {
-        plan.foreign++;
+        foreign++;
       }
     }
+    boolean shared = false;
     String norms = requireNorms(source);
     for (Segment segment : Segment.of(source)) {
       Deque<SegmentCommitInfo> same = known.get(Origin.nameOf(segment.info, norms));
       SegmentCommitInfo counterpart = same == null ? null : same.poll();
-      plan.shared |= counterpart != null;
-      int[] documents = counterpart == null ? null : deletable(segment, counterpart);
-      if (documents != null) {
-        plan.keep(segment, counterpart, documents);
-      } else if (segment.reader.numDocs() > 0) {
-        plan.add(segment);
+      shared |= counterpart != null;
+      int[] deleted = counterpart == null ? null : deletable(segment, counterpart);
+      if (deleted != null || segment.reader.numDocs() > 0) {
+        fates.add(new Fate(segment, deleted == null ? null : counterpart, deleted));
       }
     }
-    if (!plan.shared && last.size() > 0 && !isAtHome) {
+    if (!shared && last.size() > 0 && !isAtHome) {
       throw new UserException(
           index + " has no segment that " + held.index + " was made of: it is another index, or "
               + "all its segments were merged while it was moved; prune it again");
     }
-    return plan;
   }
 
   /**
@@ -177,34 +214,40 @@ public final class UpdateJob extends PruneJob {
 
   /** Writes all but the commit, which is returned. */
   private SegmentInfos write(
-      SegmentInfos last, UpdatePlan plan, CodecReader[] readers, Pool pool) throws IOException {
-    IndexWriterConfig config = settings(source, plan.added, pool);
+      SegmentInfos last, List<Segment> added, CodecReader[] readers, Pool pool)
+      throws IOException {
+    IndexWriterConfig config = settings(source, added, pool);
     // What the last commit has stays until the new one is there.
     config.setIndexDeletionPolicy(NoDeletionPolicy.INSTANCE);
+    List<SegmentCommitInfo> kept = stayed().map(Fate::kept).toList();
     SegmentInfos made;
-    try (Directory aside = new WatchedDirectory(new HeldIndex.Uncommitted(held.folder, last, plan.kept()), this)) {
+    try (Directory hidden = new HeldIndex.Uncommitted(held.folder, last, kept);
+        Directory aside = new WatchedDirectory(hidden, this)) {
       try (IndexWriter writer = new IndexWriter(aside, config)) {
         if (readers.length > 0) {
           writer.addIndexes(readers);
         }
-        if (plan.deletions() > 0) {
-          delete(writer, plan);
+        if (stayed().anyMatch(fate -> fate.deleted.length > 0)) {
+          delete(writer);
         }
         writer.commit();
       }
       made = SegmentInfos.readLatestCommit(aside);
     }
-    List<SegmentCommitInfo> ordered = plan.ordered(made);
+    List<SegmentCommitInfo> ordered = ordered(made, added.size());
     made.clear();
     made.addAll(ordered);
     made.setUserData(userData(source, made), true);
     return made;
   }
 
-  private static void delete(IndexWriter writer, UpdatePlan plan) throws IOException {
+  private void delete(IndexWriter writer) throws IOException {
+    Map<String, int[]> deleted =
+        stayed().collect(Collectors.toMap(Fate::name, Fate::deleted));
     try (DirectoryReader open = DirectoryReader.open(writer)) {
       for (LeafReaderContext leaf : open.leaves()) {
-        for (int doc : plan.deletionsIn(Index.segmentOf(leaf).getSegmentName())) {
+        String name = Index.segmentOf(leaf).getSegmentName();
+        for (int doc : deleted.getOrDefault(name, new int[0])) {
           if (writer.tryDeleteDocument(leaf.reader(), doc) == -1) {
             throw new IllegalStateException("a segment was merged that nobody may merge");
           }
@@ -213,105 +256,44 @@ public final class UpdateJob extends PruneJob {
     }
   }
 
-  /** Removes commits that were begun and not ended: a file of that name would stop the next one. */
-  private void removePending() throws IOException {
-    for (String name : held.folder.listAll()) {
-      if (name.startsWith(IndexFileNames.PENDING_SEGMENTS)) {
-        held.folder.deleteFile(name);
+  /** The segments of the new commit; one whose documents are all deleted is not among them. */
+  private List<SegmentCommitInfo> ordered(SegmentInfos written, int added) {
+    Set<String> stayed = stayed().map(Fate::name).collect(Collectors.toSet());
+    Map<String, SegmentCommitInfo> left = new HashMap<>();
+    Deque<SegmentCommitInfo> fresh = new ArrayDeque<>();
+    for (SegmentCommitInfo segment : written) {
+      if (stayed.contains(segment.info.name)) {
+        left.put(segment.info.name, segment);
+      } else {
+        fresh.add(segment); // a writer adds them in the order they are given in
       }
     }
+    if (fresh.size() != added) {
+      throw new IllegalStateException(
+          fresh.size() + " segments were written of " + added + " added");
+    }
+    List<SegmentCommitInfo> ordered = new ArrayList<>();
+    for (Fate fate : fates) {
+      ordered.add(fate.kept == null ? fresh.poll() : left.get(fate.name()));
+    }
+    ordered.removeIf(Objects::isNull);
+    return ordered;
   }
 
   /** Removes what no commit names: of the last one, and of updates that did not end. */
   private void removeUnused(SegmentInfos made) throws IOException {
     Collection<String> used = made.files(true);
-    for (String name : held.folder.listAll()) {
-      boolean isOfLucene =
-          IndexFileNames.CODEC_FILE_PATTERN.matcher(name).matches()
-              || name.startsWith(IndexFileNames.SEGMENTS);
-      if (isOfLucene && !used.contains(name)) {
-        held.folder.deleteFile(name);
-      }
-    }
+    remove(name ->
+        !used.contains(name)
+            && (IndexFileNames.CODEC_FILE_PATTERN.matcher(name).matches()
+                || name.startsWith(IndexFileNames.SEGMENTS)));
   }
 
-  /** The fate of each segment, in the source's order. */
-  private static final class UpdatePlan {
-    final List<Segment> added = new ArrayList<>();
-    private final List<Segment> stayed = new ArrayList<>();
-
-    /** Counterparts that stay; null for segments that are added. */
-    private final List<SegmentCommitInfo> places = new ArrayList<>();
-
-    private final Map<String, int[]> deleted = new HashMap<>();
-    boolean shared;
-
-    /** Segments that another writer has written, or changed. */
-    int foreign;
-
-    void keep(Segment segment, SegmentCommitInfo counterpart, int[] documents) {
-      stayed.add(segment);
-      places.add(counterpart);
-      deleted.put(counterpart.info.name, documents);
-    }
-
-    void add(Segment segment) {
-      places.add(null);
-      added.add(segment);
-    }
-
-    List<SegmentCommitInfo> kept() {
-      List<SegmentCommitInfo> kept = new ArrayList<>(places);
-      kept.removeIf(Objects::isNull);
-      return kept;
-    }
-
-    /**
-     * Postings that the segments which stayed were made of. Documents deleted before that are in the
-     * source's counts still: they are taken to be as long as others.
-     */
-    long postingsOfStayed(String field) throws IOException {
-      double postings = 0;
-      List<SegmentCommitInfo> made = kept();
-      for (int i = 0; i < made.size(); i++) {
-        CodecReader source = stayed.get(i).reader;
-        double share = (double) made.get(i).info.maxDoc() / source.maxDoc();
-        postings += share * source.getSumDocFreq(field);
+  private void remove(Predicate<String> unwanted) throws IOException {
+    for (String name : held.folder.listAll()) {
+      if (unwanted.test(name)) {
+        held.folder.deleteFile(name);
       }
-      return Math.round(postings);
-    }
-
-    int deletions() {
-      return deleted.values().stream().mapToInt(documents -> documents.length).sum();
-    }
-
-    int[] deletionsIn(String segment) {
-      return deleted.getOrDefault(segment, new int[0]);
-    }
-
-    /** The segments of the new commit; one whose documents are all deleted is not among them. */
-    List<SegmentCommitInfo> ordered(SegmentInfos written) {
-      Map<String, SegmentCommitInfo> left = new HashMap<>();
-      Deque<SegmentCommitInfo> fresh = new ArrayDeque<>();
-      for (SegmentCommitInfo segment : written) {
-        if (deleted.containsKey(segment.info.name)) {
-          left.put(segment.info.name, segment);
-        } else {
-          fresh.add(segment); // a writer adds them in the order they are given in
-        }
-      }
-      if (fresh.size() != added.size()) {
-        throw new IllegalStateException(
-            fresh.size() + " segments were written of " + added.size() + " added");
-      }
-      List<SegmentCommitInfo> ordered = new ArrayList<>();
-      for (SegmentCommitInfo kept : places) {
-        SegmentCommitInfo segment = kept == null ? fresh.poll() : left.get(kept.info.name);
-        if (segment != null) {
-          ordered.add(segment);
-        }
-      }
-      return ordered;
     }
   }
 }

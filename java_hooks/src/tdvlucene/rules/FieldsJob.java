@@ -10,11 +10,7 @@ public abstract class FieldsJob extends Job {
   protected final List<PlannedField> targets = new ArrayList<>();
 
   /** Whether the index is a part of a larger one, whose vocabulary the tables have. */
-  protected boolean isShard;
-
-  public final void isShard() {
-    isShard = true;
-  }
+  public boolean isShard;
 
   /**
    * Adds a field; at least one is needed.
@@ -34,9 +30,10 @@ public abstract class FieldsJob extends Job {
    */
   public final void bake(
       double k1, double b, double searchedK1, double searchedB, double average) {
-    targets.get(targets.size() - 1).bake(
-        new BakedNorms.Parameters(k1, b), new BakedNorms.Parameters(searchedK1, searchedB),
-        average);
+    PlannedField last = targets.getLast();
+    last.held = new BakedNorms.Parameters(k1, b);
+    last.searched = new BakedNorms.Parameters(searchedK1, searchedB);
+    last.average = average;
   }
 
   /** The field of this name to be worked on; null where there is none. */

@@ -36,9 +36,9 @@ public final class PlannedField {
   public NormKind norms;
 
   /** Null unless norms hold k1 and b for a searcher with others. */
-  private BakedNorms.Parameters held;
+  BakedNorms.Parameters held;
 
-  private BakedNorms.Parameters searched;
+  BakedNorms.Parameters searched;
 
   /** The average length that such norms are made for; 0 where it is to be counted. */
   public double average;
@@ -63,14 +63,6 @@ public final class PlannedField {
     IndexOptions options =
         rule.keepsFrequencies() ? of.getIndexOptions() : IndexOptions.DOCS_AND_FREQS;
     return Lucene.indexed(of, field, number, options);
-  }
-
-  /** Has norms hold k1 and b for a searcher with others; see {@link BakedNorms}. */
-  public void bake(
-      BakedNorms.Parameters held, BakedNorms.Parameters searched, double average) {
-    this.held = held;
-    this.searched = searched;
-    this.average = average;
   }
 
   /** Whether norms are to hold k1 and b. */

@@ -30,19 +30,17 @@ final class CountingReader extends FilterLeafReader {
     this.counter = counter;
   }
 
-  /** An index whose searches add to {@code counter}; it is open for as long as {@code index}. */
-  static IndexReader of(IndexReader index, AtomicLong counter) throws IOException {
-    IndexReader[] segments =
-        index.leaves().stream()
-            .map(leaf -> new CountingReader(leaf.reader(), counter))
-            .toArray(IndexReader[]::new);
-    return new MultiReader(segments, false);
-  }
-
-  /** A searcher of an index that ranks as another does, and adds to {@code counter}. */
+  /**
+   * A searcher of an index that ranks as another does, and adds to {@code counter}; it is open for
+   * as long as that.
+   */
   static IndexSearcher like(IndexSearcher searcher, AtomicLong counter) throws IOException {
     Similarity ranks = searcher.getSimilarity();
-    IndexReader counted = of(searcher.getIndexReader(), counter);
+    IndexReader[] segments =
+        searcher.getIndexReader().leaves().stream()
+            .map(leaf -> new CountingReader(leaf.reader(), counter))
+            .toArray(IndexReader[]::new);
+    IndexReader counted = new MultiReader(segments, false);
     return Ranking.ready(ImpactSimilarity.searcher(counted, ranks), ranks);
   }
 

@@ -6,19 +6,15 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.TreeSet;
-import org.apache.lucene.analysis.Analyzer;
-import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.MultiTerms;
+import org.apache.lucene.codecs.perfield.PerFieldPostingsFormat;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.Term;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Index;
 import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
-import tdvlucene.common.Tokens;
 
 /** Looks up terms in the dictionary of a field. */
 public final class Dictionary {
@@ -52,10 +48,10 @@ public final class Dictionary {
       try (NpyWriter text = new NpyWriter(to.resolve("terms.npy"), "|u1");
           NpyWriter ends = new NpyWriter(to.resolve("ends.npy"), "<i8");
           NpyWriter counts = new NpyWriter(to.resolve("counts.npy"), "<i8")) {
-        TermsEnum before = terms(a, field);
-        TermsEnum after = terms(b, field);
-        BytesRef left = before.next();
-        BytesRef right = after.next();
+        FieldPostings before = new FieldPostings(a, field);
+        FieldPostings after = new FieldPostings(b, field);
+        BytesRef left = before.nextTerm();
+        BytesRef right = after.nextTerm();
         while (left != null || right != null) {
           int order = left == null ? 1 : right == null ? -1 : left.compareTo(right);
           BytesRef term = order <= 0 ? left : right;
@@ -65,50 +61,49 @@ public final class Dictionary {
           counts.writeLong(order <= 0 ? before.totalTermFreq() : 0);
           counts.writeLong(order >= 0 ? after.docFreq() : 0);
           counts.writeLong(order >= 0 ? after.totalTermFreq() : 0);
-          left = order <= 0 ? before.next() : left;
-          right = order >= 0 ? after.next() : right;
+          left = order <= 0 ? before.nextTerm() : left;
+          right = order >= 0 ? after.nextTerm() : right;
         }
       }
       return null;
     }));
   }
 
-  private static TermsEnum terms(IndexReader reader, String field) throws IOException {
-    Terms terms = MultiTerms.getTerms(reader, field);
-    return terms == null ? TermsEnum.EMPTY : terms.iterator();
-  }
-
-  /**
-   * Looks up which different terms of texts, by one analyzer or another, are in a field's dictionary:
-   * an index does not say which analyzer made it. Reads no postings.
-   *
-   * <p>A JSON object of the terms that are {@code known} and {@code unknown}, in order.
-   *
-   * @param texts a JSON array
-   */
-  public static String known(Index index, String field, Analyzer analyzer, String texts)
-      throws IOException {
-    return index.read(reader -> {
-      Map<String, List<String>> found =
-          new TreeMap<>(Map.of("known", new ArrayList<>(), "unknown", new ArrayList<>()));
-      TreeSet<BytesRef> terms = new TreeSet<>();
-      for (String text : Json.parseStrings(texts)) {
-        try (Tokens tokens = new Tokens(analyzer, field, text)) {
-          while (tokens.next()) {
-            terms.add(tokens.term());
-          }
-        }
-      }
-      for (BytesRef term : terms) {
-        boolean isKnown = reader.docFreq(new Term(field, term)) > 0;
-        found.get(isKnown ? "known" : "unknown").add(term.utf8ToString());
-      }
-      return Json.of(found);
-    });
-  }
-
   /** A JSON array of the fields that can be searched. */
   public static String fields(Index index) throws IOException {
     return index.read(reader -> Json.of(Index.withFrequencies(reader)));
+  }
+
+  /**
+   * The bytes of the files in which a field's terms and postings lie apart from those of others; -1
+   * where a segment has them in files that other fields share.
+   */
+  public static long bytes(Index index, String field) throws IOException {
+    return index.read(reader -> {
+      long sum = 0;
+      for (LeafReaderContext leaf : reader.leaves()) {
+        FieldInfo info = leaf.reader().getFieldInfos().fieldInfo(field);
+        if (info == null) {
+          continue;
+        }
+        for (FieldInfo other : leaf.reader().getFieldInfos()) {
+          if (other != info && ending(other).equals(ending(info))) {
+            return -1L;
+          }
+        }
+        String ending = ending(info) + ".";
+        sum += Index.fileSizes(Index.segmentOf(leaf).getSegmentInfo()).entrySet().stream()
+            .filter(file -> file.getKey().contains(ending))
+            .mapToLong(Map.Entry::getValue)
+            .sum();
+      }
+      return sum;
+    });
+  }
+
+  /** What the names of a field's files have after the segment's. */
+  private static String ending(FieldInfo info) {
+    return "_" + info.getAttribute(PerFieldPostingsFormat.PER_FIELD_FORMAT_KEY)
+        + "_" + info.getAttribute(PerFieldPostingsFormat.PER_FIELD_SUFFIX_KEY);
   }
 }

@@ -3,6 +3,7 @@ package tdvlucene.search;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,6 +28,7 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
@@ -78,16 +80,13 @@ public final class DocumentIds {
         String title = titles.of(document);
         String text = title == null || title.isBlank() ? contents.of(document) : title;
         if (text != null) {
-          found.put(each.getKey(), beginning(text.strip(), length));
+          String whole = text.strip();
+          int points = Math.min(length, whole.codePointCount(0, whole.length()));
+          found.put(each.getKey(), whole.substring(0, whole.offsetByCodePoints(0, points)));
         }
       }
       return Json.of(found);
     });
-  }
-
-  private static String beginning(String text, int length) {
-    int points = Math.min(length, text.codePointCount(0, text.length()));
-    return text.substring(0, text.offsetByCodePoints(0, points));
   }
 
   /**
@@ -139,15 +138,11 @@ public final class DocumentIds {
         names.isNumber() ? null : FieldInfos.getMergedFieldInfos(reader).fieldInfo(names.field());
     boolean isIndexed =
         !passages && info != null && info.getIndexOptions() == IndexOptions.DOCS;
-    Map<String, Integer> all =
-        isIndexed ? null : read(reader, names, new HashSet<>(asked), passages);
+    Map<String, Integer> all = isIndexed ? null : read(reader, names, asked, passages);
     Map<String, Integer> found = new LinkedHashMap<>();
     for (String id : asked) {
-      int doc =
-          isIndexed
-              ? lookUp(reader, new Term(names.field(), id))
-              : all.getOrDefault(id, DocIdSetIterator.NO_MORE_DOCS);
-      if (doc != DocIdSetIterator.NO_MORE_DOCS) {
+      Integer doc = isIndexed ? lookUp(reader, new Term(names.field(), id)) : all.get(id);
+      if (doc != null) {
         found.put(id, doc);
       }
     }
@@ -155,14 +150,16 @@ public final class DocumentIds {
   }
 
   private static Map<String, Integer> read(
-      IndexReader reader, IdField names, Set<String> wanted, boolean passages)
+      IndexReader reader, IdField names, Collection<String> asked, boolean passages)
       throws IOException {
-    Map<String, Integer> found = new LinkedHashMap<>();
+    Set<String> wanted = new HashSet<>(asked);
+    Map<String, Integer> found = new HashMap<>();
     ExternalIds ids = new ExternalIds(names);
-    Bits live = MultiBits.getLiveDocs(reader);
-    for (int doc = 0; doc < reader.maxDoc(); doc++) {
-      String id = live == null || live.get(doc) ? ids.of(doc).utf8ToString() : null;
-      String name = passages && id != null ? id.split(PASSAGE, 2)[0] : id;
+    DocumentNumbers live = new DocumentNumbers(reader);
+    for (int number = 0; number < live.size(); number++) {
+      int doc = live.doc(number);
+      String id = ids.of(doc).utf8ToString();
+      String name = passages ? id.split(PASSAGE, 2)[0] : id;
       if (wanted.contains(name)) {
         found.put(name, doc);
       }
@@ -170,14 +167,14 @@ public final class DocumentIds {
     return found;
   }
 
-  /** The last living document with a term, {@code NO_MORE_DOCS} for none. */
-  private static int lookUp(IndexReader reader, Term term) throws IOException {
+  /** The last living document with a term; null for none. */
+  private static Integer lookUp(IndexReader reader, Term term) throws IOException {
     PostingsEnum postings =
         MultiTerms.getTermPostingsEnum(reader, term.field(), term.bytes(), PostingsEnum.NONE);
     Bits live = MultiBits.getLiveDocs(reader);
-    int found = DocIdSetIterator.NO_MORE_DOCS;
+    Integer found = null;
     while (postings != null && postings.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
-      found = live == null || live.get(postings.docID()) ? postings.docID() : found;
+      found = live == null || live.get(postings.docID()) ? (Integer) postings.docID() : found;
     }
     return found;
   }

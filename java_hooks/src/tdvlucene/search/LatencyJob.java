@@ -15,6 +15,7 @@ import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Index;
@@ -52,6 +53,11 @@ public final class LatencyJob extends Job {
 
   private record TimedIndex(Index index, Similarity similarity, Tiers tiers) {}
 
+  /** A search that is timed; returns how many hits it finds. */
+  private interface Search {
+    int hits(Query query, int most) throws IOException;
+  }
+
   private final Queries queries;
   private final int rounds;
   private final double budgetSeconds;
@@ -59,7 +65,7 @@ public final class LatencyJob extends Job {
   private final boolean exhaustive;
   private final Path output;
   private final List<TimedIndex> indexes = new ArrayList<>();
-  private final List<IndexSearcher> searchers = new ArrayList<>();
+  private final List<Search> searches = new ArrayList<>();
   private final Map<String, Object> result = new TreeMap<>();
 
   private long end;
@@ -91,9 +97,14 @@ public final class LatencyJob extends Job {
     try {
       for (TimedIndex each : indexes) {
         readers.add(open(each.index));
-        Ranking ranking =
-            new Ranking(readers.getLast(), each.index, each.similarity, each.tiers);
-        searchers.add(ranking.searcher);
+        IndexSearcher searcher =
+            new Ranking(readers.getLast(), each.index, each.similarity).searcher;
+        searches.add(
+            exhaustive
+                ? (query, hits) ->
+                    searcher.search(query, Lucene.countingAll(hits)).scoreDocs.length
+                : (query, hits) ->
+                    Tiers.search(each.tiers, searcher, searcher, query, hits).length);
       }
       List<Queries.Topic> shuffled = queries.parse();
       Collections.shuffle(shuffled, random);
@@ -127,9 +138,9 @@ public final class LatencyJob extends Job {
     int tried = 0;
     while (tried < candidates.size()
         && (tried < FEWEST_QUERIES || System.nanoTime() < triedBy)) {
-      for (int index = 0; index < indexes.size(); index++) {
+      for (Search search : searches) {
         for (int hits : HITS) {
-          search(index, candidates.get(tried), hits);
+          search.hits(candidates.get(tried).query(), hits);
         }
       }
       progress(++tried);
@@ -185,23 +196,15 @@ public final class LatencyJob extends Job {
         Collections.shuffle(order, random);
         for (int query : order) {
           checkCancelled();
-          Queries.Topic topic = sample.get(query);
+          Query asked = sample.get(query).query();
           long before = System.nanoTime();
-          int hits = search(index, topic, HITS[mode]);
+          int hits = searches.get(index).hits(asked, HITS[mode]);
           nanos[first + query] = System.nanoTime() - before;
           hitsSeen += hits; // used, so that no search can be left out by the compiler
         }
       }
     }
     return nanos;
-  }
-
-  private int search(int index, Queries.Topic topic, int hits) throws IOException {
-    IndexSearcher searcher = searchers.get(index);
-    if (exhaustive) {
-      return searcher.search(topic.query(), Lucene.countingAll(hits)).scoreDocs.length;
-    }
-    return Tiers.search(indexes.get(index).tiers, searcher, searcher, topic.query(), hits).length;
   }
 
   /** Garbage collections so far, or their time: they may interrupt a timed round. */

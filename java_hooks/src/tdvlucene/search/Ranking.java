@@ -20,7 +20,7 @@ import org.apache.lucene.search.TopFieldDocs;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.common.ExternalIds;
+import org.apache.lucene.util.IOFunction;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 
@@ -41,38 +41,22 @@ final class Ranking {
   private static final int SPARE_SHARE = 10;
 
   final IndexSearcher searcher;
-  private final Index index;
-  private final Tiers tiers; // null for one
-  private IdField names; // found when first needed
 
   /** Whether equal scores are ordered by document id. */
   final boolean tiesById;
 
-  /** @param tiers null to search the field of the query alone */
-  Ranking(IndexReader reader, Index index, Similarity similarity, Tiers tiers)
-      throws IOException {
-    this(ImpactSimilarity.searcher(reader, similarity), index, similarity, tiers);
+  Ranking(IndexReader reader, Index index, Similarity similarity) throws IOException {
+    this(ImpactSimilarity.searcher(reader, similarity), index, similarity);
   }
 
-  Ranking(IndexSearcher searcher, Index index, Similarity similarity, Tiers tiers)
-      throws IOException {
-    this.searcher =
-        ready(searcher, NormReading.of(searcher.getIndexReader(), index, similarity));
-    this.index = index;
-    this.tiers = tiers;
-    tiesById = ordersTiesById(searcher.getIndexReader());
-  }
-
-  private Ranking(Ranking like, Tiers tiers) {
-    searcher = like.searcher;
-    index = like.index;
-    tiesById = like.tiesById;
-    this.tiers = tiers;
-  }
-
-  /** The same index, searched in tiers; in the field of the query alone if null. */
-  Ranking in(Tiers tiers) {
-    return new Ranking(this, tiers);
+  Ranking(IndexSearcher searcher, Index index, Similarity similarity) throws IOException {
+    IndexReader reader = searcher.getIndexReader();
+    this.searcher = ready(searcher, NormReading.of(reader, index, similarity));
+    FieldInfo id = FieldInfos.getMergedFieldInfos(reader).fieldInfo(ID);
+    tiesById =
+        id != null
+            && id.getDocValuesType() == DocValuesType.BINARY
+            && IdField.whyNotAnserinis(reader).isEmpty();
   }
 
   /** Ranks with a similarity, and without a cache: a cached query is not a search. */
@@ -82,13 +66,6 @@ final class Ranking {
     return searcher;
   }
 
-  private static boolean ordersTiesById(IndexReader reader) throws IOException {
-    FieldInfo id = FieldInfos.getMergedFieldInfos(reader).fieldInfo(ID);
-    return id != null
-        && id.getDocValuesType() == DocValuesType.BINARY
-        && IdField.whyNotAnserinis(reader).isEmpty();
-  }
-
   /**
    * The best {@code hits} documents with the scores they were ranked by. Anserini scores every hit
    * once more; that sums the same terms' scores, in double precision, and costs a second search.
@@ -96,12 +73,14 @@ final class Ranking {
    * <p>A search that compares ids keeps the id of every document it meets. So a few more hits are
    * searched by score alone, and ids order those that are equal. Where the last of them is still
    * equal to a hit, others like it may have been left out, and ids are compared throughout.
+   *
+   * @param tiers null to search the field of the query alone
    */
-  ScoreDoc[] top(Query query, int hits) throws IOException {
+  ScoreDoc[] top(Query query, int hits, Tiers tiers) throws IOException {
     if (!tiesById) {
       return first(Tiers.search(tiers, searcher, searcher, query, hits), hits);
     }
-    if (!Tiers.answer(tiers, query)) {
+    if (tiers == null || !tiers.answer(query)) {
       return byScoreThenId(query, hits, more -> searcher.search(query, more).scoreDocs);
     }
     // Of equal scores at the depth's end, ids say which are ranked: shards then agree on them.
@@ -111,13 +90,10 @@ final class Ranking {
     return ordered(tiers.search(searcher, query, hits, byIds), hits);
   }
 
-  private interface Finding {
-    ScoreDoc[] best(int hits) throws IOException;
-  }
-
-  private ScoreDoc[] byScoreThenId(Query query, int hits, Finding finding) throws IOException {
+  private ScoreDoc[] byScoreThenId(
+      Query query, int hits, IOFunction<Integer, ScoreDoc[]> finding) throws IOException {
     int more = (int) Math.min(Integer.MAX_VALUE - 1, (long) hits + SPARE + hits / SPARE_SHARE);
-    ScoreDoc[] found = finding.best(more);
+    ScoreDoc[] found = finding.apply(more);
     if (found.length == more && found[more - 1].score == found[hits - 1].score) {
       return topByIds(query, hits);
     }
@@ -128,12 +104,12 @@ final class Ranking {
    * A searcher that finds bags of words by a ranking: for Anserini's searcher, which asks for hits by
    * score and then id, with their scores.
    */
-  static IndexSearcher asking(Ranking ranking) {
+  static IndexSearcher asking(Ranking ranking, Tiers tiers) {
     return new IndexSearcher(ranking.searcher.getIndexReader()) {
       @Override
       public TopFieldDocs search(Query query, int hits, Sort sort, boolean doDocScores)
           throws IOException {
-        if (!Tiers.answer(ranking.tiers, query)) {
+        if (!tiers.answer(query)) {
           return super.search(query, hits, sort, doDocScores);
         }
         TopDocs found = search(query, hits);
@@ -142,10 +118,10 @@ final class Ranking {
 
       @Override
       public TopDocs search(Query query, int hits) throws IOException {
-        if (!Tiers.answer(ranking.tiers, query)) {
+        if (!tiers.answer(query)) {
           return super.search(query, hits);
         }
-        ScoreDoc[] found = ranking.top(query, hits);
+        ScoreDoc[] found = ranking.top(query, hits, tiers);
         TotalHits atLeast =
             new TotalHits(found.length, TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO);
         return new TopDocs(atLeast, found);
@@ -181,7 +157,10 @@ final class Ranking {
   private ScoreDoc[] withIds(ScoreDoc[] hits) throws IOException {
     BinaryDocValues ids = MultiDocValues.getBinaryValues(searcher.getIndexReader(), ID);
     ScoreDoc[] identified = new ScoreDoc[hits.length];
-    for (long next : inIndexOrder(hits)) {
+    long[] inIndexOrder = new long[hits.length]; // their places in the lower half
+    Arrays.setAll(inIndexOrder, i -> (long) hits[i].doc << Integer.SIZE | i);
+    Arrays.sort(inIndexOrder);
+    for (long next : inIndexOrder) {
       ScoreDoc hit = hits[(int) next];
       boolean has = ids.advanceExact(hit.doc);
       BytesRef id = has ? BytesRef.deepCopyOf(ids.binaryValue()) : null;
@@ -192,26 +171,5 @@ final class Ranking {
 
   private static BytesRef idBytes(ScoreDoc hit) {
     return (BytesRef) ((FieldDoc) hit).fields[1];
-  }
-
-  /** The places of the hits in the lower half of each number: ids are read in index order. */
-  private static long[] inIndexOrder(ScoreDoc[] hits) {
-    long[] places = new long[hits.length];
-    for (int i = 0; i < hits.length; i++) {
-      places[i] = (long) hits[i].doc << Integer.SIZE | i;
-    }
-    Arrays.sort(places);
-    return places;
-  }
-
-  /** The ids of the hits, in their order. */
-  String[] ids(ScoreDoc[] hits) throws IOException {
-    names = names == null ? IdField.of(searcher.getIndexReader(), index) : names;
-    ExternalIds ids = new ExternalIds(names);
-    String[] found = new String[hits.length];
-    for (long next : inIndexOrder(hits)) {
-      found[(int) next] = ids.of(hits[(int) next].doc).utf8ToString();
-    }
-    return found;
   }
 }

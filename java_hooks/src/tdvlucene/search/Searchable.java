@@ -31,17 +31,12 @@ public final class Searchable {
     ExternalIds.requireAll(reader, index);
   }
 
-  /** As above, in a moment. */
-  static void require(IndexReader reader, Index index, String field) throws IOException {
-    require(reader, index, field, bytes -> {}, read -> {});
-  }
-
   /** As above, of an index that Pyserini will search, perhaps in other fields. */
   public static void require(Index index, String field) throws IOException {
     index.read(reader -> {
       requireAnserinisIds(reader, index);
       if (Index.hasField(reader, field)) {
-        require(reader, index, field);
+        require(reader, index, field, bytes -> {}, read -> {});
       }
       return null;
     });
@@ -71,7 +66,7 @@ public final class Searchable {
     IndexSearcher searcher =
         tiers == null
             ? ImpactSimilarity.searcher(reader, similarity)
-            : Ranking.asking(new Ranking(reader, index, similarity, tiers));
+            : Ranking.asking(new Ranking(reader, index, similarity), tiers);
     Similarity reading = NormReading.of(reader, index, similarity);
     searcher.setSimilarity(reading);
     field(simpleSearcher, "similarity").set(simpleSearcher, reading);

@@ -1,9 +1,9 @@
 package tdvlucene.search;
 
-import io.anserini.search.ScoredDoc;
 import io.anserini.search.SimpleSearcher;
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Arrays;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
@@ -23,13 +23,18 @@ import tdvlucene.common.UserException;
  * <p>Hits are those of Anserini's {@code SimpleSearcher}.
  */
 public final class SearchedIndex extends Job implements Closeable {
+  private static final String EXPANDED = "contents"; // the field that feedback reads
+
   final Index index;
   private final Similarity similarity;
   private final Queries queries;
   private Statistics statistics; // null for the index's own
-  private String feedback; // null for none
+
+  /** What expands queries: {@code rm3} or {@code rocchio}; null for none. */
+  public String feedback;
+
   IndexReader reader;
-  private Feedback expanding; // null for none
+  private SimpleSearcher expanding; // null for none
   private Ranking ranking;
 
   /** @param queries whatever they ask, for their field and what analyses them */
@@ -37,11 +42,6 @@ public final class SearchedIndex extends Job implements Closeable {
     this.index = index;
     this.similarity = similarity;
     this.queries = queries;
-  }
-
-  /** Expand queries by {@code rm3} or {@code rocchio}; see {@link Feedback}. */
-  public void expand(String method) {
-    feedback = method;
   }
 
   /**
@@ -61,7 +61,7 @@ public final class SearchedIndex extends Job implements Closeable {
   protected Object run() throws IOException, ReflectiveOperationException {
     reader = open(index);
     if (feedback != null) {
-      expanding = Feedback.open(index, reader, similarity, queries, feedback);
+      expanding = openFeedback();
     }
     if (statistics == null) {
       Searchable.require(
@@ -72,7 +72,7 @@ public final class SearchedIndex extends Job implements Closeable {
         statistics == null
             ? ImpactSimilarity.searcher(reader, similarity)
             : statistics.searcher(reader, similarity);
-    ranking = new Ranking(searcher, index, similarity, null);
+    ranking = new Ranking(searcher, index, similarity);
     return expanding == null && ranking.tiesById;
   }
 
@@ -84,10 +84,12 @@ public final class SearchedIndex extends Job implements Closeable {
   /** A search in tiers; of the field of the queries alone if null. Feedback asks that alone. */
   Search search(Tiers tiers) {
     if (expanding != null) {
-      return (topic, hits) -> expanding.search(topic.text(), hits);
+      return (topic, hits) ->
+          Arrays.stream(expanding.search(topic.text(), hits))
+              .map(found -> new ScoreDoc(found.lucene_docid, found.score))
+              .toArray(ScoreDoc[]::new);
     }
-    Ranking ranked = ranking.in(tiers);
-    return (topic, hits) -> ranked.top(topic.query(), hits);
+    return (topic, hits) -> ranking.top(topic.query(), hits, tiers);
   }
 
   IndexSearcher searcher() {
@@ -105,63 +107,29 @@ public final class SearchedIndex extends Job implements Closeable {
    *
    * <p>Hits and scores are {@code SimpleSearcher}'s own, so its field is searched: {@code contents}.
    */
-  private record Feedback(SimpleSearcher searcher) implements Closeable {
-    static final String FIELD = "contents";
-
-    /**
-     * @param index not in shards
-     * @param method {@code rm3} or {@code rocchio}
-     */
-    static Feedback open(
-        Index index, IndexReader reader, Similarity similarity, Queries queries, String method)
-        throws IOException, ReflectiveOperationException {
-      Searchable.requireAnserinisIds(reader, index);
-      requireVectors(index, reader, method);
-      refuseSoftDeleted(index, reader, method);
-      SimpleSearcher searcher = new SimpleSearcher(index.folders().get(0));
-      Searchable.setSimilarity(index, searcher, similarity, null);
-      searcher.set_analyzer(queries.analyzer());
-      String collection = null; // to parse documents with, where no vectors are
-      if (method.equals("rm3")) {
-        searcher.set_rm3(collection, 10, 10, 0.5f, false, true);
-      } else {
-        searcher.set_rocchio(collection, 10, 10, 10, 10, 1f, 0.75f, 0f, false, false);
-      }
-      return new Feedback(searcher);
+  private SimpleSearcher openFeedback() throws IOException, ReflectiveOperationException {
+    Searchable.requireAnserinisIds(reader, index);
+    FieldInfo field = FieldInfos.getMergedFieldInfos(reader).fieldInfo(EXPANDED);
+    if (field == null || !Lucene.hasTermVectors(field)) {
+      throw new UserException(
+          index + " has no term vectors of '" + EXPANDED + "', which " + feedback
+              + " expands queries from: index the collection with Anserini's -storeDocvectors");
     }
-
-    private static void requireVectors(Index index, IndexReader reader, String method) {
-      FieldInfo field = FieldInfos.getMergedFieldInfos(reader).fieldInfo(FIELD);
-      if (field == null || !Lucene.hasTermVectors(field)) {
-        throw new UserException(
-            index + " has no term vectors of '" + FIELD + "', which " + method + " expands queries"
-                + " from: index the collection with Anserini's -storeDocvectors");
-      }
+    int hidden = Index.countSoftDeleted(reader); // not hidden where Anserini opens the index
+    if (hidden > 0) {
+      throw new UserException(
+          index + " has " + hidden + " soft-deleted documents, which Anserini's " + feedback
+              + " would find: search without it, or merge them away first");
     }
-
-    /** Anserini opens the index itself, and does not hide them. */
-    private static void refuseSoftDeleted(Index index, IndexReader reader, String method) {
-      int hidden = Index.countSoftDeleted(reader);
-      if (hidden > 0) {
-        throw new UserException(
-            index + " has " + hidden + " soft-deleted documents, which Anserini's " + method
-                + " would find: search without it, or merge them away first");
-      }
+    SimpleSearcher searcher = new SimpleSearcher(index.folders().get(0)); // it has no shards
+    Searchable.setSimilarity(index, searcher, similarity, null);
+    searcher.set_analyzer(queries.analyzer());
+    String collection = null; // to parse documents with, where no vectors are
+    if (feedback.equals("rm3")) {
+      searcher.set_rm3(collection, 10, 10, 0.5f, false, true);
+    } else {
+      searcher.set_rocchio(collection, 10, 10, 10, 10, 1f, 0.75f, 0f, false, false);
     }
-
-    /** The hits for a query, best first. */
-    ScoreDoc[] search(String text, int hits) throws IOException {
-      ScoredDoc[] found = searcher.search(text, hits);
-      ScoreDoc[] best = new ScoreDoc[found.length];
-      for (int i = 0; i < found.length; i++) {
-        best[i] = new ScoreDoc(found[i].lucene_docid, found[i].score);
-      }
-      return best;
-    }
-
-    @Override
-    public void close() throws IOException {
-      searcher.close();
-    }
+    return searcher;
   }
 }

@@ -1,13 +1,10 @@
 package tdvlucene.search;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
@@ -15,10 +12,8 @@ import org.apache.lucene.index.Term;
 import org.apache.lucene.search.CollectionStatistics;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
-import org.apache.lucene.search.QueryVisitor;
 import org.apache.lucene.search.TermStatistics;
 import org.apache.lucene.search.similarities.Similarity;
-import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Failures;
 import tdvlucene.common.Index;
 import tdvlucene.common.Json;
@@ -28,36 +23,34 @@ import tdvlucene.common.Json;
  * searched. Deleted documents count, as in a {@code MultiReader}.
  */
 public final class Statistics {
-  /** What is counted of a field; no collection where no document has it. */
-  private record Counted(
-      long documents, CollectionStatistics collection, Map<BytesRef, TermStatistics> terms) {
-    long docFreq(Term term) {
-      TermStatistics found = terms.get(term.bytes());
-      return found == null ? 0 : found.docFreq();
-    }
-  }
+  private long documents;
 
-  private final Map<String, Counted> fields = new HashMap<>();
+  /** By field; null where no document has it. */
+  private final Map<String, CollectionStatistics> fields = new HashMap<>();
+
+  private final Map<Term, TermStatistics> terms = new HashMap<>();
 
   /**
    * Adds those of a field.
    *
    * @param counts a JSON array: documents, those with the field, its tokens, its postings
-   * @param terms a JSON array of [term, documents, occurrences]
+   * @param rows a JSON array of [term, documents, occurrences]
    */
-  void add(String field, String counts, String terms) {
+  void add(String field, String counts, String rows) {
     List<Long> of = Json.parseStrings(counts).stream().map(Long::parseLong).toList();
-    CollectionStatistics collection =
+    documents = of.get(0);
+    fields.put(
+        field,
         of.get(1) == 0
             ? null
-            : new CollectionStatistics(field, of.get(0), of.get(1), of.get(2), of.get(3));
-    Map<BytesRef, TermStatistics> each = new HashMap<>();
-    for (List<String> row : Json.parseRows(terms)) {
-      BytesRef term = new BytesRef(row.get(0));
-      each.put(
-          term, new TermStatistics(term, Long.parseLong(row.get(1)), Long.parseLong(row.get(2))));
+            : new CollectionStatistics(field, documents, of.get(1), of.get(2), of.get(3)));
+    for (List<String> row : Json.parseRows(rows)) {
+      Term term = new Term(field, row.get(0));
+      terms.put(
+          term,
+          new TermStatistics(
+              term.bytes(), Long.parseLong(row.get(1)), Long.parseLong(row.get(2))));
     }
-    fields.put(field, new Counted(of.get(0), collection, each));
   }
 
   /** A searcher of a shard that scores with these. */
@@ -65,86 +58,53 @@ public final class Statistics {
     return new IndexSearcher(shard) {
       @Override
       public Query rewrite(Query query) throws IOException {
-        long documents = fields.values().iterator().next().documents;
         return super.rewrite(
             ImpactSimilarity.askedFor(
-                query, similarity, documents, term -> of(term.field()).docFreq(term)));
+                query, similarity, documents,
+                term -> terms.containsKey(term) ? terms.get(term).docFreq() : 0L));
       }
 
       @Override
       public CollectionStatistics collectionStatistics(String name) {
-        return of(name).collection;
+        return of(fields, name);
       }
 
       @Override
       public TermStatistics termStatistics(Term term, int docFreq, long totalTermFreq) {
-        TermStatistics found = of(term.field()).terms.get(term.bytes());
-        if (found == null) { // never with the shard's own: scores would be wrong and look right
-          throw new IllegalStateException("no statistics of the whole for the term " + term);
-        }
-        return found;
+        return of(terms, term);
       }
     };
   }
 
-  private Counted of(String field) {
-    Counted found = fields.get(field);
-    if (found == null) {
-      throw new IllegalStateException(
-          "statistics of the whole are of " + fields.keySet() + ", not " + field);
+  /** Never the shard's own: scores would be wrong and look right. */
+  private static <K, V> V of(Map<K, V> whole, K name) {
+    if (!whole.containsKey(name)) {
+      throw new IllegalStateException("no statistics of the whole for " + name);
     }
-    return found;
+    return whole.get(name);
   }
 
   /**
-   * A JSON object: {@code counts} (documents, those with the field, its tokens, its postings),
-   * {@code terms} (rows of term, documents, occurrences, of the topics' terms that it has) and
+   * A JSON object: {@code counts} (documents, those with the field, its tokens, its postings) and
    * {@code fields} (name to how it was indexed). Refuses a damaged index.
    */
-  public static String ofShard(Index index, Queries queries) throws IOException {
-    String field = queries.field();
+  public static String ofShard(Index index, String field) throws IOException {
     return index.read(reader -> {
       if (Index.hasField(reader, field)) { // a shard may lack it, as one without documents does
-        Searchable.require(reader, index, field);
+        Searchable.require(reader, index, field, bytes -> {}, read -> {});
       } else {
         Failures.refuseDamageSearched(index, bytes -> {}, read -> {});
       }
-      return Json.of(new TreeMap<>(Map.of(
-          "counts", counts(reader, field),
-          "terms", terms(reader, queries),
-          "fields", fields(reader))));
-    });
-  }
-
-  private static List<Long> counts(IndexReader reader, String field) throws IOException {
-    CollectionStatistics of = new IndexSearcher(reader).collectionStatistics(field);
-    return of == null
-        ? List.of((long) reader.maxDoc(), 0L, 0L, 0L)
-        : List.of(of.maxDoc(), of.docCount(), of.sumTotalTermFreq(), of.sumDocFreq());
-  }
-
-  private static List<List<Object>> terms(IndexReader reader, Queries queries)
-      throws IOException {
-    Set<Term> all = new TreeSet<>();
-    for (Queries.Topic topic : queries.parse()) {
-      topic.query().visit(QueryVisitor.termCollector(all));
-    }
-    List<List<Object>> rows = new ArrayList<>();
-    for (Term term : all) {
-      int documents = reader.docFreq(term);
-      if (documents > 0) {
-        rows.add(List.of(term.text(), documents, reader.totalTermFreq(term)));
+      CollectionStatistics of = new IndexSearcher(reader).collectionStatistics(field);
+      List<Long> counts =
+          of == null
+              ? List.of((long) reader.maxDoc(), 0L, 0L, 0L)
+              : List.of(of.maxDoc(), of.docCount(), of.sumTotalTermFreq(), of.sumDocFreq());
+      Map<String, String> fields = new TreeMap<>();
+      for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+        fields.put(info.name, Index.describe(info));
       }
-    }
-    return rows;
-  }
-
-  /** How each field was indexed. */
-  private static Map<String, String> fields(IndexReader reader) {
-    Map<String, String> fields = new TreeMap<>();
-    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      fields.put(info.name, Index.describe(info));
-    }
-    return fields;
+      return Json.of(Map.of("counts", counts, "fields", fields));
+    });
   }
 }

@@ -21,7 +21,6 @@ import org.apache.lucene.search.MatchNoDocsQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TermQuery;
-import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.search.similarities.Similarity.SimScorer;
 import tdvlucene.common.Lucene;
 
@@ -73,19 +72,14 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
   static ScoreDoc[] search(
       Tiers tiers, IndexSearcher finding, IndexSearcher ranking, Query query, int hits)
       throws IOException {
-    return answer(tiers, query)
+    return tiers != null && tiers.answer(query)
         ? tiers.search(
             ranking, query, hits, (hot, wanted, most) -> tiers.find(finding, hot, wanted, most))
         : finding.search(query, hits).scoreDocs;
   }
 
-  /** Whether there are tiers, and a query is one that they answer. */
-  static boolean answer(Tiers tiers, Query query) {
-    return tiers != null && tiers.answer(query);
-  }
-
   /** Whether a query is a bag of the whole field's words: others ask that field alone. */
-  private boolean answer(Query query) {
+  boolean answer(Query query) {
     if (query instanceof BooleanQuery words) {
       return words.clauses().stream()
           .allMatch(clause -> !Lucene.isRequired(clause) && answer(Lucene.query(clause)));
@@ -107,7 +101,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
     List<Asked> asked = Asked.of(searcher.rewrite(query));
     ScoreDoc[] found = first.search(hotQuery(asked), hits, Math.max(hits, depth));
     int scored = NearBest.count(found, hits, depth, margin);
-    ScoreDoc[] ranked = new Candidates(found, scored).rank(searcher, asked, hits);
+    ScoreDoc[] ranked = new Candidates(searcher, found, scored).rank(asked, hits);
     if (scored == found.length || hits <= scored) {
       return ranked;
     }
@@ -166,47 +160,59 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
 
   /** Documents to be scored, in their order; one thread's. */
   private static final class Candidates {
+    private final IndexSearcher searcher;
+    private final List<LeafReaderContext> leaves;
     private final int[] docs;
     private final double[] scores;
-    private final double[] sorted;
+    private final long[] norms;
 
     /** Whether a document may be among the hits wanted. */
     private final boolean[] left;
 
     private int count;
 
-    Candidates(ScoreDoc[] found, int count) {
+    /** Of each segment where its candidates end, its dictionary, and postings to use again. */
+    private final int[] ends;
+
+    private final TermsEnum[] dictionaries;
+    private final PostingsEnum[] used;
+
+    Candidates(IndexSearcher searcher, ScoreDoc[] found, int count) {
+      this.searcher = searcher;
+      this.leaves = searcher.getIndexReader().leaves();
       this.count = count;
-      docs = new int[count];
-      for (int i = 0; i < count; i++) {
-        docs[i] = found[i].doc;
-      }
-      Arrays.sort(docs);
+      docs = Arrays.stream(found, 0, count).mapToInt(hit -> hit.doc).sorted().toArray();
       scores = new double[count];
-      sorted = new double[count];
+      norms = new long[count];
       left = new boolean[count];
       Arrays.fill(left, true);
+      ends = new int[leaves.size()];
+      dictionaries = new TermsEnum[leaves.size()];
+      used = new PostingsEnum[leaves.size()];
+      for (int leaf = 0, next = 0; leaf < ends.length; leaf++) {
+        int end = leaves.get(leaf).docBase + leaves.get(leaf).reader().maxDoc();
+        while (next < docs.length && docs[next] < end) {
+          next++;
+        }
+        ends[leaf] = next;
+      }
     }
 
     /** Those that are left, by score; equal ones in the order of documents. */
-    ScoreDoc[] rank(IndexSearcher searcher, List<Asked> asked, int hits) throws IOException {
-      List<LeafReaderContext> leaves = searcher.getIndexReader().leaves();
-      TermsEnum[] dictionaries = new TermsEnum[leaves.size()];
-      List<Scored> terms = lookUp(searcher, asked, dictionaries);
+    ScoreDoc[] rank(List<Asked> asked, int hits) throws IOException {
+      List<Scored> terms = lookUp(asked);
       terms.sort(Comparator.comparingDouble(Scored::most).reversed());
       double rest = terms.stream().mapToDouble(Scored::most).sum();
-      Segments segments = new Segments(leaves, dictionaries);
+      if (!terms.isEmpty()) {
+        readNorms(terms.get(0).term.field());
+      }
       for (Scored term : terms) {
         if (term.docFreq >= SHORT_LIST) {
           leaveOut(hits, rest);
         }
-        segments.add(term);
+        score(term);
         rest -= term.most;
       }
-      return ranked();
-    }
-
-    private ScoreDoc[] ranked() {
       long[] ranked = new long[count];
       for (int i = 0, next = 0; i < docs.length; i++) {
         if (left[i]) {
@@ -216,10 +222,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       return PackedHit.inOrder(ranked, count);
     }
 
-    private List<Scored> lookUp(
-        IndexSearcher searcher, List<Asked> asked, TermsEnum[] dictionaries) throws IOException {
-      List<LeafReaderContext> leaves = searcher.getIndexReader().leaves();
-      Similarity similarity = searcher.getSimilarity();
+    private List<Scored> lookUp(List<Asked> asked) throws IOException {
       CollectionStatistics collection = null;
       List<Scored> terms = new ArrayList<>(asked.size());
       for (Asked each : asked) {
@@ -241,7 +244,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
           collection =
               collection == null ? searcher.collectionStatistics(each.term.field()) : collection;
           SimScorer scorer =
-              similarity.scorer(
+              searcher.getSimilarity().scorer(
                   each.boost, collection,
                   searcher.termStatistics(each.term, (int) docFreq, totalTermFreq));
           // Scores grow with frequencies, and fall with norms: no posting has a higher one.
@@ -257,10 +260,10 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       if (hits >= count || Double.isInfinite(rest) || Double.isNaN(rest)) {
         return;
       }
-      int next = 0;
+      double[] sorted = new double[count];
       double lowest = Double.MAX_VALUE;
       double highest = 0;
-      for (int i = 0; i < docs.length; i++) {
+      for (int i = 0, next = 0; i < docs.length; i++) {
         if (left[i]) {
           sorted[next++] = scores[i];
           lowest = Math.min(lowest, scores[i]);
@@ -270,8 +273,8 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       if (lowest >= highest - rest) {
         return; // none can be
       }
-      Arrays.sort(sorted, 0, next);
-      double least = sorted[next - hits] * (1 - 1e-6) - rest; // as exact as float scores are
+      Arrays.sort(sorted);
+      double least = sorted[count - hits] * (1 - 1e-6) - rest; // as exact as float scores are
       for (int i = 0; i < docs.length; i++) {
         if (left[i] && scores[i] < least) {
           left[i] = false;
@@ -280,71 +283,37 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       }
     }
 
-    /** The candidates by the segments that have them. */
-    private final class Segments {
-      private final List<LeafReaderContext> leaves;
-      private final TermsEnum[] dictionaries;
-      private final PostingsEnum[] used;
-      private final long[] norms = new long[docs.length];
-      private final int[] ends;
-
-      Segments(List<LeafReaderContext> leaves, TermsEnum[] dictionaries) {
-        this.leaves = leaves;
-        this.dictionaries = dictionaries;
-        this.used = new PostingsEnum[dictionaries.length];
-        this.ends = new int[dictionaries.length];
-        int next = 0;
-        for (int leaf = 0; leaf < ends.length; leaf++) {
-          int end = leaves.get(leaf).docBase + leaves.get(leaf).reader().maxDoc();
-          while (next < docs.length && docs[next] < end) {
-            next++;
-          }
-          ends[leaf] = next;
+    private void score(Scored term) throws IOException {
+      for (int leaf = 0; leaf < ends.length; leaf++) {
+        int from = leaf == 0 ? 0 : ends[leaf - 1];
+        if (from == ends[leaf] || term.at[leaf] == null) {
+          continue;
         }
-      }
-
-      private boolean hasNorms;
-
-      void add(Scored term) throws IOException {
-        if (!hasNorms) {
-          readNorms(term.term.field());
-          hasNorms = true;
-        }
-        for (int leaf = 0; leaf < ends.length; leaf++) {
-          int from = leaf == 0 ? 0 : ends[leaf - 1];
-          if (from < ends[leaf] && term.at[leaf] != null) {
-            dictionaries[leaf].seekExact(term.term.bytes(), term.at[leaf]);
-            PostingsEnum postings = dictionaries[leaf].postings(used[leaf], PostingsEnum.FREQS);
-            used[leaf] = postings;
-            add(term.scorer, postings, leaves.get(leaf).docBase, from, ends[leaf]);
-          }
-        }
-      }
-
-      private void add(SimScorer scorer, PostingsEnum postings, int base, int from, int end)
-          throws IOException {
+        dictionaries[leaf].seekExact(term.term.bytes(), term.at[leaf]);
+        PostingsEnum postings = dictionaries[leaf].postings(used[leaf], PostingsEnum.FREQS);
+        used[leaf] = postings;
         int at = -1;
-        for (int i = from; i < end; i++) {
-          int doc = docs[i] - base;
+        for (int i = from; i < ends[leaf]; i++) {
+          int doc = docs[i] - leaves.get(leaf).docBase;
           if (left[i]) {
             at = at < doc ? postings.advance(doc) : at;
             if (at == doc) {
-              scores[i] += scorer.score(postings.freq(), norms[i]);
+              scores[i] += term.scorer.score(postings.freq(), norms[i]);
             }
           }
         }
       }
+    }
 
-      private void readNorms(String field) throws IOException {
-        Arrays.fill(norms, 1); // as Lucene scores where there are none
-        for (int leaf = 0; leaf < ends.length; leaf++) {
-          int from = leaf == 0 ? 0 : ends[leaf - 1];
-          NumericDocValues each =
-              from < ends[leaf] ? leaves.get(leaf).reader().getNormValues(field) : null;
-          for (int i = from; each != null && i < ends[leaf]; i++) {
-            if (each.advanceExact(docs[i] - leaves.get(leaf).docBase)) {
-              norms[i] = each.longValue();
-            }
+    private void readNorms(String field) throws IOException {
+      Arrays.fill(norms, 1); // as Lucene scores where there are none
+      for (int leaf = 0; leaf < ends.length; leaf++) {
+        int from = leaf == 0 ? 0 : ends[leaf - 1];
+        NumericDocValues each =
+            from < ends[leaf] ? leaves.get(leaf).reader().getNormValues(field) : null;
+        for (int i = from; each != null && i < ends[leaf]; i++) {
+          if (each.advanceExact(docs[i] - leaves.get(leaf).docBase)) {
+            norms[i] = each.longValue();
           }
         }
       }

@@ -142,7 +142,7 @@ final class Documents {
       int number, Postings.ComparedField target, Terms expected, Terms present) throws IOException {
     TermsEnum old = expected == null ? TermsEnum.EMPTY : expected.iterator();
     TermsEnum found = present == null ? TermsEnum.EMPTY : present.iterator();
-    boolean whole = target == null || target.rule().keepsFrequencies();
+    boolean whole = target == null || target.plan().rule.keepsFrequencies();
     if (expected != null && present != null) {
       Difference.require("has positions in the vector", whole && expected.hasPositions(),
           present.hasPositions());
@@ -177,7 +177,7 @@ final class Documents {
   private static long newFreq(Postings.ComparedField target, TermsEnum vector, int number)
       throws IOException {
     int term = target.plan().table.terms().find(vector.term());
-    if (term < 0 || target.rule().drops(term)) {
+    if (term < 0 || target.plan().rule.drops(term)) {
       return 0;
     }
     int first = target.plan().first(vector);

@@ -2,16 +2,17 @@ package tdvlucene.verify;
 
 import java.io.IOException;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiDocValues;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.BakedNorms;
-import tdvlucene.common.IndexPostings;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.Job;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
@@ -27,17 +28,13 @@ final class Postings {
    * @param oldLengths length of each live document for the rule; null unless it reads them
    */
   record ComparedField(PlannedField plan, int[] oldLengths) {
-    PostingRule rule() {
-      return plan.rule;
-    }
-
     /** A posting's new frequency, as the rewriter asks for it. */
     int freq(int term, int tf, int first, int number) {
       return plan.rule.freq(term, tf, first, oldLengths == null ? 0 : oldLengths[number]);
     }
   }
 
-  private static final int END = IndexPostings.END;
+  private static final int END = FieldPostings.END;
 
   private final Job job;
   private final String of;
@@ -45,25 +42,20 @@ final class Postings {
   private final Side source;
   private final Side pruned;
   private final ComparedField target;
-
-  /** The source's terms; null when it has none. */
-  final Terms before;
-
-  private final Terms after;
   private final boolean occurrences;
   final LongAdder postings = new LongAdder();
   final LongAdder tokens = new LongAdder();
 
   Postings(Job job, Side source, Side pruned, ComparedField target) throws IOException {
     this.job = job;
-    this.of = target.plan().source;
-    this.field = target.plan().field;
+    this.of = target.plan.source;
+    this.field = target.plan.field;
     this.source = source;
     this.pruned = pruned;
     this.target = target;
-    this.before = MultiTerms.getTerms(source.reader, of);
-    this.after = MultiTerms.getTerms(pruned.reader, field);
-    boolean whole = target.rule().keepsFrequencies();
+    Terms before = MultiTerms.getTerms(source.reader, of);
+    Terms after = MultiTerms.getTerms(pruned.reader, field);
+    boolean whole = target.plan.rule.keepsFrequencies();
     this.occurrences = whole && before != null && before.hasPositions() && after != null;
     if (before != null && after != null) {
       Difference.require("has frequencies", before.hasFreqs(), after.hasFreqs());
@@ -85,12 +77,12 @@ final class Postings {
     if (pruned.reader.hasDeletions()) {
       return; // Lucene's own include deleted documents
     }
-    boolean any = after != null;
-    Difference.require("sum of document frequencies", postings.sum(),
-        any ? after.getSumDocFreq() : 0);
-    Difference.require("sum of frequencies", tokens.sum(), any ? after.getSumTotalTermFreq() : 0);
+    IndexReader after = pruned.reader;
+    Difference.require(
+        "sum of document frequencies", postings.sum(), after.getSumDocFreq(field));
+    Difference.require("sum of frequencies", tokens.sum(), after.getSumTotalTermFreq(field));
     if (documents >= 0) {
-      Difference.require("documents with a term", documents, any ? after.getDocCount() : 0);
+      Difference.require("documents with a term", documents, after.getDocCount(field));
     }
   }
 
@@ -101,7 +93,7 @@ final class Postings {
    * @param lengths new tokens of each live document; null where norms are to stay
    */
   void compareNorms(int[] tokens, int[] lengths) throws IOException {
-    PlannedField plan = target.plan();
+    PlannedField plan = target.plan;
     BakedNorms baked = plan.isBaked() ? plan.bakeFor(plan.average) : null;
     NumericDocValues old = MultiDocValues.getNormValues(source.reader, of);
     NumericDocValues found = MultiDocValues.getNormValues(pruned.reader, field);
@@ -133,15 +125,6 @@ final class Postings {
     return norms != null && norms.advanceExact(doc) ? norms.longValue() : null;
   }
 
-  /**
-   * Compares the terms from {@code first} (null: the beginning) up to {@code stop} (null: the end).
-   *
-   * @param lengths where to add each live document's new tokens
-   */
-  void compare(BytesRef first, BytesRef stop, int[] lengths) throws IOException {
-    new Range(lengths).compare(first, stop);
-  }
-
   /** @param read the old position that was read already; null for none */
   static void compareOccurrences(
       PostingsEnum old, PostingsEnum found, int freq, Integer read, String where)
@@ -163,45 +146,42 @@ final class Postings {
         + ", payload " + each.getPayload();
   }
 
-  private final class Range {
-    private final int[] lengths;
-    private final TermsEnum old = before == null ? TermsEnum.EMPTY : before.iterator();
-    private final TermsEnum found = after == null ? TermsEnum.EMPTY : after.iterator();
+  /** Some terms of the field; one thread's. */
+  final class Range {
+    private final AtomicIntegerArray lengths;
+    private final FieldPostings old = new FieldPostings(source.reader, of, source.live);
+    private final FieldPostings found = new FieldPostings(pruned.reader, field, pruned.live);
     private final TermTable.Cursor cursor =
-        target.plan().table == null ? null : target.plan().table.cursor();
-    private final IndexPostings oldPostings = new IndexPostings(source.reader, of);
-    private final IndexPostings newPostings = new IndexPostings(pruned.reader, field);
-    private final boolean positions = target.rule().readsPositions();
+        target.plan.table == null ? null : target.plan.table.cursor();
+    private final boolean positions = target.plan.rule.readsPositions();
     private final int flags = occurrences ? PostingsEnum.ALL : PostingsEnum.FREQS;
 
-    private Range(int[] lengths) throws IOException {
+    /** @param lengths where to add each live document's new tokens */
+    Range(AtomicIntegerArray lengths) throws IOException {
       this.lengths = lengths;
     }
 
-    private void compare(BytesRef first, BytesRef stop) throws IOException {
-      BytesRef expected = seek(old, first);
-      BytesRef present = seek(found, first);
-      for (; isBefore(expected, stop); expected = old.next()) {
-        for (; present != null && present.compareTo(expected) < 0; present = found.next()) {
+    /**
+     * Compares the terms from {@code first} (null: the beginning) up to {@code stop} (null: the
+     * end).
+     */
+    void compare(BytesRef first, BytesRef stop) throws IOException {
+      BytesRef expected = old.nextTerm(first);
+      BytesRef present = found.nextTerm(first);
+      for (; isBefore(expected, stop); expected = old.nextTerm()) {
+        for (; isBefore(present, expected); present = found.nextTerm()) {
           requireDeleted(present);
         }
-        boolean there = present != null && present.equals(expected);
+        boolean there = expected.equals(present);
         if (compareTerm(expected, there) == 0 && there) {
           requireDeleted(present);
         }
-        present = there ? found.next() : present;
+        present = there ? found.nextTerm() : present;
         job.advance(old.docFreq());
       }
-      for (; isBefore(present, stop); present = found.next()) {
+      for (; isBefore(present, stop); present = found.nextTerm()) {
         requireDeleted(present);
       }
-    }
-
-    private BytesRef seek(TermsEnum each, BytesRef first) throws IOException {
-      if (first == null) {
-        return each.next();
-      }
-      return each.seekCeil(first) == TermsEnum.SeekStatus.END ? null : each.term();
     }
 
     private boolean isBefore(BytesRef term, BytesRef stop) {
@@ -215,7 +195,7 @@ final class Postings {
         return 0;
       }
       int number = cursor == null ? 0 : cursor.number();
-      if (target.rule().drops(number)) {
+      if (target.plan.rule.drops(number)) {
         return 0;
       }
       try {
@@ -226,45 +206,39 @@ final class Postings {
     }
 
     private void requireNoLivePosting(BytesRef term) throws IOException {
-      oldPostings.reset(old, PostingsEnum.NONE);
-      for (int doc = oldPostings.next(); doc != END; doc = oldPostings.next()) {
-        if (source.live.of(doc) >= 0) {
-          throw UserException.unlessDamaged(
-              "TDVs of another vocabulary: " + source.index + " has the term "
-                  + TermText.show(term) + " in field '" + of + "', for which they have none");
-        }
+      old.readPostings(PostingsEnum.NONE);
+      if (old.next() != END) {
+        throw UserException.unlessDamaged(
+            "TDVs of another vocabulary: " + source.index + " has the term "
+                + TermText.show(term) + " in field '" + of + "', for which they have none");
       }
     }
 
     private long comparePostings(int number, boolean there) throws IOException {
-      oldPostings.reset(old, positions ? flags | PostingsEnum.POSITIONS : flags);
+      old.readPostings(positions ? flags | PostingsEnum.POSITIONS : flags);
       if (there) {
-        newPostings.reset(found, flags);
+        found.readPostings(flags);
       }
       long count = 0;
       long total = 0;
-      for (int doc = oldPostings.next(); doc != END; doc = oldPostings.next()) {
-        int live = source.live.of(doc);
-        if (live < 0) {
-          continue;
-        }
-        int first = positions ? oldPostings.nextPosition() : PostingRule.UNKNOWN;
-        int freq = target.freq(number, oldPostings.freq(), first, live);
+      for (int live = old.next(); live != END; live = old.next()) {
+        int first = positions ? old.nextPosition() : PostingRule.UNKNOWN;
+        int freq = target.freq(number, old.freq(), first, live);
         if (freq > 0) {
           if (!there) {
             throw pruned.at(
                 live, new Difference("term", "at least one posting", "no such term"));
           }
           comparePosting(live, freq, first);
-          lengths[live] += freq;
+          lengths.addAndGet(live, freq);
           count++;
           total += freq;
         }
       }
       if (there) {
-        int doc = nextLive();
-        if (doc != END) {
-          throw extra(pruned.live.of(doc));
+        int more = found.next();
+        if (more != END) {
+          throw extra(more);
         }
         if (!pruned.reader.hasDeletions()) {
           Difference.require("document frequency", count, found.docFreq());
@@ -277,8 +251,7 @@ final class Postings {
     }
 
     private void comparePosting(int live, int freq, int first) throws IOException {
-      int doc = nextLive();
-      int present = doc == END ? END : pruned.live.of(doc);
+      int present = found.next();
       if (present < live) {
         throw extra(present);
       }
@@ -286,13 +259,12 @@ final class Postings {
         throw pruned.at(live, new Difference("posting", "frequency " + freq, "none"));
       }
       try {
-        if (newPostings.freq() != freq) {
-          throw new Difference("frequency", freq, newPostings.freq());
+        if (found.freq() != freq) {
+          throw new Difference("frequency", freq, found.freq());
         }
         if (occurrences) {
           compareOccurrences(
-              oldPostings.occurrences(), newPostings.occurrences(), freq,
-              positions ? first : null, "");
+              old.occurrences(), found.occurrences(), freq, positions ? first : null, "");
         }
       } catch (Difference e) {
         throw pruned.at(live, e);
@@ -301,26 +273,17 @@ final class Postings {
 
     private Difference extra(int number) throws IOException {
       return pruned.at(
-          number, new Difference("posting", "none", "frequency " + newPostings.freq()));
-    }
-
-    /** The pruned index's next posting of a document that it has not deleted. */
-    private int nextLive() throws IOException {
-      int doc = newPostings.next();
-      while (doc != END && pruned.live.of(doc) < 0) {
-        doc = newPostings.next();
-      }
-      return doc;
+          number, new Difference("posting", "none", "frequency " + found.freq()));
     }
 
     /** Only documents that are deleted by now may have a term that is to be gone. */
     private void requireDeleted(BytesRef term) throws IOException {
-      newPostings.reset(found, PostingsEnum.FREQS);
-      int doc = nextLive();
-      if (doc != END || !pruned.reader.hasDeletions()) {
+      found.readPostings(PostingsEnum.FREQS);
+      int number = found.next();
+      if (number != END || !pruned.reader.hasDeletions()) {
         Difference extra = new Difference("term", "gone", "document frequency " + found.docFreq());
         extra.at("term", TermText.show(term));
-        throw doc == END ? extra : pruned.at(pruned.live.of(doc), extra);
+        throw number == END ? extra : pruned.at(number, extra);
       }
     }
   }

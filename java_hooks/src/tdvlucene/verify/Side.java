@@ -23,7 +23,7 @@ final class Side {
   Side(IndexReader reader, Index index) {
     this.reader = reader;
     this.index = index;
-    this.live = DocumentNumbers.ofLive(reader);
+    this.live = new DocumentNumbers(reader);
   }
 
   /** The segments that have live documents. */

@@ -5,18 +5,19 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.IOFunction;
 import tdvlucene.common.Failures;
+import tdvlucene.common.FieldPostings;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Index;
 import tdvlucene.common.IndexFiles;
@@ -36,9 +37,9 @@ import tdvlucene.rules.PostingRule;
  * <p>Both are streamed and compared in the order of live documents, so they may be cut into
  * segments differently. Compared are the postings, statistics and norms of the pruned fields; and,
  * which must not have changed, those of all other fields, ids, stored fields, doc values, points
- * and term vectors. Of k-NN vectors only the fields' descriptions are compared. Memory: four bytes
- * for each document in each thread, four more for each document where the rule reads lengths, and
- * the vocabulary where there are term vectors.
+ * and term vectors. Of k-NN vectors only the fields' descriptions are compared. Memory: eight bytes
+ * for each document, four more where the rule reads lengths, and the vocabulary where there are
+ * term vectors.
  */
 public final class VerifyJob extends FieldsJob {
   private static final int DOCUMENTS_AT_ONCE = 1 << 13;
@@ -46,23 +47,24 @@ public final class VerifyJob extends FieldsJob {
   private final Index index;
   private final Index prunedIndex;
   private final int threads;
-  private boolean hasFollowed;
+
+  /**
+   * Whether the pruned index has followed its source: it may have deletions, and its norms keep the
+   * average length of before.
+   */
+  public boolean hasFollowed;
+
   private Side source;
   private Side pruned;
   private Pool pool;
+
+  /** Of the pruned fields. */
+  private long postings;
 
   public VerifyJob(Index index, Index prunedIndex, int threads) {
     this.index = index;
     this.prunedIndex = prunedIndex;
     this.threads = threads;
-  }
-
-  /**
-   * The pruned index has followed its source: it may have deletions, and its norms keep the average
-   * length of before.
-   */
-  public void hasFollowed() {
-    hasFollowed = true;
   }
 
   /** JSON: documents and (of the pruned fields) postings compared; the first difference, if any. */
@@ -80,8 +82,8 @@ public final class VerifyJob extends FieldsJob {
       }
       requireSameOrder();
       report.put("documents", source.live.size());
-      Index.checkIntegrity(before, this, pool);
-      Index.checkIntegrity(after, this, pool);
+      Index.checkIntegrity(before.leaves(), this, pool);
+      Index.checkIntegrity(after.leaves(), this, pool);
       compare(report);
     } catch (Difference e) {
       requireSound(index);
@@ -115,12 +117,15 @@ public final class VerifyJob extends FieldsJob {
     compareDescriptions();
     phase("comparing documents", source.live.size());
     overDocuments(FieldInfos.getMergedFieldInfos(source.reader), Documents::compare);
-    long postings = 0;
     Map<String, Postings.ComparedField> compared = new TreeMap<>();
     for (PlannedField plan : targets) {
-      int[] lengths = plan.rule.readsLengths() ? originalLengths(plan) : null;
+      int[] lengths = null;
+      if (plan.rule.readsLengths()) {
+        phase("computing document lengths", source.reader.getSumDocFreq(plan.source));
+        lengths = ofNumbers(segment -> segment.lengths(plan, this));
+      }
       compared.put(plan.field, new Postings.ComparedField(plan, lengths));
-      postings += comparePruned(compared.get(plan.field));
+      Difference.in("field", plan.field, () -> comparePruned(compared.get(plan.field)));
     }
     report.put("postings", postings);
     boolean vectors = false;
@@ -206,19 +211,19 @@ public final class VerifyJob extends FieldsJob {
         advance(end - first);
       });
     }
-    pool.run(untilDifferent(tasks));
+    run(tasks);
   }
 
-  /** Tasks that are not begun once one before them has found a difference. */
-  private static List<Pool.Task> untilDifferent(List<Pool.Task> tasks) {
-    AtomicInteger different = new AtomicInteger(Integer.MAX_VALUE);
+  /** Runs tasks; those after one that has found a difference are not begun. */
+  private void run(List<Pool.Task> tasks) throws IOException {
+    AtomicInteger different = new AtomicInteger(tasks.size());
     List<Pool.Task> guarded = new ArrayList<>();
-    for (int i = 0; i < tasks.size(); i++) {
-      int number = i;
+    for (Pool.Task task : tasks) {
+      int number = guarded.size();
       guarded.add(() -> {
         try {
           if (number <= different.get()) {
-            tasks.get(number).run();
+            task.run();
           }
         } catch (Difference e) {
           different.accumulateAndGet(number, Math::min);
@@ -226,28 +231,23 @@ public final class VerifyJob extends FieldsJob {
         }
       });
     }
-    return guarded;
+    pool.run(guarded);
   }
 
-  /** Compares a pruned field; returns its postings. */
-  private long comparePruned(Postings.ComparedField target) throws IOException {
+  private void comparePruned(Postings.ComparedField target) throws IOException {
     PlannedField plan = target.plan();
-    long[] found = new long[1];
-    Difference.in("field", plan.field, () -> {
-      Postings comparison = new Postings(this, source, pruned, target);
-      phase("comparing postings", source.reader.getSumDocFreq(plan.source));
-      int[] lengths = overTerms(comparison);
-      long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
-      comparison.compareStatistics(documents);
-      if (plan.isBaked() && !isShard && !hasFollowed && documents > 0) {
-        double average = (double) comparison.tokens.sum() / documents;
-        Difference.require("average length recorded", average, plan.average);
-      }
-      int[] tokens = plan.readsTokens() ? ofNumbers(each -> each.tokens(plan.source, this)) : null;
-      comparison.compareNorms(tokens, lengths);
-      found[0] = comparison.postings.sum();
-    });
-    return found[0];
+    Postings comparison = new Postings(this, source, pruned, target);
+    phase("comparing postings", source.reader.getSumDocFreq(plan.source));
+    int[] lengths = overTerms(comparison, plan.source);
+    long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
+    comparison.compareStatistics(documents);
+    if (plan.isBaked() && !isShard && !hasFollowed && documents > 0) {
+      double average = (double) comparison.tokens.sum() / documents;
+      Difference.require("average length recorded", average, plan.average);
+    }
+    int[] tokens = plan.readsTokens() ? ofNumbers(each -> each.tokens(plan.source, this)) : null;
+    comparison.compareNorms(tokens, lengths);
+    postings += comparison.postings.sum();
   }
 
   /** Compares what pruning leaves as it is of a field. */
@@ -257,7 +257,7 @@ public final class VerifyJob extends FieldsJob {
       Postings comparison =
           new Postings(this, source, pruned, new Postings.ComparedField(unchanged, null));
       phase("comparing field " + info.name, source.reader.getSumDocFreq(info.name));
-      overTerms(comparison);
+      overTerms(comparison, info.name);
       boolean known = !source.reader.hasDeletions();
       comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
       if (info.hasNorms()) {
@@ -269,52 +269,32 @@ public final class VerifyJob extends FieldsJob {
     }
   }
 
-  /** Compares all ranges of the terms; returns the new lengths. */
-  private int[] overTerms(Postings comparison) throws IOException {
-    Queue<int[]> idle = new ConcurrentLinkedQueue<>();
+  /** Compares all ranges of a field's terms; returns the new lengths. */
+  private int[] overTerms(Postings comparison, String field) throws IOException {
+    AtomicIntegerArray lengths = new AtomicIntegerArray(source.live.size());
     List<Pool.Task> tasks = new ArrayList<>();
-    List<BytesRef> cuts = MatrixPlan.cuts(comparison.before);
+    List<BytesRef> cuts = MatrixPlan.cuts(new FieldPostings(source.reader, field));
     for (int i = 0; i <= cuts.size(); i++) {
       BytesRef first = i == 0 ? null : cuts.get(i - 1);
       BytesRef stop = i == cuts.size() ? null : cuts.get(i);
       tasks.add(() -> {
         checkCancelled();
-        int[] lengths = borrow(idle);
-        comparison.compare(first, stop, lengths);
-        idle.add(lengths);
+        comparison.new Range(lengths).compare(first, stop);
       });
     }
-    pool.run(untilDifferent(tasks));
-    int[] total = borrow(idle);
-    for (int[] more : idle) {
-      Arrays.setAll(total, number -> total[number] + more[number]);
-    }
-    return total;
-  }
-
-  /** Sums that no thread adds to at the moment. */
-  private int[] borrow(Queue<int[]> idle) {
-    int[] lengths = idle.poll();
-    return lengths == null ? new int[source.live.size()] : lengths;
-  }
-
-  /** By number, the lengths the rule was told when the index was pruned. */
-  private int[] originalLengths(PlannedField target) throws IOException {
-    phase("computing document lengths", source.reader.getSumDocFreq(target.source));
-    return ofNumbers(segment -> segment.lengths(target, this));
-  }
-
-  private interface OfSegment {
-    int[] of(Segment segment) throws IOException;
+    run(tasks);
+    int[] found = new int[lengths.length()];
+    Arrays.setAll(found, lengths::get);
+    return found;
   }
 
   /** By number, what segments tell of their documents. */
-  private int[] ofNumbers(OfSegment read) throws IOException {
+  private int[] ofNumbers(IOFunction<Segment, int[]> read) throws IOException {
     int[] lengths = new int[source.live.size()];
     for (Segment segment : Segment.of(source.reader)) {
-      int[] ofSegment = read.of(segment);
+      int[] ofSegment = read.apply(segment);
       for (int doc = 0; doc < ofSegment.length; doc++) {
-        int number = source.live.of(segment.docBase + doc);
+        int number = source.live.of(segment.leaf.docBase + doc);
         if (number >= 0) {
           lengths[number] = ofSegment[doc];
         }
