@@ -6,7 +6,6 @@ import gc
 import resource
 import signal
 import sys
-import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -33,7 +32,6 @@ LONGEST = [
     "test_shards.py",
     "test_other_lucene.py",
     "test_fuzz.py",
-    "test_text_output.py",
     "test_reproduce.py",
     "test_analysis.py",
     "test_cli_fuzz.py",
@@ -108,20 +106,6 @@ def _pyserini_can_be_imported(request: pytest.FixtureRequest) -> None:
 def tiny_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten documents in three segments, as Anserini writes them; do not change it."""
     return write_index(tmp_path_factory.mktemp("tiny") / "index", tiny_segments())
-
-
-@pytest.fixture
-def unpack(tmp_path: Path) -> Callable[[str], Path]:
-    """``unpack(name)`` unpacks an archive of ``resources`` into ``tmp_path``."""
-
-    def unpacked(name: str) -> Path:
-        with tarfile.open(Path(__file__).parent / "resources" / name) as archive:
-            # Python 3.11.2 has no filters yet.
-            archive.extraction_filter = getattr(tarfile, "data_filter", None)
-            archive.extractall(tmp_path)
-        return tmp_path
-
-    return unpacked
 
 
 @pytest.fixture

@@ -272,9 +272,7 @@ def test_runs_are_those_of_pyserini(made: Analysis, tmp_path: Path) -> None:
     assert (tmp_path / "run").read_text().splitlines() == expected and found["hits"] > 2_000
 
 
-def test_tdvs_say_how_an_index_was_analysed_where_nothing_else_does(
-    german_terms: Path, tmp_path: Path
-) -> None:
+def test_tdvs_say_how_an_index_was_analysed_where_nothing_else_does(german_terms, tmp_path) -> None:
     """Learned with a flag, or from an index with stored text; the pruned index records it."""
     values = prior_values_of_index(german_terms)
     values.manifest["analysis"] = as_record(GERMAN)

@@ -99,9 +99,7 @@ def test_an_update_on_a_full_disk_leaves_the_old_state(crashes: Crashes, tmp_pat
         assert same_content(dump_index(disk / "pruned"), crashes.ahead)
 
 
-def test_a_full_disk_of_temporary_files_is_no_defect(
-    crashes: Crashes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_of_temporary_files_is_no_defect(crashes, tmp_path, monkeypatch) -> None:
     """Java writes there without a job, which would know a full disk."""
     with _small_disk(tmp_path / "disk", 4) as disk:
         monkeypatch.setattr(tempfile, "tempdir", str(disk))
@@ -110,23 +108,6 @@ def test_a_full_disk_of_temporary_files_is_no_defect(
             every_pair(crashes.source, crashes.source, "contents"),
         ):
             pass
-
-
-@pytest.mark.slow
-def test_writer_in_another_process_holds_the_lock(crashes: Crashes, tmp_path: Path) -> None:
-    writer = crashes.start("lock")
-    writer.stdin.write("\n")
-    writer.stdin.flush()
-    assert writer.stdout.readline() == "LOCKED\n"
-    for stage in (
-        lambda: prune_index(crashes.source, crashes.values, tmp_path / "pruned"),
-        lambda: extract_matrix(crashes.source, tmp_path / "matrix"),
-    ):
-        with pytest.raises(TdvError, match="locked"):
-            stage()
-    assert not list(tmp_path.iterdir())
-    assert writer.communicate("\n")[0] == "DONE\n"
-    prune_index(crashes.source, crashes.values, tmp_path / "pruned")
 
 
 @pytest.mark.slow

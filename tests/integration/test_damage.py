@@ -92,9 +92,7 @@ SURE: dict[str, tuple[Use, set[str]]] = {
 
 
 @pytest.mark.parametrize("name", SURE)
-def test_damage_is_told_before_anything_is_read_wrong(
-    name: str, source: Path, vocabulary: Any, tmp_path: Path
-) -> None:
+def test_damage_is_told_before_anything_is_read_wrong(name, source, vocabulary, tmp_path) -> None:
     use, files = SURE[name]
     use(source, tmp_path, source, vocabulary)
     for suffix in sorted(files):
@@ -113,9 +111,7 @@ def test_damage_is_told_before_anything_is_read_wrong(
 
 @pytest.mark.parametrize("suffix", ["doc", "tim", "nvd", "fdt", "cfs", "segments_1"])
 @pytest.mark.parametrize("change", ["cut", "gone"])
-def test_files_cut_short_or_missing(
-    change: str, suffix: str, source: Path, make_index, tmp_path: Path
-) -> None:
+def test_files_cut_short_or_missing(change, suffix, source, make_index, tmp_path) -> None:
     if suffix == "cfs":
         source = make_index([[Doc("a", ["x", "y"])]], compound=True)
     elif (change, suffix) == ("gone", "segments_1"):

@@ -249,7 +249,7 @@ QRELS = {"q1": {"d1": 1, "d0": 0}, "q2": {"d6": 1, "d4": 1}, "q3": {"d2": 1, "d0
 
 
 def test_qrels_of_another_collection_are_refused_before_tuning(
-    tiny_index: Path, tmp_path, monkeypatch
+    tiny_index, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr(searching_tune, "tune_parameters", lambda *_, **__: pytest.fail("tuned"))
     qrels = {"q1": {"other-1": 1}, "q2": {"other-2": 1}}
@@ -264,7 +264,7 @@ def _tried(monkeypatch, *tried: tuple[float, float, float]) -> None:
 
 
 def test_the_best_that_norms_can_hold_is_taken_and_the_better_one_named(
-    tiny_index: Path, tmp_path, monkeypatch, caplog
+    tiny_index, tmp_path, monkeypatch, caplog
 ) -> None:
     """For k1 .9 and b .4 no length norm is below .54: with k1 .5 nearly all were."""
     _tried(monkeypatch, (0.9, 0.4, 0.2), (0.5, 0.2, 0.5), (2.0, 0.4, 0.3), (0.5, 0.8, 0.4))
@@ -285,9 +285,7 @@ def test_where_norms_hold_none_it_is_refused(tiny_index: Path, tmp_path, monkeyp
     assert not (tmp_path / "tuned").exists()
 
 
-def test_how_far_norms_are_off_is_what_the_index_says(
-    tiny_index: Path, tmp_path, monkeypatch
-) -> None:
+def test_how_far_norms_are_off_is_what_the_index_says(tiny_index, tmp_path, monkeypatch) -> None:
     """Predicted from lengths, and counted when it is written."""
     monkeypatch.setattr(searching_tune, "_MOST_OFF", 1.0)
     _tried(monkeypatch, (0.5, 0.2, 0.5))

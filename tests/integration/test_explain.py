@@ -7,7 +7,7 @@ import pytest
 from command_line import json_of, run_command
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene import TdvError, explain_query, make_peer_values, prune_index
+from tdv_lucene import TdvError, explain_query
 
 pytestmark = pytest.mark.jvm
 
@@ -35,15 +35,6 @@ def test_terms(pair):
         {"term": "zebra", "in_query": 1, "tdv": None,
          "df_before": 0, "df_after": 0, "postings_removed": 0},
     ]  # fmt: skip
-
-
-def test_an_index_that_was_made_of_another_is_told(pair, tmp_path, caplog):
-    make_peer_values(pair[0], tmp_path / "values", name="df")
-    prune_index(pair[0], tmp_path / "values", tmp_path / "pruned", reduction=0.3)
-    explain_query(pair[0], tmp_path / "pruned", "cat")
-    assert not caplog.records
-    explain_query(pair[1], tmp_path / "pruned", "cat")
-    assert "the same source" in caplog.text
 
 
 def test_hits_side_by_side(pair):

@@ -3,7 +3,6 @@ positions or stored text."""
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -45,20 +44,6 @@ def test_positions_are_written_for_those_who_want_them(make_index, tmp_path: Pat
     for source, asked in ((index, False), (make_index(docs, "bare"), True)):
         matrix = extract_matrix(source, tmp_path / "without", positions=asked, overwrite=True)
         assert matrix.first_positions is load_matrix(tmp_path / "without").first_positions is None
-
-
-def test_refusals_leave_nothing(tiny_index: Path, make_index, tmp_path: Path) -> None:
-    without_id = make_index([[Doc("a", ["x"])]], field="id2", name="without-id")
-    cases = [
-        (tmp_path / "none", "contents", "none"),
-        (tiny_index, "body", r"'body'.*contents"),
-        (tiny_index, "id", "DOCS"),
-        (without_id, "contents", "id2"),
-    ]
-    for index, field, message in cases:
-        with pytest.raises(TdvError, match=message):
-            extract_matrix(index, tmp_path / "matrix", field=field)
-        assert os.listdir(tmp_path) == ["without-id"]
 
 
 def test_a_field_without_a_posting_is_told(make_index, tmp_path: Path, caplog) -> None:

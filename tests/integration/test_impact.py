@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import hits_of, run_command, search, write_judged
+from command_line import hits_of, run_command, write_judged
 from impact_documents import LAYOUT, POWER, impact_documents
 from lucene_indexes import Doc, change, open_writer, write_index
 
@@ -247,25 +247,9 @@ def test_features_are_refused_by_name(tmp_path):
         (partial(tdv.search_index, model="impact"), TOPICS, out),
         (tdv.learn_from_index, TOPICS, QRELS, out),
     ):
-        with pytest.raises(tdv.TdvError, match="'features'.*FeatureField"):
+        with pytest.raises(tdv.TdvError, match="'features'.*FeatureField.*whole numbers.*-impact"):
             command(index, *given, field="features")
         assert not out.exists()
-
-
-def test_weights_as_whole_numbers_are_the_remedy_for_features(make_index, tmp_path):
-    weights = np.random.default_rng(1).uniform(0.3, 3, (20, 4))
-    refused = _features(tmp_path / "index", weights)
-    with pytest.raises(tdv.TdvError, match="whole numbers.*-impact"):
-        tdv.prune_index(refused, None, tmp_path / "pruned", field="features")
-    whole = np.where(weights < 1, 0, np.rint(100 * weights)).astype(int)
-    index = make_index([_weighed(whole)], name="whole", norms="impact")
-    tdv.prune_index(index, None, tmp_path / "pruned", reduction=0.0, tf="original")
-    sums = {f"d{i}": float(row[1] + row[2]) for i, row in enumerate(whole)}
-    expected = {name: score for name, score in sums.items() if score}
-    for each in (index, tmp_path / "pruned"):
-        hits = search(each, TOPICS, tmp_path / "run")["q"]
-        assert dict(hits) == expected
-        assert [name for name, _ in hits] == sorted(expected, key=expected.get, reverse=True)
 
 
 @pytest.mark.parametrize("norms", ["impact", "none"])

@@ -191,9 +191,7 @@ def test_heaps_java_cannot_have(heap: str, tiny_index: Path, tmp_path: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kilobytes", [3_000_000, 4_500_000])
-def test_a_limit_on_addresses_is_told_before_java_meets_it(
-    kilobytes: int, tiny_index: Path
-) -> None:
+def test_a_limit_on_addresses_is_told_before_java_meets_it(kilobytes, tiny_index) -> None:
     """Java would end the process with words of its own, or by a crash."""
     command = f'ulimit -v {kilobytes} && exec "$@"'
     words = [sys.executable, "-m", "tdv_lucene", "inspect", "--index", str(tiny_index)]

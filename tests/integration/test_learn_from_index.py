@@ -202,9 +202,7 @@ def test_what_cannot_be_pruned_is_refused_before_anything_else(make_index, tmp_p
 
 
 @pytest.mark.parametrize("options", [POSITIONS, "DOCS_AND_FREQS"])
-def test_the_command_alone_prunes_and_the_result_is_proved(
-    options: str, make_index, tmp_path: Path
-) -> None:
+def test_the_command_alone_prunes_and_the_result_is_proved(options, make_index, tmp_path) -> None:
     zipfian, pruned = make_index([_docs()[:35], _docs()[35:]], options=options), tmp_path / "P"
     report = json_of("prune", "--index", zipfian, "--output", pruned)
     name, sha256 = Prior.load().describe().values()

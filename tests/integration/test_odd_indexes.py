@@ -119,9 +119,7 @@ def test_norms_that_do_not_count_overlaps_are_kept(chain: str, tmp_path: Path) -
 @pytest.mark.parametrize("omit_norms", [False, True])
 @pytest.mark.parametrize("options", ["DOCS_AND_FREQS", POSITIONS])
 @pytest.mark.parametrize("chain", CHAINS)
-def test_hits_are_those_of_lucenes_own_searcher(
-    chain: str, options: str, omit_norms: bool, tmp_path: Path
-) -> None:
+def test_hits_are_those_of_lucenes_own_searcher(chain, options, omit_norms, tmp_path) -> None:
     """With all its defaults, and after a pruning that drops nothing; or what cannot be is told."""
     source, pruned = tmp_path / "source", tmp_path / "pruned"
     _write_overlaps(source, chain, options, omit_norms=omit_norms)

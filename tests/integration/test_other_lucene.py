@@ -125,9 +125,7 @@ def test_newer_lucene_writes_its_own_format_and_says_so(crossed: SimpleNamespace
     assert found["report"]["lucene_version"].startswith("10.")
 
 
-def test_older_lucene_refuses_a_newer_index_with_the_remedy(
-    jars: dict[int, Path], crossed: SimpleNamespace, tmp_path: Path
-) -> None:
+def test_older_lucene_refuses_a_newer_index_with_the_remedy(jars, crossed, tmp_path) -> None:
     new, pruned = crossed.new, crossed.pruned
     steps = ("identify", new), ("prune", new, tmp_path / "out"), ("identify", pruned)
     for refused in _steps(jars[9], *steps):

@@ -170,15 +170,6 @@ def test_unknown_names(cache):
     assert find_index("/nowhere/index") == "/nowhere/index", "a path is told by who opens it"
 
 
-def test_a_list_that_anserini_cannot_fetch_is_told():
-    """Anserini 2 fetches it when Pyserini is imported; here Java fails as without a network."""
-    from jnius import autoclass
-
-    with pytest.raises(TdvError, match="list of indexes"):
-        with importing_pyserini():
-            autoclass("java.net.URI").create("https://no host").toURL()
-
-
 def test_qrels_by_name(cache, tmp_path, monkeypatch):
     """From Pyserini's cache, as after a first use with the network."""
     with importing_pyserini():

@@ -323,7 +323,11 @@ def test_command_takes_values_by_field(source, values, tmp_path) -> None:
         values[name].save(tmp_path / name)
     words = ["prune", "--index", source, "--tdv", tmp_path / "contents", "--optimize"]
     titled = ["--tdv", f"title={tmp_path / 'title'}", "--output", tmp_path / "p"]
-    report = json_of(*words, *titled)
+    shown = [line.split() for line in run_command(*words, *titled).output.splitlines()]
+    named = [line[1] for line in shown if line[:1] == ["field"]]
+    assert named == ["contents", "title"], "each is told of"
+    assert len([line for line in shown if line[:1] == ["reduction"]]) == 2
+    report = json.loads((tmp_path / "p" / "tdv-manifest.json").read_text())
     assert (report["field"], [*report["fields"]], report["segments"]) == ("contents", ["title"], 1)
     with pytest.raises(TdvError, match="'title'"):
         run_command(*words, "--tdv", f"title={tmp_path / 'contents'}", "--output", tmp_path / "q")

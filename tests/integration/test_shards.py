@@ -18,13 +18,15 @@ from types import SimpleNamespace
 
 import cloudpickle
 import dask
+import distributed
 import numpy as np
 import pytest
-from command_line import write_judged
+from command_line import run_command, write_judged
 from impact_documents import LAYOUT as IMPACT_LAYOUT
 from impact_documents import POWER, impact_documents
 from lucene_indexes import Doc, Layout, change, write_index
-from tiny_shards import LAYOUT, two_workers, write_tiny_shards
+from small_jvm import make_jvm_small
+from tiny_collection import tiny_segments
 
 import tdv_lucene as tdv
 from tdv_lucene import Analysis, Index, TdvError
@@ -45,10 +47,12 @@ from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.source import Part
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
+for module in (__name__, "small_jvm"):  # workers cannot import the tests
+    cloudpickle.register_pickle_by_value(sys.modules[module])
 
 TOPICS = {"q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs that sleep"}
 POSITIONS = Layout(options="DOCS_AND_FREQS_AND_POSITIONS")
+LAYOUT = dataclasses.replace(POSITIONS, vectors="vp")
 
 
 @pytest.fixture(scope="module")
@@ -61,20 +65,36 @@ def temporary(tmp_path_factory):
 def find(temporary):
     """``find(given)`` finds shards for two workers; with names of folders in ``given``, the first
     is for the worker with the resource x, the second for y, and so on in turn."""
-    with two_workers(temporary) as scheduler:
+    options = {"nthreads": 1, "memory_limit": 0, "env": {"TMPDIR": str(temporary)}}
+    workers = {
+        name: {"cls": distributed.Nanny, "options": {**options, "resources": {name: 1}}}
+        for name in "xy"
+    }
+    scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": None}}
+    with (
+        clusters.dead_workers_return(),
+        distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=50) as cluster,
+    ):
+        with distributed.Client(cluster) as client:
+            client.run(make_jvm_small)
 
         def found(given, names=""):
             parts = [f"{'xy'[n % 2]}={given}/{name}" for n, name in enumerate(names)]
-            return tdv.find_shards(parts or given, scheduler=scheduler)
+            return tdv.find_shards(parts or given, scheduler=cluster.scheduler_address)
 
         yield found
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory) -> Path:
-    """The tiny collection in ``one`` index and in shards, ``S``: see ``write_tiny_shards``."""
-    folder = tmp_path_factory.mktemp("shards")
-    write_tiny_shards(folder)
+    """The tiny collection in ``one`` index and in four shards, ``S``, one of them without a
+    document; two documents are deleted."""
+    folder, segments = tmp_path_factory.mktemp("shards"), tiny_segments(2)
+    for at in (1, 3):
+        segments[at][0] = dataclasses.replace(segments[at][0], deleted=True)
+    write_index(folder / "one", segments, LAYOUT)
+    for name, part in {"a": segments[:2], "b": segments[2:3], "c": [], "d": segments[3:]}.items():
+        write_index(folder / "S" / name, part, LAYOUT)
     return folder
 
 
@@ -227,6 +247,27 @@ def test_the_command_starts_processes_of_its_own(base, values, tmp_path) -> None
     assert [row["name"] for row in report["shards"]] == ["a", "b", "c", "d"]
     assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
     assert "http" not in done.stderr and "Nanny" not in done.stderr, "Dask talks in the log only"
+
+
+def test_commands_take_shards_and_a_scheduler(base, shards, values, tmp_path) -> None:
+    given, made = ("--index", f"{base}/S/*"), ("--pruned", f"{tmp_path}/OUT/*")
+    topics, qrels = write_judged(tmp_path, TOPICS, {"q1": "d0", "q2": "d6", "q3": "d7"})
+    judged, to = ("--topics", topics, "--qrels", qrels), ("--output", tmp_path / "OUT")
+    for words, named in (
+        (("prune", *given, "--tdv", values, "--reduction", 0.3, *to), "reduction"),
+        (("verify", *given, *made), "equals"),
+        (("update", *made), "the source has no new commit"),
+        (("search", "--index", made[1], "--topics", topics, "--output", tmp_path / "run"), "hits"),
+        (("tune", *given, *judged, "--output", tmp_path / "tuned"), "tuned k1"),
+        (("learn", *given, *judged, "--output", tmp_path / "tdv"), "recommended"),
+    ):
+        assert named in run_command(*words, "--scheduler", shards.scheduler).output
+    shown = run_command("compare", *given, *made, *judged, "--latency-budget", 0.2,
+                        "--output", tmp_path / "report").output  # fmt: skip
+    assert "report.html" in shown
+    for name, *more in (("inspect",), ("peers", "--name", "ridf", *to), ("export", *to)):
+        with pytest.raises(TdvError, match="no such index"):
+            run_command(name, *given, *more)
 
 
 def test_without_doc_values_ties_are_in_the_shards_order(find, tmp_path) -> None:

@@ -61,9 +61,7 @@ def _search(index: Any, output: Path, topics: Any = TOPICS, **options: Any):
 
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf", "impact"])
 @pytest.mark.parametrize("hits", [3, 10, 40])
-def test_the_whole_ranks_what_the_hot_field_finds(
-    home: Path, tmp_path: Path, model: str, hits: int
-) -> None:
+def test_the_whole_ranks_what_the_hot_field_finds(home, tmp_path, model, hits) -> None:
     index = home / ("made-weights" if model == "impact" else "made")
     both = _search(index, tmp_path / "run", model=model, hits=hits)
     hot = _search(index, tmp_path / "run", model=model, hits=400, tier="hot")
@@ -255,7 +253,7 @@ def _with_log(place: Path, queries: int) -> Path:
     ],
 )
 def test_what_cannot_be_chosen_is_refused_and_nothing_written(
-    home: Path, tmp_path: Path, options: dict[str, Any], named: str
+    home, tmp_path, options, named
 ) -> None:
     if "queries" in options:
         options = {**options, "queries": _with_log(tmp_path, options["queries"])}
