@@ -55,13 +55,6 @@ def prepared(problem):
     return features, Triples(problem, RECIPE.candidates)
 
 
-def collection_of(matrix):
-    return method.Collection(
-        *(jnp.asarray(np.asarray(each, np.float32)) for each in
-          (matrix.total_term_freq, matrix.doc_count))
-    )  # fmt: skip
-
-
 def stops_of(problem, queries, seed=0):
     rng = np.random.default_rng(seed)
     return list(train_to_zeros(problem, *prepared(problem), queries, RECIPE, 0.95, rng))
@@ -96,7 +89,9 @@ def test_scores_by_l1_are_the_papers_equations(collection, model):
     batch = triples.batch(triples.pairs[:6], rng)
     values = rng.uniform(0.5, 2, matrix.shape[0]).astype(np.float32)
     similarity = method.similarity_of(model, given.values(), literal=False)
-    found = method.scores(similarity, jnp.asarray(values), batch, collection_of(matrix))
+    totals = jnp.asarray(matrix.total_term_freq, jnp.float32)
+    of_all = method.Collection(totals, jnp.float32(matrix.doc_count))
+    found = method.scores(similarity, jnp.asarray(values), batch, of_all)
     l1 = np.asarray(matrix.total_term_freq) * values.astype(np.float64)
     dense = np.zeros((len(values), 12))
     np.add.at(dense, (batch.entry_terms, batch.entry_docs), batch.entry_tf)
