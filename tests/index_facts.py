@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from tdv_lucene import Analysis, Index, Source
 from tdv_lucene.index import analysis
 from tdv_lucene.index.analysis import FieldAnalysis
 from tdv_lucene.index.parameters import recorded_parameters as parameters_of
 from tdv_lucene.ranking import SearchParameters
-
-
-def identity_of(index: Path) -> dict[str, Any]:
-    """The last commit."""
-    with Index.open(index) as opened:
-        return opened.identity
 
 
 def analysis_of(
