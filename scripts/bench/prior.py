@@ -116,7 +116,8 @@ def train_together(parts: Sequence[Part], seed: int) -> dict[str, Any]:
         plain_start(similarity, task.collection, next(each)) for task, each in zip(tasks, lists)
     ]
     linear, temperatures = starts[0].linear, [start.log_temperature for start in starts]
-    optimizer, update = compiled_update(type(similarity), recipe)
+    numbers = recipe.l2, recipe.learning_rate, recipe.max_steps
+    optimizer, update = compiled_update(type(similarity), *numbers)
     numbers = parameters_of(similarity)
     state = optimizer.init(starts[0])
     for _ in range(ROUNDS):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -28,14 +27,12 @@ from ..simulation.retrieval import unjudged_queries
 from ..values.posting_rule import REDUCTIONS
 from ..values.term_values import TermValues
 from .pool import Search, pool_of, pool_size
-from .scale import ChosenScale, given_scale
+from .scale import ChosenScale, best_documents, describe_scale
 from .selection import within_loss
 from .validate import FullIndex, mean_visited, validate_points
 
-MAX_LOSS = 0.04
-"""The largest bound that is allowed by default."""
-TEN, DEPTHS = 10, (10, 100, 1000)
-"""The whole's best documents that are looked for, and how deep."""
+MAX_LOSS = 0.04  # the largest bound that is allowed by default
+TEN, DEPTHS = 10, (10, 100, 1000)  # the whole's best documents that are looked for, and how deep
 _FEWEST_QUERIES = 17
 """The smallest log that was tried. Two or three queries without a change prove nothing."""
 
@@ -64,6 +61,7 @@ def values_by_log(
         )
     size = pool_size(matrix.documents, pool)
     matrix, queries = pool_of(matrix, queries, model, search, size, seed, progress)
+    kept: dict[float, dict[str, float]] = {}
     with deferred():
         problem = Problem(
             JudgedMatrix(matrix.with_position_boost(values.position_boost), queries),
@@ -76,7 +74,32 @@ def values_by_log(
         assert rule is not None  # the prior has one
         scores = TermScores(values.weights, rule)
         scales = {point["reduction"]: point["scale"] for point in values.points}
-        found = _measured(problem, scores, scales, progress)
+        finest = max(scales.values())  # ranks best, whatever the bytes
+        here, collection = PrunedByFold.in_one_fold(problem, scores, 0.0).prune(finest)
+        best = here.postings.top(here.impacts(collection), TEN)
+        queries, best = problem.queries.answered_by(best[:, 0]), best[best[:, 0] >= 0]
+        problem = replace(problem, judged=replace(problem.judged, queries=queries))
+        whole = PrunedByFold.in_one_fold(problem, scores, 0.0)
+
+        def at_its_scale(at: PrunedByFold) -> ChosenScale:
+            scale = scales[at.reduction]
+            shares = fidelity_of(*at.prune(scale), best).mean(axis=0)
+            kept[at.reduction] = {f"{depth}": float(s) for depth, s in zip(DEPTHS, shares)}
+            entry = describe_scale(at, scale, best_documents(at))
+            return ChosenScale([entry], entry, [scale] * len(at.folds))
+
+        plain = problem.full.with_parameters(SearchParameters())
+        visited = mean_visited(problem, plain.plain.statistics)
+        full = FullIndex(whole.held_out([finest]), plain.parameters, visited)
+        facts = validate_points(whole, full, REDUCTIONS, at_its_scale, progress)
+    points = [{**point, "kept": kept[point["reduction"]]} for point in facts["points"]]
+    borne = [float(point["reduction"]) for point in within_loss(points, MAX_LOSS)]
+    found = {
+        "points": points,
+        "full": facts["full"],
+        "log": {"queries": len(queries), "max_loss": MAX_LOSS},
+        "recommended_reduction": max(borne, default=0.0),
+    }
     return replace(values, manifest={**values.manifest, **found})
 
 
@@ -89,38 +112,3 @@ def fidelity_of(problem: Problem, collection: WeightedCollection, best: np.ndarr
         for query, scores in postings.scores(problem.impacts(collection), some)
     ]
     return np.array([[(of_query <= depth).mean() for depth in DEPTHS] for of_query in ranks])
-
-
-def _measured(
-    problem: Problem, scores: TermScores, scales: Mapping[float, float], progress: Progress
-) -> dict[str, Any]:
-    """Return the entries of the manifest about operating points.
-
-    The whole is at the largest of the ``scales``, whatever the bytes: it ranks best.
-    """
-    finest, kept = max(scales.values()), {}
-    here, collection = PrunedByFold.in_one_fold(problem, scores, 0.0).prune(finest)
-    best = here.postings.top(here.impacts(collection), TEN)
-    queries, best = problem.queries.answered_by(best[:, 0]), best[best[:, 0] >= 0]
-    problem = replace(problem, judged=replace(problem.judged, queries=queries))
-    whole = PrunedByFold.in_one_fold(problem, scores, 0.0)
-
-    def at_its_scale(at: PrunedByFold) -> ChosenScale:
-        scale = scales[at.reduction]
-        shares = fidelity_of(*at.prune(scale), best).mean(axis=0)
-        kept[at.reduction] = {f"{depth}": float(s) for depth, s in zip(DEPTHS, shares)}
-        return given_scale(at, scale=scale)
-
-    plain = problem.full.with_parameters(SearchParameters())
-    visited = mean_visited(problem, plain.plain.statistics)
-    full = FullIndex(whole.held_out([finest]), plain.parameters, visited)
-    facts = validate_points(whole, full, REDUCTIONS, at_its_scale, progress)
-    points = [{**point, "kept": kept[point["reduction"]]} for point in facts["points"]]
-    return {
-        "points": points,
-        "full": facts["full"],
-        "log": {"queries": len(queries), "max_loss": MAX_LOSS},
-        "recommended_reduction": max(
-            (float(point["reduction"]) for point in within_loss(points, MAX_LOSS)), default=0.0
-        ),
-    }

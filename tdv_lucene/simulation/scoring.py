@@ -60,12 +60,6 @@ def term_values(parameters: Linear, features: Features) -> jax.Array:
     return jax.nn.relu(known.at[features.vector_terms].add(from_vector))
 
 
-def squared_length(parameters: Linear) -> jax.Array:
-    """Return |w|^2; the bias is free."""
-    length: jax.Array = (parameters.of_statistics**2).sum() + (parameters.of_vector**2).sum()
-    return length
-
-
 class Batch(NamedTuple):
     """Queries, their candidates and the candidates' rows of the term-document matrix."""
 

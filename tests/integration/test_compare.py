@@ -23,7 +23,7 @@ from tdv_lucene.evaluation.measures import CONDENSED, MEASURES
 from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.jvm.searcher import stored_texts
 from tdv_lucene.report.tables import comparison_tables, latency_table
-from tdv_lucene.timing.latency import LatencyPlan, measure_latency
+from tdv_lucene.timing.latency import measure_latency
 
 pytestmark = pytest.mark.jvm
 
@@ -452,10 +452,10 @@ TOPICS = {"q1": "quick fox", "q2": "pruned index term", "q3": "nothing zyzzy"}
 @pytest.mark.parametrize("exhaustive", [False, True])
 def test_every_measurement_is_kept(tiny_index, tmp_path, exhaustive):
     timed_index = tiny_index, recorded_parameters(tiny_index)
-    plan = LatencyPlan(5, 1.0, exhaustive=exhaustive)
     latency = measure_latency(
-        {"a": timed_index, "b": timed_index}, TOPICS, plan, raw=tmp_path / "raw.npy"
-    )
+        {"a": timed_index, "b": timed_index}, TOPICS, seed=0, rounds=5, budget_seconds=1.0,
+        exhaustive=exhaustive, raw=tmp_path / "raw.npy",
+    )  # fmt: skip
     assert latency.rounds_ms.shape == (5, 2, 2, 3)
     assert set(latency.queries) == set(TOPICS)
     assert (latency.rounds_ms > 0).all()
@@ -473,17 +473,14 @@ def test_the_order_of_the_queries_is_seeded(tiny_index, tmp_path):
     timed_index = tiny_index, recorded_parameters(tiny_index)
     one, again, other = [
         measure_latency(
-            {"a": timed_index}, topics, LatencyPlan(5, 0.2, seed), raw=tmp_path / f"{i}.npy"
-        ).queries
+            {"a": timed_index},
+            topics,
+            seed=seed,
+            rounds=5,
+            budget_seconds=0.2,
+            raw=tmp_path / f"{i}.npy",
+        ).queries  # fmt: skip
         for i, seed in enumerate((1, 1, 2))
     ]
     assert one == again != other
     assert set(one) <= set(topics) and one != sorted(one)
-
-
-@pytest.mark.parametrize(
-    "wrong, named", [({"rounds": 4}, "rounds .* 4"), ({"budget_seconds": 0.0}, "latency_budget")]
-)
-def test_plans_out_of_range(wrong, named):
-    with pytest.raises(TdvError, match=named):
-        LatencyPlan(**wrong)

@@ -24,7 +24,7 @@ from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.ranking import SearchParameters, ranking_function
 from tdv_lucene.ranking.functions import bm25_idf
 from tdv_lucene.simulation.collection import plain_collection
-from tdv_lucene.timing.latency import LatencyPlan, measure_latency
+from tdv_lucene.timing.latency import measure_latency
 from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
@@ -118,7 +118,9 @@ def test_every_door_reads_exact_lengths_as_anserinis_own_class(indexes, tmp_path
             hits = {hit.document: hit.score for hit in opened.best(text, 1000)}
             _assert_same(run, {name: hits})
     timed = {"a": (index, parameters)}
-    measured = measure_latency(timed, TOPICS, LatencyPlan(5, 0.2), raw=tmp_path / "raw.npy")
+    measured = measure_latency(
+        timed, TOPICS, seed=0, rounds=5, budget_seconds=0.2, raw=tmp_path / "raw.npy"
+    )
     assert set(measured.queries) == set(TOPICS)
     docs = _docs()
     for name, some in (("s0", docs[:30]), ("s1", docs[30:])):

@@ -112,7 +112,7 @@ def test_a_name_that_the_terminal_lacks_is_not_blamed_on_java(tmp_path: Path) ->
     [
         "print('x' * 10_000_000)",
         "from tdv_lucene.cli import common; from tdv_lucene.report.table import Table\n"
-        "    common.show_tables([Table('x', ('y',), [('z',)] * 10_000)] * 9)",
+        "    common.show_tables(*[Table('x', ('y',), [('z',)] * 10_000)] * 9)",
     ],
     ids=["text", "tables"],
 )

@@ -13,7 +13,7 @@ from tdv_lucene.comparison.results import _judged, notes, notes_on_tuning
 from tdv_lucene.evaluation.runs import Run
 from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.ranking import SearchParameters
-from tdv_lucene.timing.latency import Latency, QueryTerms, paired_ratio
+from tdv_lucene.timing.latency import Latency, paired_ratio
 from tdv_lucene.vocabulary import ByteStrings
 
 BM25, QLD = SearchParameters("bm25", k1=0.9, b=0.4), SearchParameters("qld", mu=1000.0)
@@ -123,17 +123,6 @@ def test_the_interval_is_paired():
     found = paired_ratio(before, before / 2)
     assert found["ratio"] == pytest.approx(2.0)
     assert found["ci95"] == pytest.approx([2.0, 2.0])
-
-
-DOC_FREQ = {
-    "full": {"a": 10, "b": 5, "c": 2, "new": 0},
-    "pruned": {"a": 0, "b": 4, "c": 2, "new": 0},
-}
-
-
-def test_terms_of_a_query():
-    terms = QueryTerms(("a", "b", "new"), DOC_FREQ)
-    assert terms.thinned("full", "pruned") == {"a": 1.0, "b": pytest.approx(0.2)}
 
 
 def test_how_much_faster_than_the_first_index():

@@ -12,12 +12,7 @@ import tdv_lucene.matrix.term_vectors as term_vectors
 from tdv_lucene import TdvError, TermDocumentMatrix, learn_term_values
 from tdv_lucene.learning import pool as pools
 from tdv_lucene.learning.config import Recipe
-from tdv_lucene.learning.pool import (
-    POOL,
-    pool_size,
-    search_matrix,
-    searched,
-)
+from tdv_lucene.learning.pool import POOL, pool_size, search_matrix, searched
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters as Parameters

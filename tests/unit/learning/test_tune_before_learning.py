@@ -45,7 +45,7 @@ def problem_of(collection, model: str = "bm25", boost: Boost | None = None) -> P
 
 def chosen_by_all(problem: Problem, **how) -> Problem:
     everyone = np.arange(len(problem.queries))
-    return choose_parameters(problem, [], everyone, silent, **how).of_all
+    return choose_parameters(problem, [], everyone, silent, **how)[0]
 
 
 def mildest_that_serves(matrix) -> tuple[float, float]:
@@ -151,8 +151,8 @@ def test_a_query_has_no_part_in_what_it_is_measured_with(price):
         problem = problem_of((matrix, topics, judged))
         chosen.append(choose_parameters(problem, folds, everyone, silent, price=price))
     one, other = chosen
-    assert one.of_folds[0].parameters == other.of_folds[0].parameters == one.of_all.parameters
-    assert one.of_folds[1].parameters != other.of_folds[1].parameters
+    assert one[1].parameters == other[1].parameters == one[0].parameters
+    assert one[2].parameters != other[2].parameters
 
 
 SHORT = Recipe(max_steps=2, check_every=2, folds=2, reductions=(0.0, 0.45))

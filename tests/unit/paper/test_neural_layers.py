@@ -10,18 +10,8 @@ import numpy as np
 import pytest
 
 from tdv_lucene.paper.neural import RANKERS
-from tdv_lucene.paper.neural.layers import (
-    KERNELS,
-    WIDTHS,
-    Batch,
-    match_histograms,
-)
-from tdv_lucene.paper.neural.rankers import (
-    POOLED,
-    NeuralConfig,
-    make_ranker,
-    score,
-)
+from tdv_lucene.paper.neural.layers import KERNELS, WIDTHS, Batch, match_histograms
+from tdv_lucene.paper.neural.rankers import POOLED, NeuralConfig, make_ranker, score
 
 pytestmark = pytest.mark.slow
 

@@ -16,12 +16,7 @@ from tdv_lucene.report.page import for_script
 from tdv_lucene.report.plots import plot_trade_off
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
 from tdv_lucene.report.tables import extreme_queries, size_tables
-from tdv_lucene.report.wording import (
-    counted,
-    one_line,
-    visible,
-)
-from tdv_lucene.timing.latency import QueryTerms
+from tdv_lucene.report.wording import counted, one_line, visible
 
 
 @pytest.mark.parametrize(
@@ -50,8 +45,8 @@ def evaluation(values: list[float]) -> Evaluation:
 def test_extreme_queries_are_only_those_that_changed():
     both = {"full": evaluation([0.5, 0.5, 0.5, 0.5]), "pruned": evaluation([0.5, 0.1, 0.9, 0.4])}
     texts = {f"q{i}": "text" for i in range(4)}
-    doc_freq = {"full": {"a": 3, "b": 4, "c": 9}, "pruned": {"a": 0, "b": 1, "c": 9}}
-    words = {q: QueryTerms(("b", "a", "c"), doc_freq) for q in texts}
+    doc_freq = {"b": (4, 1), "a": (3, 0), "c": (9, 9), "new": (0, 0)}
+    words = {q: {term: dict(zip(both, of)) for term, of in doc_freq.items()} for q in texts}
     lost, gained = extreme_queries(texts, both, "MAP", words, most=3)
     assert [row[:2] for row in lost.rows] == [("q1", "text"), ("q3", "text")]
     assert lost.bars == pytest.approx((-0.4, -0.1))
