@@ -34,7 +34,7 @@ LONGEST = [
     "test_fuzz.py",
     "test_reproduce.py",
     "test_analysis.py",
-    "test_cli_fuzz.py",
+    "test_outputs.py",
     "test_compare.py",
     "test_plain_pyserini.py",
 ]

@@ -143,7 +143,7 @@ def estimate_posting_bytes(
     """Return the bytes of the posting lists of ``collection``, from lists of every length.
 
     Terms are sampled at equal steps in order of what is left of their lists. Against the ``.doc``
-    files Lucene wrote it was within 3 % (see ``tests/integration/test_predicted_sizes.py``). A
+    files Lucene wrote it was within 3 % (see ``tests/integration/test_prune.py``). A
     pool's lists are as dense and shorter: laid end to end in that order, blocks are cut from them
     as from the longer lists of the whole. ``form`` None is that of the matrix's index.
     """

@@ -1,4 +1,5 @@
-"""The comparison as a whole: report.json, the page, what is refused; and the latency in it."""
+"""The comparison as a whole: report.json, the page, what is refused; the latency in it; and
+what pruning did to one query, on an index pruned with known values."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ import numpy as np
 import pytest
 from browsing import open_in_browser
 from click.testing import CliRunner
-from command_line import hits_of, write_judged
+from command_line import hits_of, json_of, run_command, write_judged
 from index_facts import recorded_parameters
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene import TdvError, compare_indexes, evaluate_run, read_qrels
+from tdv_lucene import TdvError, compare_indexes, evaluate_run, explain_query, read_qrels
 from tdv_lucene.cli.search import compare as command
 from tdv_lucene.evaluation.measures import CONDENSED, MEASURES
 from tdv_lucene.evaluation.runs import read_run
@@ -65,7 +66,7 @@ def compare(case, output, **changes):
     return compare_indexes(**{**given, **changes})
 
 
-def run_command(case, output, *words, indexes=None):
+def run_compare(case, output, *words, indexes=None):
     """What ``compare`` gives on the command line: exit code, stdout and stderr."""
     indexes = indexes or ["--index", case.index, "--pruned", case.pruned]
     given = [*indexes, "--topics", case.topics, "--qrels", case.qrels, "--output", output, *words]
@@ -140,7 +141,7 @@ def test_further_measures_by_the_names_of_ir_measures(case, tmp_path):
     """Means are those that trec_eval has of the runs, over all judged queries."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
     output, asked = tmp_path / "out", "RR nDCG@10 R(rel=2)@100"
-    done = run_command(case, output, "--measures", asked, "--json")
+    done = run_compare(case, output, "--measures", asked, "--json")
     report = json.loads(done.stdout)
     assert [*report["measures"]] == [*MEASURES, "RR", "R(rel=2)@100"]
     assert report["parameters"]["comparisons"] == len(MEASURES) + 2
@@ -389,7 +390,7 @@ def test_command_line_writes_tables_and_notes(form, marks, stream, case, tmp_pat
     """Of an index of another collection, which lacks documents."""
     docs = [Doc(f"d{i}" if i < 60 else f"x{i}", ["t0", "t1", f"t{i % 9}"]) for i in range(120)]
     indexes = ["--index", write_index(tmp_path / "other", [docs]), "--pruned", case.pruned]
-    done = run_command(case, tmp_path / "out", "--format", form, indexes=indexes)
+    done = run_compare(case, tmp_path / "out", "--format", form, indexes=indexes)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert marks in done.stdout
     assert f"{report['measures']['nDCG@5']['pruned']:.4f}" in done.stdout
@@ -405,7 +406,7 @@ def test_command_line_writes_tables_and_notes(form, marks, stream, case, tmp_pat
 
 def test_command_line_of_several(case, tmp_path):
     both = ["--index", f"a={case.index}", "--index", f"b={case.pruned}"]
-    report = json.loads(run_command(case, tmp_path / "out", "--json", indexes=both).stdout)
+    report = json.loads(run_compare(case, tmp_path / "out", "--json", indexes=both).stdout)
     assert list(report["indexes"]) == ["a", "b"]
     for wrong, *more in (
         [[*both, "--pruned", case.pruned]],
@@ -414,7 +415,7 @@ def test_command_line_of_several(case, tmp_path):
         [both, "--topics", case.topics],
         [both, "--tune-topics", case.topics],
     ):
-        assert run_command(case, tmp_path / "wrong", *more, indexes=wrong).exit_code == 2
+        assert run_compare(case, tmp_path / "wrong", *more, indexes=wrong).exit_code == 2
 
 
 def test_no_name_stands_where_the_report_has_a_key_of_its_own(case, compared, tmp_path):
@@ -484,3 +485,72 @@ def test_the_order_of_the_queries_is_seeded(tiny_index, tmp_path):
     ]
     assert one == again != other
     assert set(one) <= set(topics) and one != sorted(one)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """An index, and one without "fox" in which "dog" has lost a posting."""
+    folder = tmp_path_factory.mktemp("explain")
+    texts = ["fox dog dog", "fox cat", "dog cat cat", "cat"]
+    after = ["dog dog", "cat", "cat cat", "cat"]
+    for name, contents in (("full", texts), ("pruned", after)):
+        write_index(
+            folder / name, [[Doc(f"d{i}", text.split()) for i, text in enumerate(contents)]]
+        )
+    return folder / "full", folder / "pruned"
+
+
+def test_terms(pair):
+    terms = explain_query(*pair, "The fox, a dog, a dog and zebra")["terms"]
+    assert terms == [
+        {"term": "fox", "in_query": 1, "tdv": 0.0,
+         "df_before": 2, "df_after": 0, "postings_removed": 2},
+        {"term": "dog", "in_query": 2, "tdv": None,
+         "df_before": 2, "df_after": 1, "postings_removed": 1},
+        {"term": "zebra", "in_query": 1, "tdv": None,
+         "df_before": 0, "df_after": 0, "postings_removed": 0},
+    ]  # fmt: skip
+
+
+def test_hits_side_by_side(pair):
+    found = explain_query(*pair, "fox dog", hits=2)
+    assert [hit["document"] for hit in found["hits"]["before"]] == ["d0", "d1"]
+    assert [hit["other_rank"] for hit in found["hits"]["before"]] == [1, None]
+    (only,) = found["hits"]["after"]
+    assert (only["rank"], only["document"], only["other_rank"]) == (1, "d0", 1)
+    assert found["parameters"]["before"] == {"model": "bm25", "k1": 0.9, "b": 0.4}
+    idf = np.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
+    average = (2 + 1 + 2 + 1) / 4
+    expected = idf * 2 / (2 + 0.9 * (1 - 0.4 + 0.4 * 2 / average))
+    assert only["score"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_hits_tell_which_postings_they_lost(pair):
+    found = explain_query(*pair, "fox cat zebra dog", hits=4)
+    by_document = {hit["document"]: hit for hit in found["hits"]["before"]}
+    assert {doc: hit["lost"] for doc, hit in by_document.items()} == {
+        "d0": ["fox"], "d1": ["fox"], "d2": ["dog"], "d3": []
+    }  # fmt: skip
+    assert by_document["d0"]["tf"] == {"fox": [1, 0], "dog": [2, 2]}
+    assert by_document["d2"]["tf"] == {"cat": [2, 2], "dog": [1, 0]}
+    after = {hit["document"]: hit["lost"] for hit in found["hits"]["after"]}
+    assert after == {doc: by_document[doc]["lost"] for doc in after}
+    assert found["matching"] == {"before": 4, "after": 4}
+    assert explain_query(*pair, "fox")["matching"] == {"before": 2, "after": 0}
+
+
+def test_refusals(pair):
+    arguments = {"index": pair[0], "pruned": pair[1], "query": "fox"}
+    for changes, named in (
+        ({"query": "the of"}, "'the of'"), ({"hits": 0}, "hits .* 0"), ({"pruned": "/no"}, "/no"),
+    ):  # fmt: skip
+        with pytest.raises(TdvError, match=named):
+            explain_query(**{**arguments, **changes})
+
+
+def test_command_line(pair):
+    words = ["explain", "--index", pair[0], "--pruned", pair[1], "--query", "fox dog"]
+    assert json_of(*words) == explain_query(*pair, "fox dog")
+    shown = run_command(*words).output
+    assert "all postings" in shown and "d1" in shown
+    assert "3 documents held a term of the query, 1 still do." in shown

@@ -36,7 +36,6 @@ MODULES = (
     "integration/test_formats.py",
     "integration/test_lucene_programs.py",
     "integration/test_norm_reading.py",
-    "integration/test_predicted_sizes.py",
     "integration/test_prune.py",
     "integration/test_search.py",
     "integration/test_verify.py",

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
+from cli_fuzz import Fuzz
 from click.testing import CliRunner, Result
 from command_line import write_judged
 from lucene_indexes import write_index
@@ -165,3 +167,30 @@ def test_every_command_is_in_a_table(name) -> None:
 
 _WRITTEN = {"output", "report", "export", "save", "log"}
 """Names that options which are written to have; one that has another name belongs here."""
+
+
+CASES = 60
+BLOCKS = 4
+
+
+@pytest.fixture(scope="module")
+def fuzz(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzz]:
+    made = Fuzz(tmp_path_factory.mktemp("fuzz"))
+    yield made
+    made.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_random_command_lines(block: int, fuzz: Fuzz) -> None:
+    size = CASES // BLOCKS
+    wrong = [fuzz.run(seed) for seed in range(block * size, (block + 1) * size)]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+@pytest.mark.slow
+def test_some_went_well_and_some_were_refused(fuzz: Fuzz) -> None:
+    ended = [outcome.split()[1] for outcome in fuzz.outcomes.elements()]
+    assert len(ended) == CASES
+    assert fuzz.outcomes["prune 0"] > 0
+    assert ended.count("0") >= CASES / 5 and ended.count("2") >= CASES / 5

@@ -265,7 +265,8 @@ def test_commands_take_shards_and_a_scheduler(base, shards, values, tmp_path) ->
     shown = run_command("compare", *given, *made, *judged, "--latency-budget", 0.2,
                         "--output", tmp_path / "report").output  # fmt: skip
     assert "report.html" in shown
-    for name, *more in (("inspect",), ("peers", "--name", "ridf", *to), ("export", *to)):
+    new = "--output", tmp_path / "new"
+    for name, *more in (("inspect",), ("peers", "--name", "ridf", *new), ("export", *new)):
         with pytest.raises(TdvError, match="no such index"):
             run_command(name, *given, *more)
 
