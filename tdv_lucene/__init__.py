@@ -49,16 +49,15 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .pruning.update import update_index as update_index
     from .pruning.update import watch_index as watch_index
     from .pruning.verify import verify_pruned as verify_pruned
-    from .report.reading import read_report as read_report
-    from .searching.baseline_tuning import tune_parameters as tune_parameters
+    from .report.tables import read_report as read_report
     from .searching.config import SearchConfig as SearchConfig
     from .searching.config import TuneConfig as TuneConfig
     from .searching.search import open_searcher as open_searcher
     from .searching.search import search_index as search_index
     from .searching.tune import tune_index as tune_index
+    from .searching.tune import tune_parameters as tune_parameters
     from .source import Source as Source
     from .source import find_shards as find_shards
-    from .timing.latency import LatencyPlan as LatencyPlan
     from .values.peers import PeersConfig as PeersConfig
     from .values.peers import make_peer_values as make_peer_values
     from .values.peers import unlearned_values as unlearned_values
@@ -92,13 +91,11 @@ _MODULES = {
     "pruning.prune": "prune_index",
     "pruning.update": "update_index watch_index",
     "pruning.verify": "verify_pruned",
-    "report.reading": "read_report",
-    "searching.baseline_tuning": "tune_parameters",
+    "report.tables": "read_report",
     "searching.config": "SearchConfig TuneConfig",
     "searching.search": "open_searcher search_index",
-    "searching.tune": "tune_index",
+    "searching.tune": "tune_index tune_parameters",
     "source": "Source find_shards",
-    "timing.latency": "LatencyPlan",
     "values.posting_rule": "OperatingPoint",
     "values.term_values": "TermValues",
     "vocabulary": "Vocabulary",

@@ -8,6 +8,7 @@ import re
 from .errors import TdvError
 
 MOST_THREADS = 1024
+MOST_SECONDS = 1_000_000
 MOST_HITS = 1_000_000  # documents per query: Lucene allocates memory for as many
 LARGEST_SEED = 2**32 - 1  # that all generators in use take
 

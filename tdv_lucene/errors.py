@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 
@@ -29,21 +26,12 @@ def explain_os_error(error: OSError, output: Path, within: Path | None = None) -
         place = Path(os.path.abspath(elsewhere))
         if within not in (place, *place.parents) and place != output:
             return TdvError(f"{elsewhere}: {reason}; {output} was not written")
-    free = free_space(error, output.parent)
-    return TdvError(f"cannot write {output}: {reason}; nothing was left there{free}")
+    room = free_space(error)
+    return TdvError(f"cannot write {output}: {reason}; nothing was left there{room}")
 
 
-def free_space(error: OSError, *places: Path) -> str:
-    """Return, for an error of a full disk without a file, the bytes free in ``places`` and in the
-    folder of temporary files; empty for others."""
+def free_space(error: OSError) -> str:
+    """Return, for an error of a full disk, where to make room; empty for others."""
     if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
         return ""
-    try:
-        temporary = tempfile.gettempdir()
-    except OSError:  # it tries to write there
-        temporary = os.environ.get("TMPDIR", "/tmp")
-    told = []
-    for folder, why in (*((str(place), "") for place in places), (temporary, " (TMPDIR)")):
-        with suppress(OSError):
-            told.append(f"{shutil.disk_usage(folder).free:,} bytes in {folder}{why}")
-    return f". Free now: {', '.join(told)}"
+    return ". Make room there, or where temporary files are (TMPDIR)"

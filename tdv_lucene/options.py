@@ -225,18 +225,6 @@ class OwnDocuments(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Passages(Config):
-    """Ranking of documents by their passages."""
-
-    max_passage: bool = option(
-        False,
-        "Rank documents by their best passage, as Pyserini does: the id of a passage is its "
-        "document's, '#', and more.",
-        group=INPUT,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class Seed(Config):
     """Random seed."""
 

@@ -31,55 +31,32 @@ from .store import FORMAT, MANIFEST, describe_file, unlisted_files, write_manife
 
 _LOCK = "tdv-lucene.lock"
 _NAMED = 3  # files named in a refusal
-_finished: list[Path] = []
+finished: list[Path] = []
+"""The results that this process, or another for it, has finished, in order."""
 _log = logging.getLogger(__name__)
-
-
-def note_finished(path: Path) -> None:
-    """Note a result that another process has finished for us."""
-    _finished.append(path)
-
-
-def finished() -> list[Path]:
-    """Return the results that this process has finished, in order."""
-    return list(_finished)
 
 
 class Output:
     """The place of one result; a ``with`` block is given a hidden path, and writes to that.
 
     The path is an empty folder, or a file that does not exist yet. The block ends with
-    :meth:`write_manifest`.
-
-    Parameters
-    ----------
-    path
-        The place; relative to the current folder.
-    kind
-        What the manifest calls the result; None for what has no manifest and is never replaced.
-    inputs
-        All that is read: paths and sources; others (None, values in memory) are passed over. Also
-        the outputs beside this one.
-    option
-        What the user calls ``path``.
-    is_folder
-        Whether the result is a folder. A file has its manifest beside it.
-    manifest
-        The manifest's file name in a folder; beside a file it is ``NAME.manifest.json``.
-    made_by
-        The command, where several make this kind: each replaces only its own results.
+    :meth:`write_manifest`. A file has its manifest beside it, as ``NAME.manifest.json``.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
+        # What the manifest calls the result; None for what has no manifest and is never replaced
         kind: str | None,
         *,
+        # All that is read: paths and sources; others (None, values in memory) are passed over.
+        # Also the outputs beside this one
         inputs: Sequence[Any],
         overwrite: bool = False,
-        option: str = "output",
+        option: str = "output",  # what the user calls ``path``
         is_folder: bool = True,
-        manifest: str = MANIFEST,
+        manifest: str = MANIFEST,  # its file name in a folder
+        # The command, where several make this kind: each replaces only its own results
         made_by: str | None = None,
     ) -> None:
         self.path = Path(os.path.abspath(path))
@@ -184,7 +161,12 @@ class Output:
                             os.fsync(file.fileno())
                 check()
                 self.check()  # the place may have changed since
-                self._rename(self._made)
+                if self._is_folder:
+                    with self._set_aside():
+                        os.rename(self._made, self.path)
+                else:
+                    for place in reversed(self._places):  # the manifest first: no file without one
+                        os.replace(self._made / place.name, place)
         except OSError as error:
             raise explain_os_error(error, self.path, aside) from error
         finally:
@@ -195,14 +177,6 @@ class Output:
                     if lock is not None:
                         os.close(lock)
         self._tell()
-
-    def _rename(self, made: Path) -> None:
-        if self._is_folder:
-            with self._set_aside():
-                os.rename(made, self.path)
-        else:
-            for place in reversed(self._places):  # the manifest first: no file without one
-                os.replace(made / place.name, place)
 
     @contextmanager
     def in_place(self) -> Iterator[Path]:
@@ -230,7 +204,7 @@ class Output:
         write_manifest(folder, self.kind, {**content, "made_by": self.made_by}, self._manifest)
 
     def _tell(self) -> None:
-        note_finished(self.path)
+        finished.append(self.path)
         _log.info("wrote %s (%s)", self.path, self.kind or "index")
 
     @contextmanager

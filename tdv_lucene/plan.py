@@ -40,49 +40,28 @@ _REMEDY = f"{_AGAIN}, or copy the whole folder of the index"
 
 @dataclass(frozen=True, eq=False)
 class FieldPlan:
-    """What decides on every posting of one field.
+    """What decides on every posting of one field."""
 
-    Attributes
-    ----------
-    vocabulary : Vocabulary of V terms
-        Of the source's field, in the index that is pruned or, where it has changed since, in the
-        one that was learned on.
-    doc_freq : int64[V]
-        In how many documents the terms were when the TDVs were learned.
-    tdv : float32[V]
-        Finite, not negative; a term with 0 is dropped.
-    scale : float or None
-        A posting that stays gets the frequency max(1, rint(scale * tf * boost * tdv)), and
-        positions are dropped; None keeps frequencies and positions.
-    boost : Boost or None
-        What tf is multiplied by there; None for nothing.
-    cut : PostingCut or None
-        Which postings of the other terms are dropped; None for none.
-    unseen : float32[2 (LONGEST + 1)]
-        TDVs of terms that learning has not seen, by :func:`kinds_of`.
-    norms : Baking or None
-        BM25's k1 and b that norms hold; None for norms that hold lengths.
-    facts : mapping
-        What the commit's user data say as well, see :func:`..pruning.planning.plan_field`.
-    name : str or None
-        The field that is written; None for the name of the source's.
-    learned : mapping
-        What learning measured: ``points``, each with its ``reduction`` and ``measures``, and
-        ``full``, the measures of the full index. On what: ``commit``, ``path``, ``documents`` (None
-        where that is not known), and the field's ``tokens``.
-    """
-
+    # V terms of the source's field, in the index that is pruned or, where it has changed since, in
+    # the one that was learned on
     vocabulary: Vocabulary
-    doc_freq: np.ndarray
-    tdv: np.ndarray
+    doc_freq: np.ndarray  # int64[V]: documents with the terms when the TDVs were learned
+    tdv: np.ndarray  # float32[V]: finite, not negative; a term with 0 is dropped
+    # A posting that stays gets the frequency max(1, rint(scale * tf * boost * tdv)), and positions
+    # are dropped; None keeps frequencies and positions
     scale: float | None
-    boost: Boost | None
-    cut: PostingCut | None
+    boost: Boost | None  # what tf is multiplied by there; None for nothing
+    cut: PostingCut | None  # which postings of the other terms are dropped; None for none
+    # float32[2 (LONGEST + 1)]: TDVs of terms that learning has not seen, by :func:`kinds_of`
     unseen: np.ndarray
-    norms: Baking | None
+    norms: Baking | None  # BM25's k1 and b that norms hold; None for norms that hold lengths
+    # What the commit's user data say as well, see :func:`..pruning.planning.plan_field`
     facts: Mapping[str, Any]
+    # What learning measured: ``points``, each with its ``reduction`` and ``measures``, and
+    # ``full``, the measures of the full index. On what: ``commit``, ``path``, ``documents`` (None
+    # where that is not known), and the field's ``tokens``
     learned: Mapping[str, Any]
-    name: str | None = None
+    name: str | None = None  # the field that is written; None for the name of the source's
 
     @property
     def field(self) -> str:
@@ -126,9 +105,16 @@ class FieldPlan:
             cut=cut,
         )
 
+    def for_length(self, average: float | None) -> FieldPlan:
+        """Return the plan whose norms, if they hold k1 and b, are made for this average length."""
+        if self.norms is None:
+            return self
+        return replace(self, norms=replace(self.norms, average_length=average))
+
     def record(self) -> dict[str, Any]:
         """Return what the commit's user data say of the field."""
-        baked = None if self.norms is None else self.norms.describe()
+        # The average length is added when it has been counted
+        baked = None if self.norms is None else dict(zip(("k1", "b"), self.norms.held))
         return {
             **self.facts, "scale": self.scale or 1.0, "baked": baked, "plan_sha256": self.sha256
         }  # fmt: skip
@@ -207,18 +193,11 @@ class Plan:
 
     @classmethod
     def load(cls, index: StrPath, checksums: Mapping[str, str] | None = None) -> Plan:
-        """Read the plan of an index.
+        """Read the plan of an index. ``checksums`` are field -> what the commit says of its plan,
+        the first that of the field that is searched; None takes the plan as it is.
 
-        Parameters
-        ----------
-        checksums
-            Field -> what the commit says of its plan; the first is the field that is searched. None
-            takes the plan as it is.
-
-        Raises
-        ------
-        TdvError
-            When the folder has no plan, or a damaged one, or that of another index.
+        Raises :class:`TdvError` when the folder has no plan, or a damaged one, or that of another
+        index.
         """
         folder = Path(index) / FOLDER
         try:

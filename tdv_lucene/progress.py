@@ -61,10 +61,7 @@ class ProgressBar:
         seconds = time.monotonic() - self._started
         if tenths > self._tenths and seconds >= self._delay_seconds:
             self._tenths = tenths
-            share = f": {10 * tenths} %{_to_go(seconds, done, total)}" if total else ""
-            print(label + share, file=sys.stderr)
-
-
-def _to_go(elapsed: float, done: int, total: int) -> str:
-    seconds = round(elapsed * (total - done) / done)
-    return f", {seconds // 60}:{seconds % 60:02} to go" if seconds >= _LONG else ""
+            share = f": {10 * tenths} %" if total else ""
+            left = round(seconds * (total - done) / done) if total else 0
+            to_go = f", {left // 60}:{left % 60:02} to go" if left >= _LONG else ""
+            print(label + share + to_go, file=sys.stderr)

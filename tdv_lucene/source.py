@@ -54,8 +54,9 @@ class Source(os.PathLike[str]):
     @classmethod
     def of(cls, index: str | os.PathLike[str]) -> Source:
         """Return a path as a source of one part; a source, or that of an open index, as it is."""
-        if isinstance(index, (Source, Located)):
-            return index if isinstance(index, Source) else index.source
+        source = getattr(index, "source", index)
+        if isinstance(source, Source):
+            return source
         return cls((Part(os.fspath(index)),), is_sharded=False)
 
     @property
@@ -112,23 +113,6 @@ class Source(os.PathLike[str]):
         return replace(self, id_field=id_field)
 
 
-class Located(os.PathLike[str]):
-    """A base of objects with a source: an open index."""
-
-    source: Source
-
-    @property
-    def is_sharded(self) -> bool:
-        """Return whether it was named as shards."""
-        return self.source.is_sharded
-
-    def __fspath__(self) -> str:
-        return os.fspath(self.source)
-
-    def __str__(self) -> str:
-        return str(self.source)
-
-
 LIST = "@"
 """Before the name of a file that lists shards."""
 
@@ -155,8 +139,20 @@ def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> 
     named = [folder for text in texts for folder in _folders(text)]
     parts = tuple(_far(name) or Part(os.path.abspath(name)) for name in named)
     far = [part for part in parts if part.resource is not None]
-    if far:
-        _refuse_far(far, [name for name in named if not _far(name)], scheduler)
+    if far and scheduler is None:
+        raise TdvError(
+            f"the shard {far[0]} is seen by some workers, and no scheduler is given, "
+            "or this takes none: name the scheduler, or a folder that is seen here"
+        )
+    if far and len(far) < len(parts):
+        here = next(part for part in parts if part.resource is None)
+        raise TdvError(f"{far[0]} has a resource and {here} has none: name that of each, or none")
+    for part in far:
+        if glob.has_magic(part.folder):
+            raise TdvError(
+                f"{part} is a pattern, and what matches is not seen here: name each folder, in a "
+                f"file as {LIST}FILE"
+            )
     seen: dict[tuple[str | None, str], str] = {}
     for part in parts:
         key = part.resource, os.path.realpath(part.folder) if part.resource is None else part.folder
@@ -165,25 +161,6 @@ def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> 
             raise TdvError(f"the shard {part} is given twice{same}: name each once")
         seen[key] = str(part)
     return Source(parts, scheduler)
-
-
-def _refuse_far(far: Sequence[Part], here: Sequence[str], scheduler: str | None) -> None:
-    """Refuse what is seen by some workers beside what is ``here``, and what is no one folder."""
-    if scheduler is None:
-        raise TdvError(
-            f"the shard {far[0]} is seen by some workers, and no scheduler is given, "
-            "or this takes none: name the scheduler, or a folder that is seen here"
-        )
-    if here:
-        raise TdvError(
-            f"{far[0]} has a resource and {here[0]} has none: name that of each, or none"
-        )
-    for part in far:
-        if glob.has_magic(part.folder):
-            raise TdvError(
-                f"{part} is a pattern, and what matches is not seen here: name each folder, in a "
-                f"file as {LIST}FILE"
-            )
 
 
 def _far(text: str) -> Part | None:

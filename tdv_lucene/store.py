@@ -1,7 +1,5 @@
 """Results on disk: arrays, and a manifest that says what they are and lists every file.
 
-Nothing in an array's file is executed, and a damaged one is reported as damaged.
-
 :mod:`.output` puts them in their place. What a manifest lists is checked when a result is read
 (:func:`read_manifest`, :func:`check_files`) and before it is replaced.
 """
@@ -10,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,7 +15,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +26,6 @@ FORMAT = 2
 """The format of all folders with a manifest, from 1.0 on (``FORMATS.md``)."""
 _LOCK = "write.lock"
 _PACKAGES = ("tdv-lucene", "pyserini", "jax", "optax", "numpy", "scipy", "gensim", "trectools")
-_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 
 
 def check_format(what: str, found: Any, known: int, remedy: str) -> None:
@@ -62,68 +55,18 @@ def save_array(path: Path, array: np.ndarray) -> None:
         np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
 
 
-def map_array(path: str | os.PathLike[str]) -> np.ndarray:
+def map_array(path: Path) -> np.ndarray:
     """Map one of our ``.npy`` files into memory, read-only.
 
-    Raises :class:`TdvError` as :func:`read_array`, and when there is no such file.
+    Raises :class:`TdvError` when there is no such file, or it is damaged or truncated.
     """
-    path = Path(path)
     try:
-        with path.open("rb") as file:
-            shape = _check(file, path.stat().st_size, str(path))
-    except OSError as error:
-        raise TdvError(f"cannot read {path}: {error.strerror or error}") from error
-    # An empty array cannot be mapped.
-    mapped: np.ndarray = np.load(
-        path, mmap_mode="r" if math.prod(shape) else None, allow_pickle=False
-    )
-    return mapped
-
-
-def read_array(file: IO[bytes], size: int, name: str) -> np.ndarray:
-    """Read one ``.npy`` of ``size`` bytes from a file that can seek; ``name`` is for messages.
-
-    Raises :class:`TdvError` when it is none, would be a pickle, or its shape does not make up
-    ``size``.
-    """
-    _check(file, size, name)
-    file.seek(0)
-    return np.lib.format.read_array(file, allow_pickle=False)
-
-
-def damaged(name: str | os.PathLike[str], byte: int, reason: str = "") -> TdvError:
-    """Return the error of a file that is damaged from ``byte`` on."""
-    why = f" ({reason})" if reason else ""
-    return TdvError(f"{name} is damaged or truncated at byte {byte:,}{why}: make or fetch it again")
-
-
-def _check(file: IO[bytes], size: int, name: str) -> tuple[int, ...]:
-    try:
-        version = np.lib.format.read_magic(file)
-        shape, _, dtype = _HEADERS[version](file)
-    except (ValueError, KeyError, EOFError) as error:
+        mapped: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
         raise TdvError(
-            f"{name} is not a NumPy array (.npy), or damaged or truncated at byte "
-            f"{min(size, file.tell()):,}: {error}"
+            f"cannot read {path} ({error}): it is damaged or truncated; make it again"
         ) from error
-    if dtype.hasobject:
-        raise TdvError(
-            f"{name} holds Python objects (a pickle), and they are not read: save plain arrays"
-        )
-    if min(shape, default=0) < 0 or file.tell() + math.prod(shape) * dtype.itemsize != size:
-        raise damaged(name, size, f"{dtype}{list(shape)} is another size")
-    return shape
-
-
-def load_array(folder: str | os.PathLike[str], name: str, made_by: str) -> np.ndarray:
-    """Map ``folder/name.npy`` of a result into memory, read-only.
-
-    Raises :class:`TdvError` when it is missing or damaged.
-    """
-    try:
-        return map_array(Path(folder) / f"{name}.npy")
-    except TdvError as error:
-        raise _damaged(folder, str(error), made_by) from error
+    return mapped
 
 
 def write_manifest(

@@ -14,13 +14,7 @@ from pathlib import Path
 import click
 from impact_documents import LAYOUT as IMPACT
 from impact_documents import impact_documents
-from lucene_indexes import (
-    Layout,
-    bytes_that_are_no_text,
-    features,
-    write_documents,
-    write_index,
-)
+from lucene_indexes import Layout, bytes_that_are_no_text, features, write_documents, write_index
 from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli import _group

@@ -13,6 +13,7 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from tdv_lucene.cli import _group
+from tdv_lucene.searching.search import search_index
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,12 +26,13 @@ def run_command(*words: object, status: int = 0) -> Result:
 
 
 def run_apart(
-    *words: object, cwd: Path | None = None, **environment: str
+    *words: object, cwd: Path | None = None, said: str | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run Python with these words in a process of its own."""
+    """Run Python with these words in a process of its own, in which ``said`` is standard input."""
     return subprocess.run(
         [sys.executable, *map(str, words)], capture_output=True, text=True, encoding="utf-8",
-        cwd=cwd, timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        input=said, cwd=cwd, timeout=1800,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
     )  # fmt: skip
 
 
@@ -58,3 +60,12 @@ def hits_of(run: Path) -> dict[str, list[tuple[str, str]]]:
         query, _, document, _, score, _ = line.split()
         found.setdefault(query, []).append((document, score))
     return found
+
+
+def search(
+    index: Any, topics: Any, run: Path, **options: Any
+) -> dict[str, list[tuple[str, float]]]:
+    """Query -> (document, score as printed), best first, of a run that may be replaced."""
+    search_index(index, topics, run, overwrite=True, **options)
+    found = hits_of(run)
+    return {qid: [(doc, float(score)) for doc, score in hits] for qid, hits in found.items()}

@@ -27,17 +27,16 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
 
 
 LONGEST = [
-    "test_options.py",
-    "test_other_lucene.py",
     "test_demo_run.py",
-    "test_shards_with_resources.py",
+    "test_options.py",
     "test_shards.py",
-    "test_text_output.py",
-    "test_cli_fuzz.py",
-    "test_reproduce.py",
-    "test_notebook.py",
+    "test_other_lucene.py",
     "test_fuzz.py",
+    "test_reproduce.py",
+    "test_analysis.py",
+    "test_cli_fuzz.py",
     "test_compare.py",
+    "test_plain_pyserini.py",
 ]
 """Files to begin with: two processes end together only if what they end with is short."""
 

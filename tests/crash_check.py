@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +28,16 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from lucene_indexes import Doc, Layout, change, write_index  # noqa: E402
 from lucene_reading import check_index  # noqa: E402
 from pruning_inputs import values_of  # noqa: E402
-from testing_jar import change_described, dump_index, write_described  # noqa: E402
+from testing_jar import dump_index  # noqa: E402
 
 from tdv_lucene import extract_matrix, prune_index, update_index  # noqa: E402
 from tdv_lucene.store import unlisted_files  # noqa: E402
 
 STAGES = ("prune", "overwrite", "update")
+LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="v")
 
 
 class Crashes:
@@ -44,26 +47,26 @@ class Crashes:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.source, self.values = folder / "source", folder / "values"
-        write_described(self.source, _described(documents))
+        docs = _documents(documents)
+        write_index(self.source, [docs[: documents // 2], docs[documents // 2 :]], LAYOUT)
         values_of(extract_matrix(self.source, folder / "matrix")).save(self.values)
         prune_index(self.source, self.values, folder / "expected", reduction=0.3)
         prune_index(self.source, self.values, folder / "old", reduction=0.1)
-        self._make_changed(documents)
+        self._make_changed(docs)
         self.digest = digest(self.source)
         self.expected = dump_index(folder / "expected")
         self.old = dump_index(folder / "old")
         self.seconds: dict[str, float] = {}
 
-    def _make_changed(self, documents: int) -> None:
+    def _make_changed(self, docs: list[Doc]) -> None:
         """A source that has changed since it was pruned, and the states before and after."""
-        changed, described = self.folder / "changed", _described(documents)
+        changed = self.folder / "changed"
         shutil.copytree(self.source, changed)
         prune_index(changed, self.values, self.folder / "behind", reduction=0.3, tiers=True)
         self.behind = dump_index(self.folder / "behind")
-        new = [{**doc, "id": f"n{doc['id']}"} for doc in described["segments"][0]]
-        gone = [{"id": f"d{number}", "deleted": "hard"} for number in range(0, documents, 7)]
-        steps = [{"add": new[: len(new) // 2]}, {"add": new[len(new) // 2 :], "change": gone}]
-        change_described(changed, {"layout": described["layout"], "steps": steps})
+        new = [replace(doc, id=f"n{doc.id}") for doc in docs[: len(docs) // 2]]
+        change(changed, new[: len(new) // 2], layout=LAYOUT)
+        change(changed, new[len(new) // 2 :], [doc.id for doc in docs[::7]], layout=LAYOUT)
         shutil.copytree(self.folder / "behind", self.folder / "ahead")
         update_index(self.folder / "ahead")
         self.ahead = dump_index(self.folder / "ahead")
@@ -156,24 +159,12 @@ def digest(folder: Path, form: str = "*") -> dict[str, str]:
     return {f"{p.relative_to(folder)}": hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
-def _described(documents: int) -> dict[str, Any]:
+def _documents(count: int) -> list[Doc]:
     rng = random.Random(0)
     words = [f"word{i}" for i in range(400)]
     weights = [1 / (i + 1) for i in range(400)]
-
-    def document(number: int) -> dict[str, Any]:
-        tokens, offset = [], 0
-        for word in rng.choices(words, weights, k=rng.randint(10, 60)):
-            tokens.append([word, 1, offset, offset + len(word), None])
-            offset += len(word) + 1
-        raw = " ".join(token[0] for token in tokens)
-        return {"id": f"d{number}", "fields": {"contents": [tokens]}, "raw": raw}
-
-    docs = [document(number) for number in range(documents)]
-    field = {"options": "DOCS_AND_FREQS_AND_POSITIONS", "vectors": "v", "norms": "default"}
-    layout = {"fields": {"contents": field}, "compound": False, "sorted": False,
-              "softDeletes": False, "idDocValues": True, "userData": {}}  # fmt: skip
-    return {"layout": layout, "segments": [docs[: documents // 2], docs[documents // 2 :]]}
+    texts = [rng.choices(words, weights, k=rng.randint(10, 60)) for _ in range(count)]
+    return [Doc(f"d{number}", text) for number, text in enumerate(texts)]
 
 
 def main() -> None:

@@ -1,50 +1,19 @@
 """Stages to be killed at, each in a process of its own: says READY, waits for a line, does one.
 
 Usage: python tests/crash_child.py prune|overwrite|update SOURCE VALUES OUTPUT
-       python tests/crash_child.py lock|commit SOURCE
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from tdv_lucene import inspect_index, prune_index, update_index
 
-
-def _prune(source: str, values: str, output: str) -> None:
-    prune_index(source, values, output, reduction=0.3)
-
-
-def _overwrite(source: str, values: str, output: str) -> None:
-    prune_index(source, values, output, reduction=0.3, overwrite=True)
-
-
-def _update(_: str, values: str, output: str) -> None:
-    update_index(output)
-
-
-def _lock(source: str) -> None:
-    """Hold the write lock until told to end."""
-    from lucene_indexes import open_writer
-
-    writer = open_writer(Path(source))
-    print("LOCKED", flush=True)
-    sys.stdin.readline()
-    writer.close()
-
-
-def _commit(source: str) -> None:
-    """Delete a document and commit, as another program would."""
-    from lucene_indexes import change
-
-    change(Path(source), deleted=["d1"])
-
-
 STAGES = {
-    "prune": _prune, "overwrite": _overwrite, "update": _update,
-    "lock": _lock, "commit": _commit,
-}  # fmt: skip
+    "prune": lambda source, *to: prune_index(source, *to, reduction=0.3),
+    "overwrite": lambda source, *to: prune_index(source, *to, reduction=0.3, overwrite=True),
+    "update": lambda source, values, output: update_index(output),
+}
 
 
 def main() -> None:

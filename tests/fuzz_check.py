@@ -6,7 +6,6 @@ are read by :mod:`testing_jar`. Nothing of the package is used to judge itself.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +15,14 @@ import numpy as np
 from fuzz_cases import Case, places_of, random_case, terms_of
 from lucene_reading import check_index
 from oracle import Postings, assert_baked, byte4_to_int, int_to_byte4
+from snapshots import snapshot
 from testing_jar import dump_index, write_described
 
-from tdv_lucene import TdvError, extract_matrix
+from tdv_lucene import TdvError, TermDocumentMatrix, extract_matrix
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.ranking.postings import FirstPositionBoost
-from tdv_lucene.simulation.collection import apply_values
+from tdv_lucene.simulation.collection import apply_values, keep_postings
 
 _LARGEST = 2**31 - 1
 _EXACT = 40
@@ -56,7 +56,7 @@ def check_case(case: Case, scratch: Path) -> str:
     for folder in (source, pruned, scratch / "matrix"):
         shutil.rmtree(folder, ignore_errors=True)
     write_described(source, case.index)
-    digest, before = _digest(source), dump_index(source)
+    there, before = snapshot(source), dump_index(source)
     _check_source(case, before)
     refusals = _why_refused(case)
     if not any(part.startswith("no field") for part in refusals):
@@ -71,12 +71,12 @@ def check_case(case: Case, scratch: Path) -> str:
             user_data={"tdv.seed": str(case.seed)}, one_segment=case.one_segment,
         )  # fmt: skip
     except TdvError as error:
-        assert _digest(source) == digest, "the source was changed"
+        assert snapshot(source) == there, "the source was changed"
         told = [part for part in refusals if part in str(error)]
         assert told, f"refused: {error}; expected one of: {refusals}"
         return told[0]
     assert not refusals, f"not refused: {refusals}"
-    assert _digest(source) == digest, "the source was changed"
+    assert snapshot(source) == there, "the source was changed"
     after = _in_order_of_source(case, dump_index(pruned))
     for field in case.plans:
         _check_field(case, field, before, after)
@@ -123,11 +123,6 @@ def _with_average(case: Case, plan: FieldPlan) -> FieldPlan:
     lengths = postings_of(case, plan.field).lengths
     average = lengths.sum() / max(1, np.count_nonzero(lengths)) or 1.0
     return replace(plan, norms=replace(plan.norms, average_length=float(average)))
-
-
-def _digest(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file."""
-    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.iterdir()}
 
 
 def _why_refused(case: Case) -> list[str]:
@@ -211,24 +206,30 @@ def _check_extraction(case: Case, field: str, matrix: Any) -> None:
         np.testing.assert_array_equal(matrix.first_positions, expected.first_positions)
 
 
-def _check_simulation(case: Case, field: str, matrix: Any) -> None:
-    """What learning foresees of the pruned index is what it must become."""
+def _check_simulation(case: Case, field: str, matrix: TermDocumentMatrix) -> None:
+    """What learning foresees of the pruned index is what it must become, at once and by steps."""
     plan, expected = case.plans[field], postings_of(case, field)
-    if plan.boost or expected.after.max(initial=0) > _LARGEST:
+    if not matrix.postings or expected.after.max(initial=0) > _LARGEST:
         return
-    tdv, scale = plan.tdv, plan.scale
+    tdv, scale, boost = plan.tdv, plan.scale, plan.boost
     if scale is None:
-        tdv, scale = (tdv > 0).astype(np.float32), 1.0
-    foreseen = apply_values(matrix, tdv, scale, plan.cut)
-    assert foreseen.postings == np.count_nonzero(expected.after)
+        tdv, scale, boost = (tdv > 0).astype(np.float32), 1.0, None
+    matrix = matrix.with_position_boost(boost)
     totals = np.bincount(expected.rows, expected.after, len(expected.terms))
-    np.testing.assert_array_equal(foreseen.statistics.total_term_freq, totals)
     doc_freq = np.bincount(expected.rows, expected.after > 0, len(expected.terms))
-    np.testing.assert_array_equal(foreseen.statistics.doc_freq, np.maximum(doc_freq, 1))
     kind = _norms(case, field)
-    if kind in ("default", "overlaps"):
-        norms = _new_norms(expected, kind)
-        np.testing.assert_array_equal(foreseen.doc_len, [byte4_to_int(norm) for norm in norms])
+    for foreseen in (
+        apply_values(matrix, tdv, scale, plan.cut),
+        apply_values(keep_postings(matrix, tdv, plan.cut), tdv, scale),
+    ):
+        assert foreseen.postings == np.count_nonzero(expected.after)
+        np.testing.assert_array_equal(foreseen.statistics.total_term_freq, totals)
+        np.testing.assert_array_equal(foreseen.statistics.doc_freq, np.maximum(doc_freq, 1))
+        if kind == "accurate":
+            np.testing.assert_array_equal(foreseen.doc_len, expected.lengths)
+        if kind in ("default", "overlaps"):
+            norms = _new_norms(expected, kind)
+            np.testing.assert_array_equal(foreseen.doc_len, [byte4_to_int(norm) for norm in norms])
 
 
 def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from fuzz_cases import _document, _extras, _layout, _segments, _vocabulary
 from lucene_reading import check_index
+from pruning_inputs import values_of
 from testing_jar import change_described, dump_index, write_described
 
 from tdv_lucene import TdvError, TermDocumentMatrix, extract_matrix, prune_index, update_index
@@ -149,27 +151,17 @@ def _random_values(rng: random.Random, matrix: TermDocumentMatrix, tf: str) -> T
     draw = np.random.default_rng(rng.randrange(1 << 30))
     weights = draw.choice([0, 0.3, 0.5, 1, 1.5], terms, p=[0.1, 0.2, 0.2, 0.3, 0.2])
     priority = draw.uniform(0.1, 1, terms).astype(np.float32)
-    boost = None
+    boost, rule, by_posting = None, None, {}
     if matrix.first_positions is not None and tf == "scaled" and rng.random() < 0.5:
         boost = FirstPositionBoost(2.0, 4.0)
-    rule = None
     if rng.random() < 0.6 and terms:
         counted = matrix.with_position_boost(boost)
         rule = make_posting_rule(counted, priority, 0.3, k1=0.9, b=0.4)
-    by_posting = {} if rule is None else {"posting_rule": rule.describe(), "unit": "posting"}
-    manifest = {
-        "model": "bm25",
-        "field": matrix.vocabulary.field,
-        "vocabulary_sha256": matrix.vocabulary.sha256,
-        "parameters": {"k1": rng.choice([0.9, 3.0]), "b": rng.choice([0.2, 0.4])},
-        "lead": describe_boost(boost),
-        "source": matrix.source,
-        "points": [{"reduction": 0.45, "scale": 4, "measures": {}, "scales": []}],
-        "recommended_reduction": 0.45,
-        **by_posting,
-    }
-    return TermValues(
-        matrix.vocabulary, np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq),
-        weights.astype(np.float32), priority, manifest,
+        by_posting = {"posting_rule": rule.describe(), "unit": "posting"}
+    parameters = {"k1": rng.choice([0.9, 3.0]), "b": rng.choice([0.2, 0.4])}
+    values = values_of(matrix, weights)
+    told = {"parameters": parameters, "lead": describe_boost(boost), **by_posting}
+    return replace(
+        values, priority=priority, manifest={**values.manifest, **told},
         posting_priority=None if rule is None else rule.priority,
     )  # fmt: skip

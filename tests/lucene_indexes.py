@@ -188,9 +188,10 @@ def say(writer, user_data: Mapping[str, str]) -> None:
     writer.setLiveCommitData(entries.entrySet())
 
 
-def open_writer(path: Path, merges: bool = False):
+def open_writer(path: Path, merges: bool = False, analyzer: Any = None):
     """A Lucene ``IndexWriter`` on ``path``: it holds the write lock until closed."""
-    config = java_class(_LUCENE + "index.IndexWriterConfig")()
+    given = () if analyzer is None else (analyzer,)
+    config = java_class(_LUCENE + "index.IndexWriterConfig")(*given)
     if not merges:
         config.setMergePolicy(java_class(_LUCENE + "index.NoMergePolicy").INSTANCE)
     return java_class(_LUCENE + "index.IndexWriter")(_directory(path), config)

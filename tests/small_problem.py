@@ -53,3 +53,32 @@ def make_collection(documents: int = 240, queries: int = 40, seed: int = 0):
         others = rng.choice(np.flatnonzero(subjects != subject), 5, replace=False)
         qrels[f"q{number}"] = {f"d{d}": 1 for d in relevant} | {f"d{d}": 0 for d in others}
     return make_matrix(dense), topics, qrels
+
+
+def make_run(seed: int, tied: bool = False):
+    """Return (topics, qrels, run): qrels with holes, junk (-1) and unjudged topics; the run misses
+    some queries, and ids look like numbers."""
+    rng = np.random.default_rng(seed)
+    documents = np.arange(60).astype(str)
+    topics = {f"{i:02}": "text" for i in range(30)}
+    qrels, run = {"not-asked": {"1": 1}}, {}
+    for query in topics:
+        judged = rng.choice(documents, 12, replace=False).tolist()
+        grades = rng.choice([-1, 0, 1, 2, 4], 12, p=[0.1, 0.5, 0.2, 0.1, 0.1])
+        qrels[query] = dict(zip(judged, grades.tolist()))
+        if rng.random() < 0.8:
+            found = rng.choice(documents, rng.integers(1, 50), replace=False).tolist()
+            scores = rng.integers(0, 8, len(found)) if tied else rng.permutation(len(found))
+            run[query] = dict(zip(found, scores.astype(float).tolist()))
+    del qrels["07"]
+    return topics, qrels, run
+
+
+def weights_matrix(between: float, documents: int, held: float = 1.0):
+    """Weights of 40 terms, which explain about a share of the variance; the first term is in a
+    share ``held`` of the documents, the last in all."""
+    random = np.random.default_rng(5)
+    terms, rest = random.normal(size=(40, 1)), random.normal(size=(40, documents))
+    dense = 400 + 100 * (between**0.5 * terms + (1 - between) ** 0.5 * rest)
+    there = random.random(dense.shape) < np.linspace(held, 1, 40)[:, None]
+    return make_matrix(np.where(there, np.maximum(dense.round(), 1), 0).astype(int))

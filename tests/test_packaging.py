@@ -8,8 +8,6 @@ import sys
 import zipfile
 from pathlib import Path
 
-import pytest
-
 from tdv_lucene.jvm._start import LINES, hooks_jar
 
 ROOT = Path(__file__).parent.parent
@@ -22,19 +20,15 @@ def test_jars_were_built_from_these_sources() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("line", LINES)
-def test_jar_holds_only_our_classes_for_its_java(line: int) -> None:
-    with zipfile.ZipFile(hooks_jar((line, 0, 0))) as jar:
-        classes = [name for name in jar.namelist() if name.endswith(".class")]
-        assert set(jar.namelist()) - set(classes) == {"META-INF/MANIFEST.MF"}
-        assert all(name.startswith("tdvlucene/") for name in classes)
-        majors = {int.from_bytes(jar.read(name)[6:8], "big") for name in classes}
-    assert majors == {CLASS_FILES}
-
-
-def test_both_lines_have_the_same_classes() -> None:
-    names = [set(zipfile.ZipFile(hooks_jar((line, 0, 0))).namelist()) for line in LINES]
-    assert names[0] == names[1]
+def test_jars_hold_the_same_classes_and_only_ours_for_their_java() -> None:
+    held = []
+    for line in LINES:
+        with zipfile.ZipFile(hooks_jar((line, 0, 0))) as jar:
+            held.append(set(jar.namelist()))
+            classes = [name for name in held[-1] if name.startswith("tdvlucene/")]
+            assert {int.from_bytes(jar.read(name)[6:8], "big") for name in classes} == {CLASS_FILES}
+        assert held[-1] - {*classes} == {"META-INF/MANIFEST.MF"}
+    assert held[0] == held[1]
 
 
 def test_package_data_names_every_file_that_is_not_python() -> None:

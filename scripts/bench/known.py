@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Prunes collections that everybody knows, and prints bytes, ranking, recall and latency.
 
-    scripts/bench/known.py NAME ... --work DIR --output RUN [--latency SECONDS]
+    scripts/bench/known.py NAME ... --work DIR --output RUN [--latency SECONDS] [--flags FLAGS]
 
-NAME is a folder with ``corpus.jsonl.gz``, ``queries.tsv`` and ``qrels.txt``, or an identifier of
-ir_datasets, such as ``beir/scifact/test``, which is downloaded. Half of the queries tune the full
-index, are the log, and are learned from; the others measure all indexes. Two tiers are written
-where they are as faithful as is asked by default.
+NAME is a folder with ``corpus.jsonl.gz``, ``queries.tsv`` and ``qrels.txt``, FOLDER:PART for
+``queries.PART.tsv`` and ``qrels.PART.txt``, or an identifier of ir_datasets, such as
+``beir/scifact/test``, which is downloaded. FLAGS are Anserini's, such as ``"-language ar"``.
+
+Half of the queries tune the full index, are the log, and are learned from; the others measure all
+indexes. Two tiers are written where they are as faithful as is asked by default.
 """
 
 from __future__ import annotations
@@ -48,11 +50,12 @@ class Collection(NamedTuple):
 
 def read(name: str) -> Collection:
     """Read a collection by its folder or its identifier."""
-    folder = Path(name)
-    if folder.is_dir():
+    place, _, part = name.partition(":")
+    if (folder := Path(place)).is_dir():
         lines = gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8")
-        topics = read_topics(folder / "queries.tsv")
-        return Collection(lines, topics, read_qrels(folder / "qrels.txt"))
+        end = f".{part}" if part else ""
+        topics = read_topics(folder / f"queries{end}.tsv")
+        return Collection(lines, topics, read_qrels(folder / f"qrels{end}.txt"))
     import ir_datasets
 
     found = ir_datasets.load(name)
@@ -82,7 +85,7 @@ def halves(collection: Collection, folder: Path) -> list[tuple[Path, Path]]:
     return written
 
 
-def measured(name: str, work: Path, seconds: float) -> dict[str, Any]:
+def measured(name: str, work: Path, seconds: float, flags: str) -> dict[str, Any]:
     """Index, prune in four ways and compare; return the report of the comparison."""
     folder = work / name.strip("/").replace("/", "-")
     shutil.rmtree(folder, ignore_errors=True)
@@ -91,13 +94,13 @@ def measured(name: str, work: Path, seconds: float) -> dict[str, Any]:
     with open(documents / "documents.jsonl", "w", encoding="utf-8") as out:
         out.writelines(f"{line.strip()}\n" for line in collection.documents)
     train, test = halves(collection, folder)
-    flags = [
+    given = [
         "-collection", "JsonCollection", "-input", str(documents), "-generator",
-        "DefaultLuceneDocumentGenerator", "-threads", "1", "-optimize",
+        "DefaultLuceneDocumentGenerator", "-threads", "1", "-optimize", *flags.split(),
     ]  # fmt: skip
     full, positions = folder / "full", folder / "with-positions"
-    build_index(full, flags)
-    build_index(positions, [*flags, "-storePositions"])
+    build_index(full, given)
+    build_index(positions, [*given, "-storePositions"])
     prune_index(positions, None, folder / "prior")
     prune_index(positions, None, folder / "log", queries=train[0])
     learn_from_index(positions, *train, folder / "values")
@@ -134,12 +137,13 @@ def main() -> None:
     parser.add_argument("names", nargs="+", metavar="NAME")
     parser.add_argument("--work", type=Path, required=True, help="for indexes; replaced")
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--flags", default="", help="of Anserini, for documents and queries")
     parser.add_argument("--latency", type=float, default=10, help="seconds of measuring latency")
     args = parser.parse_args()
     head = ("collection", "index", "bytes", "change", *MEASURES, "ms for ten")
     found: list[list[str]] = []
     for name in args.names:
-        found += rows(name, measured(name, args.work, args.latency))
+        found += rows(name, measured(name, args.work, args.latency, args.flags))
         text = f"{machine()}\n\n{markdown_table(head, found)}\n"
         write_run(args.output, text, {"rows": found}, ("known.md", "known.json"))
     print(text)

@@ -4,8 +4,8 @@
     scripts/bench/prior.py --collections DIR --work DIR --output DIR [--prior FILE]
 
 Networks are trained, settings chosen and reductions found on all collections, and again with each
-left out: the tables hold only figures of collections that took no part. The output is ``raw.json``
-and ``tables.md``; what stands in ``raw.json`` is not made again.
+left out, and each kind of text: the tables hold only figures of collections that took no part. The
+output is ``raw.json`` and ``tables.md``; what stands in ``raw.json`` is not made again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from prior_collections import QUERY_SETS, ROWS, Judged, collection_of, read_collections, sources_of
+from prior_collections import (
+    QUERY_SETS,
+    ROWS,
+    Judged,
+    collection_of,
+    is_left_out,
+    read_collections,
+    sources_of,
+    text_of,
+)
 from prior_settings import (
     CANDIDATES,
     CHOSEN_AT,
@@ -107,7 +116,8 @@ def train_together(parts: Sequence[Part], seed: int) -> dict[str, Any]:
         plain_start(similarity, task.collection, next(each)) for task, each in zip(tasks, lists)
     ]
     linear, temperatures = starts[0].linear, [start.log_temperature for start in starts]
-    optimizer, update = compiled_update(type(similarity), recipe)
+    numbers = recipe.l2, recipe.learning_rate, recipe.max_steps
+    optimizer, update = compiled_update(type(similarity), *numbers)
     numbers = parameters_of(similarity)
     state = optimizer.init(starts[0])
     for _ in range(ROUNDS):
@@ -279,20 +289,22 @@ class Run:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        made = (each for each in self.judged if kinds_of(each))
-        return ("", *dict.fromkeys(collection_of(each.name) for each in made))
+        made = [each.name for each in self.judged if kinds_of(each)]
+        of_kinds: dict[str, set[str]] = {}
+        for name in made:
+            of_kinds.setdefault(text_of(name), set()).add(collection_of(name))
+        several = (kind for kind, names in of_kinds.items() if len(names) > 1)
+        return ("", *dict.fromkeys(map(collection_of, made)), *several)
 
     def networks(self) -> None:
-        """The network of all collections, under "", and without each."""
-        if "networks" in self.raw:
-            return
-        parts = {each.name: network_part(each) for each in self.judged if kinds_of(each)}
-        self.raw["networks"] = {
-            without: train_together(
-                [p for name, p in parts.items() if collection_of(name) != without], SEED
-            )
-            for without in self.left_out
-        }
+        """The network of all collections, under "", and without each and each kind of text."""
+        networks = self.raw.setdefault("networks", {})
+        missing = [without for without in self.left_out if without not in networks]
+        made = [each for each in self.judged if missing and kinds_of(each)]
+        parts = {each.name: network_part(each) for each in made}
+        for without in missing:
+            some = [part for name, part in parts.items() if not is_left_out(name, without)]
+            networks[without] = train_together(some, SEED)
         self.keep()
         print(json.dumps(self.raw["networks"]), flush=True)
 
@@ -343,7 +355,7 @@ class Run:
         return self._full[place]
 
     def priors(self, name: str) -> None:
-        """Of all collections, under "", and without each: what a prior's file holds."""
+        """Of all collections, under "", and without each, and each kind: what a file holds."""
         self.raw["priors"] = {
             without: self._content(f"{name}, without {without}" if without else name, without)
             for without in self.left_out

@@ -135,15 +135,20 @@ QUERY_SETS = {each.label(name): each for name, row in ROWS.items() for each in r
 _ROW_OF = {each.label(name): name for name, row in ROWS.items() for each in row.sets}
 
 
-def text_of(query_set: str) -> str:
-    """The kind of text that it asks."""
-    return ROWS[_ROW_OF[query_set]].text
+def text_of(name: str) -> str:
+    """Return the kind of text of a collection, or of what a query set asks."""
+    return ROWS[_ROW_OF.get(name, name)].text
 
 
 def collection_of(name: str) -> str:
     """The collection that is left out with this one, or with this query set."""
     name = _ROW_OF.get(name, name)
     return "wiki165k" if name == "wikir" else name.split("-")[0] if "xquad" in name else name
+
+
+def is_left_out(name: str, without: str | None) -> bool:
+    """Tell whether a collection or query set is of ``without``, a collection or kind of text."""
+    return without in (collection_of(name), text_of(name))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from prior_collections import QUERY_SETS, Judged, collection_of
+from prior_collections import QUERY_SETS, Judged, collection_of, is_left_out, text_of
 
 from tdv_lucene.evaluation.measures import ndcg
 from tdv_lucene.learning.prior import ASKED, DETAILS, KINDS, Prior, prior_values, reduction_for
@@ -217,8 +217,8 @@ def utility(gains: Gains) -> float:
 
 
 def left_of(gains: dict[str, Any], without: str | None) -> dict[str, Any]:
-    """What is left of query sets without a collection."""
-    return {name: of for name, of in gains.items() if collection_of(name) != without}
+    """What is left of query sets without a collection or a kind of text."""
+    return {name: of for name, of in gains.items() if not is_left_out(name, without)}
 
 
 def chosen(raw: dict[str, Any], key: Key, without: str | None) -> dict[str, float]:
@@ -235,12 +235,16 @@ def left_out_parser(about: str | None, collections: Sequence[str]) -> argparse.A
     for name in ("collections", "work", "output"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--prior-run", type=Path, default=PRIOR_RUN)
+    parser.add_argument("--kinds", action="store_true", help="leave out all of a kind of text")
     parser.add_argument("--only", nargs="*", default=collections)
     return parser
 
 
-def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
-    """The prior made without the collection ``name``, from ``prior.py``'s output ``folder``."""
+def prior_without(name: str, folder: Path = PRIOR_RUN, kind: bool = False) -> Prior:
+    """Return the prior made without the collection ``name``, or without any of its ``kind``, from
+    ``prior.py``'s output ``folder``."""
     raw = json.loads((folder / "raw.json").read_text(encoding="utf-8"))
     priors = raw["priors"]
-    return Prior({**priors.get(collection_of(name), priors[""]), "ranges": {}}, "")
+    alone = priors.get(collection_of(name), priors[""])
+    made = priors.get(text_of(name), alone) if kind else alone
+    return Prior({**made, "ranges": {}}, "")

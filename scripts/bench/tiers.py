@@ -29,7 +29,6 @@ from tdv_lucene.index.queries import searchable_topics
 from tdv_lucene.jvm.searcher import OpenSearch
 from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.pruning.config import PruneConfig
-from tdv_lucene.pruning.targets import target_of
 from tdv_lucene.pruning.tiers import (
     DEPTH,
     FIDELITY,
@@ -78,10 +77,7 @@ def measured(name: str, folder: Path, work: Path) -> dict[str, Any]:
         values = prior_values_of_index(index, reductions=CORRECTED_AT)
         config = PruneConfig(tiers=True)
         task = Task(str(place / "none"), config, searcher=index.searcher, told=TOLD)
-        plan = partial(
-            plan_tiers, values, config=config, has_norms=True, what=name,
-            target=target_of(index.searcher, config.target),
-        )  # fmt: skip
+        plan = partial(plan_tiers, values, config=config, index=index)
         plans = {r: plan(r, Tiers("contents", f"hot_{n}", DEPTH)) for n, r in enumerate(REDUCTIONS)}
         with Candidates.write(index, plans, task) as candidates:
             found = {
@@ -108,32 +104,28 @@ def halves(each: QuerySet, source: Path) -> tuple[dict[str, str], dict[str, str]
 def of_set(
     candidates: Candidates, log: Mapping[str, str], asked: Mapping[str, str], judged: Any
 ) -> dict[str, Any]:
-    how = candidates.field, candidates.analysis
+    search = candidates.search
+    how = search.field, search.analysis
     log, asked = searchable_topics(log, *how), searchable_topics(asked, *how)
     cells = []
-    with candidates.searched() as search:
-        by_log, by_asked = (
-            candidates.measure(search, topics, MARGINS, DEPTH) for topics in (log, asked)
-        )
-        answers = {
-            (hot, share): [
-                Found.of(
-                    search.in_tiers(Tiers(candidates.field, hot, depth, 0, share))(asked, DEPTH)
-                )
-                for depth in (0, DEPTH)
-            ]
-            for hot, share in product(candidates.hot.values(), candidates.query_terms)
-        }
-        for one, there in zip(by_log, by_asked):
-            by = answers[one.tiers.hot, one.tiers.query_terms]
-            found = [within(one.tiers, *pair) for pair in zip(*by)]
-            cells.append(
-                {**one.describe(), "fidelity_there": there.fidelity,
-                 "values": values(found, asked, judged)}
-            )  # fmt: skip
-        picked = {f"{least}": fast(search, by_log, least, log) for least in LEAST}
-        whole = [each.documents[:10] for each in Found.of(search(asked, 10))]
-        visits = sum(search.visits(log, 10)) / len(log)
+    by_log, by_asked = (candidates.measure(topics, MARGINS, DEPTH) for topics in (log, asked))
+    answers = {
+        (hot, share): [
+            Found.of(search.in_tiers(Tiers(search.field, hot, depth, 0, share))(asked, DEPTH))
+            for depth in (0, DEPTH)
+        ]
+        for hot, share in product(candidates.hot.values(), candidates.query_terms)
+    }
+    for one, there in zip(by_log, by_asked):
+        by = answers[one.tiers.hot, one.tiers.query_terms]
+        found = [within(one.tiers, *pair) for pair in zip(*by)]
+        cells.append(
+            {**one.describe(), "fidelity_there": there.fidelity,
+             "values": values(found, asked, judged)}
+        )  # fmt: skip
+    picked = {f"{least}": fast(search, by_log, least, log) for least in LEAST}
+    whole = [each.documents[:10] for each in Found.of(search(asked, 10))]
+    visits = sum(search.visits(log, 10)) / len(log)
     return {
         "queries": len(asked), "whole": values(whole, asked, judged), "visits_whole": visits,
         "best": max(one.fidelity for one in by_log),

@@ -51,8 +51,6 @@ _COMMANDS = {
 
 
 class _Commands(LazyGroup):
-    """All commands."""
-
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
@@ -124,7 +122,6 @@ def main() -> None:
 
 
 def _end_with(error: Exception) -> NoReturn:
-    """Print what went wrong on one line, and exit."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         sys.exit(error.exit_code)
@@ -136,7 +133,6 @@ def _end_with(error: Exception) -> NoReturn:
 
 
 def _in_words(error: Exception) -> tuple[str, int]:
-    """Return what to print of an error, and the exit status."""
     if isinstance(error, TdvError):
         return str(error), 2
     if isinstance(error, click.ClickException):
@@ -201,7 +197,7 @@ def _end_interrupted() -> NoReturn:
     """Exit without tearing down JAX and the JVM, whose threads may be at work and would crash."""
     from ..output import finished
 
-    whole = [str(path) for path in finished() if path.exists()]
+    whole = [str(path) for path in finished if path.exists()]
     left = f"{', '.join(whole)} is complete" if whole else "nothing was written"
     click.echo(f"tdv-lucene: interrupted; {left}", err=True)
     logging.shutdown()

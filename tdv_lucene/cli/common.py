@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -22,21 +18,17 @@ from click.shell_completion import CompletionItem
 
 from .. import options
 from ..interruption import check
-from ..options import RESOURCES, Effect
+from ..options import RESOURCES
 from ..progress import ProgressBar
+from ..report.table import Table, print_table
 from ..report.wording import visible
 
-if TYPE_CHECKING:
-    from ..report.table import Table
-
-SHOWN_AT_MOST = 14
-"""Options in ``--help``, its own included."""
+SHOWN_AT_MOST = 14  # options in ``--help``, its own included
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 _ALL = "tdv_lucene.help_all"
 _COMMON = "Options"
-_PATHS = {"FILE", "FOLDER", "INDEX", "PATH", "QRELS", "TOPICS"}
-"""Metavars of what a shell completes from the file system."""
+_PATHS = {"FILE", "FOLDER", "INDEX", "PATH", "QRELS", "TOPICS"}  # completed by the shell
 
 
 class _Text(click.types.StringParamType):
@@ -194,8 +186,6 @@ def leaves(group: click.Group, *before: str) -> Iterator[tuple[tuple[str, ...], 
             yield (*before, name), command
 
 
-STDOUT = "-"  # in place of a file to write
-PRINTED_EFFECTS = (Effect(("overwrite",), "output", "printing replaces nothing", unless=(STDOUT,)),)
 TOPICS_HELP = (
     "Read queries from a TSV, TREC or JSON-lines file, '-' (standard input), a name Pyserini "
     "knows, or irds:NAME."
@@ -262,11 +252,6 @@ def output_option(what: str) -> Callable[[Any], Any]:
     return option("--output", required=True, metavar="PATH", help=f"Write {what}.")
 
 
-def printed_output_option(what: str) -> Callable[[Any], Any]:
-    """Return the output option of a command that calls :func:`run_or_print`."""
-    return output_option(f"{what} to PATH. '-' prints it and sends everything else to stderr")
-
-
 def pruned_option(what: str) -> Callable[[Any], Any]:
     """Return the option of a pruned index, which may be in shards."""
     return option(
@@ -286,18 +271,6 @@ def run(stage: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
     check()  # importing the stage may have taken seconds
     with ProgressBar() as progress:
         return stage(*args, progress=progress, **kwargs)
-
-
-def run_or_print(stage: Callable[..., _Result], output: str, **kwargs: Any) -> _Result:
-    """Call a stage function that writes the file ``output``; for ``-``, print that."""
-    if output != STDOUT:
-        return run(stage, output=output, **kwargs)
-    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        path = Path(folder) / "output"
-        result = run(stage, output=str(path), **kwargs)
-        with path.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-    return result
 
 
 def show(result: Mapping[str, Any], as_json: bool, err: bool = False) -> None:
@@ -331,11 +304,9 @@ def say(line: str, err: bool = False) -> None:
     click.echo(visible(line), err=err)
 
 
-def show_tables(tables: Iterable[Table]) -> None:
+def show_tables(*tables: Table) -> None:
     """Print tables as wide as the terminal, each after a blank line."""
     from rich.console import Console
-
-    from ..report.table import print_table
 
     class Screen(Console):
         def on_broken_pipe(self) -> None:
@@ -345,19 +316,6 @@ def show_tables(tables: Iterable[Table]) -> None:
     for table in tables:
         console.print()
         print_table(console, table)
-
-
-def show_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Sequence[tuple[str, ...]],
-    note: str = "",
-    texts: Sequence[int] = (),
-) -> None:
-    """Print one table; the columns ``texts`` are text, the others numbers."""
-    from ..report.table import Table
-
-    show_tables([Table(title, tuple(columns), [*rows], note, texts=tuple(texts))])
 
 
 def show_network(result: Mapping[str, Any]) -> None:

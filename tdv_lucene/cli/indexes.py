@@ -10,6 +10,7 @@ from ..index.build import BuildConfig
 from ..index.inspection import InspectConfig
 from ..index.record import SEGMENTS
 from ..matrix.config import EmbedConfig, ExportConfig, ExtractConfig
+from ..report.table import Table
 from . import common as options
 
 
@@ -114,11 +115,12 @@ def _show(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> N
     if not rows:
         return
     used = [name for name in columns if any(row.get(name) for row in rows)]
-    texts = [
+    texts = tuple(
         at for at, name in enumerate(used) if not all(_is_number(row.get(name, 0)) for row in rows)
-    ]
+    )
     cells = [tuple(_cell(row.get(name)) for name in used) for row in rows]
-    options.show_table(title, [name.replace("_", " ") for name in used], cells, texts=texts)
+    heads = tuple(name.replace("_", " ") for name in used)
+    options.show_tables(Table(title, heads, cells, texts=texts))
 
 
 def _is_number(value: Any) -> bool:

@@ -10,6 +10,7 @@ import click
 from ..learning.config import FEWEST_QUERIES, LearnConfig
 from ..learning.selection import ABOVE, MOST_LOST, NO_RECALL, RECALL, TOO_FEW, doubts, most_loss_of
 from ..ranking import MODELS, ranking_function
+from ..report.table import Table
 from ..values.peers import PEERS, PeersConfig
 from . import common as options
 
@@ -62,7 +63,6 @@ def _show_unmeasured(output: str, values: TermValues) -> None:
 
 
 def _print_log_points(values: TermValues) -> None:
-    """Print the operating points that a query log measured."""
     log = values.manifest["log"]
     title = f"What the pruned index returns for {log['queries']:,} queries without judgements"
     head = ("dropped", "MB", "visited", "bound", "in 10", "in 100", "in 1000")
@@ -71,7 +71,7 @@ def _print_log_points(values: TermValues) -> None:
          *(f"{share:.1%}" for share in point["kept"].values()))
         for point in values.points
     ]  # fmt: skip
-    options.show_table(title, head, rows)
+    options.show_tables(Table(title, head, rows))
     options.say(
         "All against the re-weighted index with nothing dropped. bound: change of nDCG@5 if its "
         "first answers are the only relevant ones (worse end of the 95 % interval). in 10, 100, "
@@ -86,12 +86,6 @@ def _print_log_points(values: TermValues) -> None:
 
 def print_points(values: TermValues) -> None:
     """Print the operating points, and what the search needs to know."""
-    _show_points(values)
-    for note in _notes(values):
-        options.say(note)
-
-
-def _show_points(values: TermValues) -> None:
     full = values.manifest["full"]
     # What points are chosen by, and another.
     measures = [*dict.fromkeys((values.measure, "R@1000", "nDCG@5"))][:2]
@@ -103,7 +97,10 @@ def _show_points(values: TermValues) -> None:
         for point in values.points
     ]  # fmt: skip
     head = ("dropped", "MB", "visited", "scale", *(h for m in measures for h in (m, "change")))
-    options.show_table("Effectiveness of the pruned index (predicted, cross-validated)", head, rows)
+    title = "Effectiveness of the pruned index (predicted, cross-validated)"
+    options.show_tables(Table(title, head, rows))
+    for note in _notes(values):
+        options.say(note)
 
 
 def _costs(point: Mapping[str, Any], values: TermValues) -> tuple[str, str, str]:
@@ -125,7 +122,6 @@ def _measured(point: Mapping[str, Any], name: str) -> tuple[str, str]:
 
 
 def _notes(values: TermValues) -> Iterator[str]:
-    """Yield the lines below the table."""
     manifest = values.manifest
     full, recipe, model = manifest["full"], manifest["recipe"], manifest["model"]
     whole = "the index, predicted" if "index_bytes" in full else "posting lists, estimated"
@@ -197,7 +193,8 @@ def _judged(values: TermValues) -> Iterator[str]:
 
 
 def _recommended(values: TermValues) -> Iterator[str]:
-    """Yield which point pruning takes by default, and why."""
+    """Yield which point pruning takes by default and why, that of those who show the first answers
+    and no more if it drops more, and which points were not trusted."""
     measure, recommended = values.measure, values.manifest["recommended_reduction"]
     because = values.manifest.get("recommended_because")
     prior: Any = values.manifest.get("prior")
@@ -229,21 +226,24 @@ def _recommended(values: TermValues) -> Iterator[str]:
             f"* recommended: {drop}, which ranks best. No index has {measure} above the tuned full "
             f"index's by a standard error. To drop more, {more}"
         )
-    yield from _first_ten(values)
-    yield from _held_back(values)
-
-
-def _first_ten(values: TermValues) -> Iterator[str]:
-    """Yield the point of those who show the first answers and no more, if it drops more."""
     if first_ten := values.manifest.get("first_ten"):
         at = first_ten["reduction"]
         point = next(point for point in values.points if point["reduction"] == at)
         yield (
             f"+ for the first page alone (--reduction {at:g}): the smallest index whose "
-            f"{values.measure} is not below the tuned full index's, by at most {MOST_LOST:.0%} a "
+            f"{measure} is not below the tuned full index's, by at most {MOST_LOST:.0%} a "
             f"standard error lower. R@1000 changes by {_measured(point, RECALL)[1]}."
         )
-        yield from _expected(values.measure, first_ten, "+")
+        yield from _expected(measure, first_ten, "+")
+    against: dict[str, list[str]] = {}
+    for point in values.points:
+        for name in sorted(doubts(point, measure, prior["reduction"] if prior else 0.0)):
+            against.setdefault(name, []).append(f"{point['reduction']:.0%}")
+    for name, points in against.items():
+        most = f"more than {MOST_LOST:.0%} may be lost"
+        if name == RECALL:
+            most = f"significantly below the tuned full index's, or {MOST_LOST:.0%} is lost"
+        yield f"Held back by {name} ({most}): {', '.join(points)}."
 
 
 def _expected(measure: str, choice: Mapping[str, Any], mark: str = "*") -> Iterator[str]:
@@ -257,23 +257,7 @@ def _expected(measure: str, choice: Mapping[str, Any], mark: str = "*") -> Itera
         )
 
 
-def _held_back(values: TermValues) -> Iterator[str]:
-    """Yield which points were not trusted, by the measures that speak against them."""
-    prior: Any = values.manifest.get("prior")
-    known = prior["reduction"] if prior else 0.0
-    against: dict[str, list[str]] = {}
-    for point in values.points:
-        for name in sorted(doubts(point, values.measure, known)):
-            against.setdefault(name, []).append(f"{point['reduction']:.0%}")
-    for name, points in against.items():
-        most = f"more than {MOST_LOST:.0%} may be lost"
-        if name == RECALL:
-            most = f"significantly below the tuned full index's, or {MOST_LOST:.0%} is lost"
-        yield f"Held back by {name} ({most}): {', '.join(points)}."
-
-
 def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
-    """Return how far learning moved away from the prior, and what that gained."""
     manifest, name, before = values.manifest, prior["name"], prior["parameters"]
     if manifest.get("recommended_because") == TOO_FEW:
         return (

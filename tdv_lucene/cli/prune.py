@@ -65,11 +65,17 @@ def prune(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     elif chosen is not None and "loss" in chosen:
         click.echo(_validated(chosen))
     elif report["learned_from"].endswith("no judgements") and not arguments.get("tiers"):
-        click.echo(UNKNOWN)
+        click.echo(
+            "\nWhether ranking improves depends on what your users ask, which no index shows.\n"
+            "To find out, pass a query log (--queries), or run 'learn' with judged queries."
+        )
     if report["fidelity"]:
         click.echo(_fidelity(report["model"], report["fidelity"]))
     if arguments.get("tiers"):
-        click.echo(SEARCH_TIERS)
+        click.echo(
+            "\n'tdv-lucene search' and tdv_lucene.open_searcher use both tiers. Other programs "
+            "search the whole field."
+        )
     click.echo(how_to_search(report))
     if report["other_fields"]:
         click.echo()
@@ -96,7 +102,6 @@ def _folder_of_field(given: str | None) -> str | None:
 
 
 def _shown(report: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of the index and of its first field."""
     deleted = report["deleted_left_out"]
     return {
         "output": report["output"],
@@ -110,21 +115,14 @@ def _shown(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_field(field: dict[str, Any]) -> dict[str, Any]:
-    facts = dict(field)
-    names = [*_FACTS]
-    if field["terms"] is None:
-        names = [name for name in names if not name.startswith("terms")]
-    return {**{name: facts[name] for name in names}, "reduction": _reduction(field)}
-
-
-def _reduction(field: dict[str, Any]) -> str:
-    """Return what was dropped, and the share asked for where that differs: the index has changed
-    since learning, has few postings, or was pruned with --min-doc-freq."""
+    facts = {name: field[name] for name in _FACTS
+             if field["terms"] is not None or not name.startswith("terms")}  # fmt: skip
     dropped, asked = field["reduction"], field["requested_reduction"]
-    told = percent(dropped)
-    if abs(dropped - asked) < _AS_ASKED:
-        return told
-    return f"{told} ({percent(asked)} asked for)"
+    facts["reduction"] = percent(dropped)
+    # It differs where the index has changed since learning, or --min-doc-freq drops more.
+    if abs(dropped - asked) >= _AS_ASKED:
+        facts["reduction"] += f" ({percent(asked)} asked for)"
+    return facts
 
 
 def _validated(chosen: Mapping[str, Any]) -> str:
@@ -258,7 +256,6 @@ def update(as_json: bool, watch: bool, **arguments: Any) -> None:
 
 
 def _say(report: dict[str, Any], as_json: bool) -> None:
-    """Print at once what was done."""
     if as_json:
         options.show(report, as_json)
     elif "refused" in report:
@@ -275,27 +272,32 @@ def _say(report: dict[str, Any], as_json: bool) -> None:
             if report["segments_dropped"]:  # what was deleted there is just not written again
                 shown["deletions"] = f"{report['deletions']:,} in segments that stayed"
             shown |= {"dropped": f"{dropped} of the postings ({asked} asked for)"}
-        options.show(shown | _drift(report["drift"]), as_json)
-        if report["drift"]["is_due"]:
+        drift = report["drift"]
+        shown |= {
+            "documents": f"{drift['documents']:,} ({drift['documents_learned']:,} at learning)",
+            "mean_length": f"{drift['mean_length']:.1f} ({drift['mean_length_learned']:.1f})",
+            "moved": f"{percent(drift['moved'])} of the postings, to other terms",
+            "unseen_terms": f"{drift['unseen_terms']:,}, with "
+            f"{percent(drift['unseen_postings'])} of the postings",
+        }
+        options.show(shown, as_json)
+        if drift["is_due"]:
             click.echo("\nThe index has changed much since learning: learn and prune again.")
     sys.stdout.flush()
-
-
-def _drift(drift: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "documents": f"{drift['documents']:,} ({drift['documents_learned']:,} at learning)",
-        "mean_length": f"{drift['mean_length']:.1f} ({drift['mean_length_learned']:.1f})",
-        "moved": f"{percent(drift['moved'])} of the postings, to other terms",
-        "unseen_terms": f"{drift['unseen_terms']:,}, with "
-        f"{percent(drift['unseen_postings'])} of the postings",
-    }
 
 
 def how_to_search(report: dict[str, Any]) -> str:
     """Return how other programs must search it: with the model that was validated."""
     model, search = report["model"], report["search"]
     if report["norm_kind"] == "accurate":
-        return _by_exact_lengths(model, search)
+        told = (
+            "\nIts norms are exact lengths (-bm25.accurate), which most searchers misread as "
+            "bytes. Search it with 'tdv-lucene search' or tdv_lucene.open_searcher(...)"
+        )
+        if model in MODELS and model != DEFAULT_MODEL:
+            return f"{told}."
+        k1, b = search["k1"], search["b"]
+        return f"{told},\nor with Anserini's -bm25.accurate -bm25.k1 {k1:g} -bm25.b {b:g}."
     if model not in MODELS:  # any will do
         functions = map(ranking_function, MODELS)
         return _to_be_told([each for each in functions if not each.of_weights], search)
@@ -315,20 +317,6 @@ def how_to_search(report: dict[str, Any]) -> str:
     if report["baked"] is not None:
         return f"\nSearch it with {function.title}, {told}.{_beyond(report)}"
     return _to_be_told([function], search)
-
-
-UNKNOWN = (
-    "\nWhether ranking improves depends on what your users ask, which no index shows.\n"
-    "To find out, pass a query log (--queries), or run 'learn' with judged queries."
-)
-"""What is known of an index that was pruned without queries."""
-
-
-SEARCH_TIERS = (
-    "\n'tdv-lucene search' and tdv_lucene.open_searcher use both tiers. Other programs search the "
-    "whole field."
-)
-"""How an index in two tiers is searched."""
 
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
@@ -390,17 +378,6 @@ def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float
         "\nPass these parameters at search ('tdv-lucene search' reads them from the index):\n"
         f"  Pyserini  {pyserini}\n  Anserini  {anserini}"
     )
-
-
-def _by_exact_lengths(model: str, search: Mapping[str, float]) -> str:
-    told = (
-        "\nIts norms are exact lengths (-bm25.accurate), which most searchers misread as bytes. "
-        "Search it with 'tdv-lucene search' or tdv_lucene.open_searcher(...)"
-    )
-    if model in MODELS and model != DEFAULT_MODEL:
-        return f"{told}."
-    k1, b = search["k1"], search["b"]
-    return f"{told},\nor with Anserini's -bm25.accurate -bm25.k1 {k1:g} -bm25.b {b:g}."
 
 
 def _beyond(report: dict[str, Any]) -> str:

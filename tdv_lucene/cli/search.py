@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -13,17 +15,20 @@ import click
 from ..comparison.config import CompareConfig, ExplainConfig
 from ..demo import DemoConfig
 from ..options import Effect
+from ..report.table import Table, to_latex, to_markdown
 from ..report.wording import counted
 from ..searching.config import SearchConfig
 from . import common as options
 
+_STDOUT = "-"  # in place of a file to write
+_PRINTED = (Effect(("overwrite",), "output", "printing replaces nothing", unless=(_STDOUT,)),)
 _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 
 
-@options.command("search", config=SearchConfig, effects=options.PRINTED_EFFECTS)
+@options.command("search", config=SearchConfig, effects=_PRINTED)
 @options.shards_option
 @options.topics_option
-@options.printed_output_option("the run")
+@options.output_option("the run to PATH. '-' prints it and sends everything else to stderr")
 @options.option("--rm3", is_flag=True, help="Expand queries with RM3, as Pyserini does.")
 @options.option("--rocchio", is_flag=True, help="Expand queries with Rocchio, as Pyserini does.")
 @options.scheduler_option
@@ -39,13 +44,18 @@ def search(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
     if rm3 and rocchio:
         raise click.UsageError("--rm3 and --rocchio exclude each other: pass one")
     arguments["feedback"] = "rm3" if rm3 else "rocchio" if rocchio else None
-    summary = options.run_or_print(search_index, **arguments)
+    output = arguments.pop("output")
+    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        path = str(Path(folder) / "run") if output == _STDOUT else output
+        summary = options.run(search_index, output=path, **arguments)
+        if output == _STDOUT:
+            with open(path, "rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
     if not as_json:
         empty = summary["queries_without_hits"]
         ids = " ".join(empty[:_SHOWN]) + (" ..." if len(empty) > _SHOWN else "")
         summary["queries_without_hits"] = f"{len(empty)} (ids: {ids})" if empty else "0"
-    printed = arguments["output"] == options.STDOUT
-    options.show({"output": arguments["output"], **summary}, as_json, err=printed)
+    options.show({"output": output, **summary}, as_json, err=output == _STDOUT)
 
 
 _EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(False,)),)
@@ -111,10 +121,12 @@ def compare(
         tune=(tune_topics, tune_qrels) if tune_topics else None,
     )  # fmt: skip
     if form != "screen" and not as_json:
-        from ..report.table import to_latex, to_markdown
-        from ..report.tables import all_tables
+        from ..report.tables import comparison_tables, detail_tables, term_tables
 
-        click.echo({"markdown": to_markdown, "latex": to_latex}[form](all_tables(report)))
+        tables = [
+            *comparison_tables(report), *detail_tables(report), *term_tables(report["terms"])
+        ]  # fmt: skip
+        click.echo(to_markdown(tables) if form == "markdown" else to_latex(tables))
         for note in report["notes"]:
             click.echo(f"Note: {note}.", err=True)
         return
@@ -147,7 +159,7 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
         return
     from ..report.tables import comparison_tables
 
-    options.show_tables(comparison_tables(report))
+    options.show_tables(*comparison_tables(report))
     for note in report["notes"]:
         options.say(f"Note: {note}.")
     for label, found in report["query_sets"].items():
@@ -191,7 +203,11 @@ def explain(as_json: bool, **arguments: Any) -> None:
 def _show_terms(explained: dict[str, Any]) -> None:
     rows: list[tuple[str, ...]] = [
         (term["term"], str(term["in_query"]), "" if term["tdv"] is None else f"{term['tdv']:.3f}",
-         f"{term['df_before']:,}", f"{term['df_after']:,}", _what_happened(term))
+         f"{term['df_before']:,}", f"{term['df_after']:,}",
+         "not in the index" if not term["df_before"]
+         else "all postings" if not term["df_after"]
+         else counted(term["postings_removed"], "posting") if term["postings_removed"]
+         else "nothing")
         for term in explained["terms"]
     ]  # fmt: skip
     columns = ("term", "in query", "TDV", "df before", "df after", "dropped")
@@ -200,17 +216,7 @@ def _show_terms(explained: dict[str, Any]) -> None:
         f"{counted(held, 'document')} held a term of the query, {still:,} still do. Analysed as "
         f"{explained['analysis']}."
     )
-    options.show_table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
-
-
-def _what_happened(term: dict[str, Any]) -> str:
-    if not term["df_before"]:
-        return "not in the index"
-    if not term["postings_removed"]:
-        return "nothing"
-    if not term["df_after"]:
-        return "all postings"
-    return counted(term["postings_removed"], "posting")
+    options.show_tables(Table("Terms", columns, rows, note, texts=(0, len(columns) - 1)))
 
 
 def _show_hits(hits: dict[str, list[dict[str, Any]]]) -> None:
@@ -232,9 +238,9 @@ def _show_hits(hits: dict[str, list[dict[str, Any]]]) -> None:
     note = "The scores of the two indexes are on different scales."
     if "dropped" in heads:
         note = f"Dropped: terms of the query whose posting in the document was dropped. {note}"
-    texts = [at for at, head in enumerate(heads) if head in ("full", "pruned", "dropped")]
+    texts = tuple(at for at, head in enumerate(heads) if head in ("full", "pruned", "dropped"))
     lines = [*zip_longest(*cells, fillvalue="")]
-    options.show_table("Best documents", heads, lines, note, texts)
+    options.show_tables(Table("Best documents", heads, lines, note, texts=texts))
 
 
 @options.command("demo", config=DemoConfig)
@@ -257,27 +263,16 @@ def demo(as_json: bool, **arguments: Any) -> None:
     report = options.run(run_demo, announce=above_a_bar, **arguments)
     folder = Path(arguments["output"]) / "report"
     show_comparison(report, folder, as_json)
-    if not as_json:
-        _close(report, folder)
-
-
-def _close(report: dict[str, Any], folder: Path) -> None:
-    """Print what the tables say, and what comes next."""
+    if as_json:
+        return
     from ..demo.collection import DemoCollection
     from ..demo.run import CATALOGUE
-    from ..demo.words import (
-        NEXT_STEPS,
-        catalogue_table,
-        example_tables,
-        kinds_table,
-        tell_outcomes,
-    )
-    from ..report.reading import read_report
+    from ..demo.words import NEXT_STEPS, catalogue_table, example_tables, kinds_table
+    from ..report.tables import read_report
 
     click.echo("It begins with a picture of all this, and lists every query.")
     collection = DemoCollection.at(folder.parent / "collection")
     kinds = kinds_table(folder, without=report["parameters"]["tier_of"])
-    options.show_tables([kinds, *example_tables(collection, folder)])
-    click.echo(f"\n{tell_outcomes(report)}\n")
-    options.show_tables([catalogue_table(read_report(folder.parent / CATALOGUE / "report"))])
+    options.show_tables(kinds, *example_tables(collection, folder))
+    options.show_tables(catalogue_table(read_report(folder.parent / CATALOGUE / "report")))
     click.echo(f"\n{NEXT_STEPS}", nl=False)

@@ -8,22 +8,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..arguments import cores
 from ..errors import TdvError
-from ..evaluation.measures import Evaluation
 from ..index.index import Index
 from ..output import Output
 from ..progress import Progress, silent
-from ..report.page import Measured, Rankings, render_page
-from ..report.reading import FILE, FORMAT
-from ..searching.baseline_tuning import tune_parameters
+from ..report.page import render_page
+from ..report.tables import FILE, FORMAT
+from ..searching.tune import tune_parameters
 from ..timing import latency as timing
-from ..timing.latency import Latency, QueryTerms
+from ..timing.latency import Latency
 from . import results as content
 from .config import CompareConfig
 from .explain import describe_terms, trade_off
 from .inputs import Compared, FilePair, QuerySet, System, open_alike, pairs_to_test, read_inputs
-from .results import Results, rankings_to_show, search_all
+from .results import Results, measured_to_show, search_all
 
 KIND = "comparison"
 
@@ -42,8 +43,8 @@ def compare_indexes(
     """Compare an index with its pruned form and write the folder ``output``.
 
     Each index is searched with the parameters it records (see :func:`recorded_parameters`), and
-    timed as :class:`LatencyPlan` describes. The folder holds ``report.json`` (what is returned),
-    ``report.html``, ``per_query.tsv``, the runs, ``latency.tsv`` (medians, a line per query), and
+    timed inside the JVM. The folder holds ``report.json`` (what is returned), ``report.html``,
+    ``per_query.tsv``, the runs, ``latency.tsv`` (medians, a line per query), and
     every single latency in ``latency_ns.npy``, its queries in the order of ``latency.tsv``. Of
     several query sets, file names include the label, as in
     ``per_query.LABEL.tsv`` and ``runs/LABEL.NAME.run``.
@@ -108,10 +109,15 @@ def _compare(
     sets = compared.query_sets
     with place as folder:
         search |= {"analysed": compared.analysed, "measures": config.measures}
-        results = _search_sets(systems, sets, folder / "runs", search)
+        (folder / "runs").mkdir()
+        results = [
+            search_all(systems, one, folder / "runs", _ending(sets, one)[1:], **search)
+            for one in sets
+        ]
         timed = {n: (system.index, system.parameters) for n, system in systems.items()}
         latency = timing.measure_latency(
-            timed, sets[0].topics, config.latency_plan, **asked,
+            timed, sets[0].topics, **asked, seed=config.seed,
+            budget_seconds=config.latency_budget_seconds,
             raw=folder / f"latency_ns{_ending(sets, sets[0])}.npy", progress=progress,
         )  # fmt: skip
         searched = {name: system.index for name, system in systems.items()}
@@ -132,13 +138,15 @@ def _compare(
                 n: told for n, s in compared.systems.items() if (told := s.parameters.defaults)
             },
             "rules": content.RULES,
-            "notes": content.all_notes(compared, results, field, config.max_passage),
+            "notes": [*content.all_notes(compared, results, field, config.max_passage)],
             **content.versions_and_machine(),
         }
-        rankings = rankings_to_show(
-            results, next(iter(indexes.values())), field, config.max_passage
+        shown = measured_to_show(
+            results, next(iter(indexes.values())), field, config.max_passage, words
         )
-        _write_files(folder, report, results, latency, words, rankings)
+        _write_files(folder, report, results, latency)
+        page = render_page(report, shown, latency)
+        (folder / "report.html").write_text(page, encoding="utf-8")
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
@@ -171,65 +179,35 @@ def _with_tuned(
     return {**systems, name: System(system.index, chosen, is_tuned=True)}, record
 
 
-def _search_sets(
-    systems: Mapping[str, System], sets: Sequence[QuerySet], folder: Path, search: dict[str, Any]
-) -> list[Results]:
-    folder.mkdir()
-    prefixes = [f"{queries.label}." if len(sets) > 1 else "" for queries in sets]
-    files = [prefix + name for prefix in prefixes for name in systems]
-    for file in files:
-        if files.count(file) > 1:
-            raise TdvError(f"two runs would be called '{file}.run': rename one of the indexes")
-    return [
-        search_all(systems, queries, folder, prefix, **search)
-        for queries, prefix in zip(sets, prefixes)
-    ]
-
-
 def _ending(sets: Sequence[object], queries: QuerySet) -> str:
     """Return the end of the names of a query set's files: its label, if there are several sets."""
     return f".{queries.label}" if len(sets) > 1 else ""
 
 
 def _write_files(
-    folder: Path, report: dict[str, Any], results: Sequence[Results], latency: Latency,
-    words: Sequence[Mapping[str, QueryTerms]], rankings: Sequence[Rankings],
+    folder: Path, report: dict[str, Any], results: Sequence[Results], latency: Latency
 ) -> None:  # fmt: skip
-    """Write the folder of a comparison except its runs and the latencies as measured."""
+    """Write the report, and tables of each query's measures and latencies."""
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
     endings = [_ending(results, result.queries) for result in results]
     for result, ending in zip(results, endings):
-        _write_per_query(folder / f"per_query{ending}.tsv", result.evaluations)
-    _write_latency(folder / f"latency{endings[0]}.tsv", latency)
-    measured = [
-        Measured(result.queries.label, result.queries.topics, result.evaluations, terms, opened)
-        for result, terms, opened in zip(results, words, rankings)
-    ]
-    page = render_page(report, measured, latency)
-    (folder / "report.html").write_text(page, encoding="utf-8")
-
-
-def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
-    first = next(iter(evaluations.values()))
-    columns = {
-        f"{measure} {name}": [f"{value:.6f}" for value in evaluation.values[measure]]
-        for measure in first.values
-        for name, evaluation in evaluations.items()
-    }
-    _write_table(path, first.queries, columns)
-
-
-def _write_latency(path: Path, latency: Latency) -> None:
-    """Write a line for each query, in the order of ``latency_ns.npy``."""
-    columns = {
-        f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
+        first = next(iter(result.evaluations.values()))
+        columns = {
+            f"{measure} {name}": evaluation.values[measure]
+            for measure in first.values
+            for name, evaluation in result.evaluations.items()
+        }
+        _write_table(folder / f"per_query{ending}.tsv", first.queries, columns)
+    columns = {  # in the order of ``latency_ns.npy``
+        f"{mode} ms {name}": latency.per_query_ms(mode, name)
         for mode in timing.MODES
         for name in latency.names
     }
-    _write_table(path, latency.queries, columns)
+    _write_table(folder / f"latency{endings[0]}.tsv", latency.queries, columns)
 
 
-def _write_table(path: Path, queries: Sequence[str], columns: Mapping[str, Sequence[str]]) -> None:
-    rows = [("query", *columns), *zip(queries, *columns.values())]
+def _write_table(path: Path, queries: Sequence[str], columns: Mapping[str, np.ndarray]) -> None:
+    cells = ([f"{value:.6f}" for value in values] for values in columns.values())
+    rows = [("query", *columns), *zip(queries, *cells)]
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")

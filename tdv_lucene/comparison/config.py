@@ -6,17 +6,14 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..analysis import Analysed
-from ..arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
+from ..arguments import LARGEST_SEED, MOST_HITS, MOST_SECONDS, MOST_THREADS
 from ..errors import TdvError
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, option
 from ..ranking.parameters import OfTiers, SearchedModel
 from ..searching.config import Asking
-
-if TYPE_CHECKING:
-    from ..timing.latency import LatencyPlan
 
 _TIMING = "Timing"
 
@@ -25,21 +22,6 @@ def _check_measures(measures: str | Sequence[str], name: str) -> None:
     from ..evaluation.measures import parse_measures
 
     parse_measures(measures)
-
-
-def _check_names(names: Sequence[str]) -> None:
-    """Refuse names that cannot be names of files, or are other keys of a measure in the report."""
-    from ..evaluation.significance import PairedComparison
-
-    reserved = {"means", "tests", *(figure.name for figure in fields(PairedComparison))}
-    for name in names:
-        if not re.fullmatch(r"\w[\w.+-]*", name) or name in reserved:
-            raise TdvError(
-                f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.', and "
-                f"none of {', '.join(sorted(reserved))}"
-            )
-        if names.count(name) > 1:
-            raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +57,7 @@ class CompareConfig(Asking, Overwrite):
     )  # fmt: skip
     latency_budget_seconds: float = option(
         60.0, "Limit the time for measuring latency. Times fewer queries if needed.",
-        flag="latency-budget", metavar="SECONDS", group=_TIMING,
+        flag="latency-budget", metavar="SECONDS", least=0.001, most=MOST_SECONDS, group=_TIMING,
     )  # fmt: skip
     seed: int = option(
         0, "Set the random seed that chooses and orders the timed queries.",
@@ -83,15 +65,19 @@ class CompareConfig(Asking, Overwrite):
     )  # fmt: skip
 
     def validate(self) -> None:
-        _check_names([*self.names, *(self.further_indexes or {})])
-        _ = self.latency_plan
+        """Refuse names that cannot be names of files, or are keys of a measure in the report."""
+        from ..evaluation.significance import PairedComparison
 
-    @property
-    def latency_plan(self) -> LatencyPlan:
-        """The plan by which latency is measured."""
-        from ..timing.latency import LatencyPlan
-
-        return LatencyPlan(budget_seconds=self.latency_budget_seconds, seed=self.seed)
+        names = [*self.names, *(self.further_indexes or {})]
+        reserved = {"means", "tests", *(figure.name for figure in fields(PairedComparison))}
+        for name in names:
+            if not re.fullmatch(r"\w[\w.+-]*", name) or name in reserved:
+                raise TdvError(
+                    f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.', and "
+                    f"none of {', '.join(sorted(reserved))}"
+                )
+            if names.count(name) > 1:
+                raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
 @dataclass(frozen=True, kw_only=True)

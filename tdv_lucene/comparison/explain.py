@@ -15,15 +15,9 @@ from ..index.analysis import analysis_of, refuse_different
 from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
 from ..index.queries import check_query_terms
+from ..jvm import searcher
 from ..jvm.analysis import analyze
-from ..jvm.searcher import (
-    Hit,
-    count_terms,
-    every_pair,
-    make_similarity,
-    open_searched,
-    query_postings,
-)
+from ..jvm.searcher import Hit
 from ..report.wording import shortened
 from ..vocabulary import ByteStrings
 from .config import ExplainConfig
@@ -88,15 +82,18 @@ def explain_query(
             asked = asked_tiers(one, config)
             parameters[when] = chosen = recorded_parameters(one, model, field=field, **asked)
             warn_of_another_search(one, chosen, one.record(field))
-            with open_searched(
-                one, make_similarity(chosen), field, analysis=analysed.analysis, threads=1,
+            with searcher.open_searched(
+                one, searcher.make_similarity(chosen), field, analysis=analysed.analysis, threads=1,
                 tiers=chosen.tiers,
             ) as search:  # fmt: skip
                 best[when] = search.best(query, config.hits)
         terms = Counter(tokens)
         shown = list(dict.fromkeys(hit.document for hits in best.values() for hit in hits))
-        held = {when: query_postings(one, field, [*terms], shown) for when, one in indexes.items()}
-        counts = [count_terms(one, field, [*terms]) for one in indexes.values()]
+        held = {
+            when: searcher.query_postings(one, field, [*terms], shown)
+            for when, one in indexes.items()
+        }
+        counts = [searcher.count_terms(one, field, [*terms]) for one in indexes.values()]
         tdv_of, _ = learned_tdvs(indexes["after"], field)
         frequencies = [documents for _, documents in held.values()]
         return {
@@ -126,7 +123,6 @@ def explain_query(
 def _hits(
     found: Sequence[Hit], others: Sequence[Hit], before: _Frequencies, after: _Frequencies
 ) -> list[dict[str, Any]]:
-    """Describe the hits of one index, with their ranks in the other."""
     ranks = {hit.document: rank for rank, hit in enumerate(others, 1)}
     hits = []
     for rank, hit in enumerate(found, 1):
@@ -154,10 +150,7 @@ Tdv = Callable[[bytes], float | None]
 
 
 def learned_tdvs(pruned: Index, field: str) -> tuple[Tdv, str]:
-    """Return the TDVs of an index's plan, and what they were learned from; none without a plan.
-
-    Raises :class:`TdvError` when the plan cannot be read.
-    """
+    """Return the TDVs of an index's plan, and what they were learned from; none without a plan."""
     plan = None if pruned.plan is None else pruned.plan.of(field)
     if plan is None:
         return lambda term: None, "nothing: the index has no plan"
@@ -167,6 +160,13 @@ def learned_tdvs(pruned: Index, field: str) -> tuple[Tdv, str]:
         return None if position < 0 else float(plan.tdv[position])
 
     return tdv, str(plan.facts["learned_from"])
+
+
+def describe_terms(index: Index, pruned: Index, field: str) -> dict[str, Any]:
+    """Return :func:`list_changes` of two indexes, with the ``source`` of their TDVs."""
+    tdv_of, source = learned_tdvs(pruned, field)
+    with searcher.every_pair(index, pruned, field) as (terms, counts):
+        return {"source": source, **list_changes(terms, counts, index.documents, tdv_of)}
 
 
 def list_changes(
@@ -207,24 +207,11 @@ def list_changes(
     }
 
 
-def describe_terms(index: Index, pruned: Index, field: str) -> dict[str, Any]:
-    """Return :func:`list_changes` of two indexes, with the ``source`` of their TDVs.
-
-    Raises :class:`TdvError` as :func:`learned_tdvs`.
-    """
-    tdv_of, source = learned_tdvs(pruned, field)
-    with every_pair(index, pruned, field) as (terms, counts):
-        changes = list_changes(terms, counts, index.documents, tdv_of)
-    return {"source": source, **changes}
-
-
 def trade_off(pruned: Index, field: str) -> dict[str, Any] | None:
     """Return the operating points that learning measured, or None.
 
     ``points`` have ``reduction`` and ``measures``, ``full`` has the measures of the full index on
     the same held-out queries, ``chosen`` is the reduction asked for.
-
-    Raises :class:`TdvError` when the plan cannot be read.
     """
     plan = None if pruned.plan is None else pruned.plan.of(field)
     if plan is None or not plan.learned["points"]:

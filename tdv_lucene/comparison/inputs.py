@@ -75,14 +75,6 @@ class QuerySet:
         texts = reading.read_topics(topics, topic_field, topic_reader)
         return cls(label, texts, reading.read_qrels(qrels), f"{qrels} for {topics}")
 
-    def check(self, index: Index, passages: bool) -> tuple[int, int]:
-        """Return how many relevant documents ``index`` lacks, and how many there are.
-
-        Raises :class:`TdvError` unless topics, qrels and index have something in common.
-        """
-        known = partial(known_documents, index, passages=passages)
-        return reading.check_overlap(self.topics, self.qrels, known)
-
 
 @dataclass(frozen=True)
 class Compared:
@@ -119,9 +111,12 @@ def read_inputs(
 
     query_sets = read(queries)
     training = None if tune is None else read([tune])[0]
-    relevant = {one.label: one.check(first, config.max_passage) for one in query_sets}
+    known = partial(known_documents, first, passages=config.max_passage)
+    relevant = {
+        one.label: reading.check_overlap(one.topics, one.qrels, known) for one in query_sets
+    }
     if training is not None:
-        training.check(first, config.max_passage)
+        reading.check_overlap(training.topics, training.qrels, known)
     for one in query_sets:
         check_query_terms(first, config.field, analysed, one.topics.values())
     found = {name: inspect_index(index) for name, index in indexes.items()}
@@ -191,16 +186,15 @@ def pairs_to_test(systems: Mapping[str, System]) -> list[tuple[str, str]]:
 
 
 def notes_on_strangers(found: Mapping[str, Index], field: str) -> list[str]:
-    """Note the indexes that are of another source than the first."""
+    """Note the indexes that are of another source than the first, by the commits they record."""
     (first, full), *others = found.items()
-    strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
+    source = full.record(field).source_commit
+    strangers = []
+    for name, other in others:
+        other_source = other.record(field).source_commit
+        shared = {full.commit, source} & {other.commit, other_source} - {None}
+        if not shared and (source, other_source) != (None, None):
+            strangers.append(f"'{name}'")
     if not strangers:
         return []
     return [f"not of the same source as '{first}', by their commits: {', '.join(strangers)}"]
-
-
-def _are_unrelated(one: Index, other: Index, field: str) -> bool:
-    """Return whether one of the two records a source, and the other is of none of its commits."""
-    sources = [index.record(field).source_commit for index in (one, other)]
-    origins = [{index.commit, source} for index, source in zip((one, other), sources)]
-    return sources != [None, None] and not (origins[0] & origins[1]) - {None}

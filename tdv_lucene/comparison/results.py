@@ -31,10 +31,11 @@ from ..index.parameters import note_on_norms
 from ..index.queries import note_on_nothing_found, notes_on_query_terms
 from ..jvm.searcher import describe_java, field_bytes, known_documents, stored_texts
 from ..output import Output
-from ..report.page import Rankings
+from ..report.page import Measured
 from ..report.wording import one_line, shortened
 from ..searching.search import RUN, Searched, search_with
 from ..store import versions
+from ..timing.latency import DocFreqs
 from .inputs import Compared, QuerySet, System, notes_on_strangers, pairs_to_test
 
 RULES = {
@@ -49,8 +50,7 @@ RULES = {
     "percentiles over queries; first query set",
 }
 """Rules by which the numbers were made, for the page."""
-DEPTH = 1000
-"""Hits of each run."""
+DEPTH = 1000  # hits of each run
 
 
 def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
@@ -66,15 +66,33 @@ def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
 
 def effectiveness(results: Sequence[Results], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return measures and counts of all query sets; the first one's also on top."""
-    number = _comparisons(results, pairs)
-    query_sets = {
-        result.queries.label: {
-            "measures": _measures(result.evaluations, pairs, number),
-            "queries": _count_queries(result),
-            "judged": result.judged,
+    number, query_sets = _comparisons(results, pairs), {}
+    for result in results:
+        means = {name: evaluation.means() for name, evaluation in result.evaluations.items()}
+        measures = {}
+        for measure in next(iter(means.values())):
+            of = {name: each.values[measure] for name, each in result.evaluations.items()}
+            tests = [compare_paired(of[b], of[t], number).to_dict() for b, t in pairs]
+            named = [{"baseline": b, "treatment": t, **test} for (b, t), test in zip(pairs, tests)]
+            of_measure = {name: mean[measure] for name, mean in means.items()}
+            measures[measure] = {**of_measure, **tests[0], "means": of_measure, "tests": named}
+        topics, qrels, lost = result.queries.topics, result.queries.qrels, result.without_hits
+        first, second, *others = result.evaluations
+        judged = result.evaluations[first].queries
+        answered = {*judged} - {*lost[first]}
+        emptied_by = {n: [q for q in lost[n] if q in answered] for n in (second, *others)}
+        counts = {
+            "topics": len(topics),
+            "judged": len(judged),
+            "emptied": len(emptied_by[second]),
+            "emptied_ids": emptied_by[second],
+            "emptied_by": {name: len(ids) for name, ids in emptied_by.items()},
+            "emptied_ids_by": emptied_by,
+            "without_relevant_documents": len(topics) - len(judged),
+            "judged_but_not_asked": len(qrels.keys() - topics.keys()),
         }
-        for result in results
-    }
+        found = {"measures": measures, "queries": counts, "judged": result.judged}
+        query_sets[result.queries.label] = found
     return {**query_sets[results[0].queries.label], "query_sets": query_sets}
 
 
@@ -82,38 +100,6 @@ def _comparisons(results: Sequence[Results], pairs: Sequence[tuple[str, str]]) -
     """Return the number of tests made together: every pair, measure and query set."""
     measures = next(iter(results[0].evaluations.values())).values
     return len(pairs) * len(measures) * len(results)
-
-
-def _measures(
-    evaluations: Mapping[str, Evaluation], pairs: Sequence[tuple[str, str]], number: int
-) -> dict[str, Any]:
-    means = {name: evaluation.means() for name, evaluation in evaluations.items()}
-    measures = {}
-    for measure in next(iter(means.values())):
-        of = {name: evaluation.values[measure] for name, evaluation in evaluations.items()}
-        tests = [compare_paired(of[b], of[t], number).to_dict() for b, t in pairs]
-        of_measure = {name: mean[measure] for name, mean in means.items()}
-        named = [{"baseline": b, "treatment": t, **found} for (b, t), found in zip(pairs, tests)]
-        measures[measure] = {**of_measure, **tests[0], "means": of_measure, "tests": named}
-    return measures
-
-
-def _count_queries(results: Results) -> dict[str, Any]:
-    topics, qrels, lost = results.queries.topics, results.queries.qrels, results.without_hits
-    first, second, *others = results.evaluations
-    judged = results.evaluations[first].queries
-    answered = {*judged} - {*lost[first]}
-    emptied_by = {n: [q for q in lost[n] if q in answered] for n in (second, *others)}
-    return {
-        "topics": len(topics),
-        "judged": len(judged),
-        "emptied": len(emptied_by[second]),
-        "emptied_ids": emptied_by[second],
-        "emptied_by": {name: len(ids) for name, ids in emptied_by.items()},
-        "emptied_ids_by": emptied_by,
-        "without_relevant_documents": len(topics) - len(judged),
-        "judged_but_not_asked": len(qrels.keys() - topics.keys()),
-    }
 
 
 def parameters(
@@ -171,17 +157,22 @@ def versions_and_machine() -> dict[str, dict[str, Any]]:
 
 def all_notes(
     compared: Compared, results: Sequence[Results], field: str, passages: bool
-) -> list[str]:
-    """Return what a reader should know before trusting the numbers."""
+) -> Iterator[str]:
+    """Yield what a reader should know before trusting the numbers."""
+    yield from notes(compared.systems, field)
+    yield from _notes_on_documents(compared, results, passages)
+    first, *_ = compared.systems
+    documents = compared.systems[first].index.documents
+    for one in results:
+        yield from one.notes
+    for one in results:
+        of, qrels = one.evaluations[first], one.queries.qrels
+        mean, judged = of.means()["nDCG@5"], [qrels[name] for name in of.queries]
+        if note := note_on_chance(mean, judged, documents, f"'{first}'", one.queries.files):
+            yield note
     tuned_on = compared.training.topics if compared.training else {}
-    return [
-        *notes(compared.systems, field),
-        *_notes_on_documents(compared, results, passages),
-        *(note for result in results for note in result.notes),
-        *_notes_on_chance(compared, results),
-        *notes_on_tuning(compared.query_sets, tuned_on),
-        *_notes_on_terms(compared, results, field),
-    ]
+    yield from notes_on_tuning(compared.query_sets, tuned_on)
+    yield from _notes_on_terms(compared, results, field)
 
 
 def notes(systems: Mapping[str, System], field: str = "contents") -> Iterator[str]:
@@ -251,16 +242,6 @@ def _notes_on_documents(
             )
 
 
-def _notes_on_chance(compared: Compared, results: Sequence[Results]) -> Iterator[str]:
-    first, *_ = compared.systems
-    documents = compared.systems[first].index.documents
-    for one in results:
-        of, qrels = one.evaluations[first], one.queries.qrels
-        mean, judged = of.means()["nDCG@5"], [qrels[name] for name in of.queries]
-        if note := note_on_chance(mean, judged, documents, f"'{first}'", one.queries.files):
-            yield note
-
-
 def _notes_on_terms(compared: Compared, results: Sequence[Results], field: str) -> Iterator[str]:
     """Yield notes on query terms that an unpruned index lacks, and on sets that find nothing."""
     texts = [text for one in compared.query_sets for text in one.topics.values()]
@@ -296,13 +277,13 @@ class Results:
 
 
 def search_all(
-    systems: Mapping[str, System], queries: QuerySet, folder: Path, prefix: str,
+    systems: Mapping[str, System], queries: QuerySet, folder: Path, label: str,
     measures: str | Sequence[str] = (), **search: Any,
 ) -> Results:  # fmt: skip
-    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them."""
+    """Write ``folder/<label>.<name>.run`` of every system, and evaluate them."""
     made: dict[str, Searched] = {}
     for name, system in systems.items():
-        run = folder / f"{prefix}{name}.run"
+        run = folder / ".".join(filter(None, (label, name, "run")))
         place = Output(run, RUN, is_folder=False, inputs=[system.index], made_by="compare")
         made[name] = search_with(
             system.index, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
@@ -353,20 +334,23 @@ def _judged(
     return found
 
 
-def rankings_to_show(
-    results: Sequence[Results], index: Index, field: str, passages: bool
-) -> list[Rankings]:
-    """Return the rankings of the queries that changed most, for each query set."""
-    most = max(1, MOST // sum(len(result.evaluations) for result in results))
-    best = [
-        {query: [best[query] for best in result.best.values()] for query in queries}
-        for result, queries in ((one, most_changed(one.evaluations, most)) for one in results)
-    ]
+def measured_to_show(
+    results: Sequence[Results], index: Index, field: str, passages: bool,
+    words: Sequence[Mapping[str, DocFreqs]],
+) -> list[Measured]:  # fmt: skip
+    """Return what the page shows of each query set, with the rankings that changed most."""
+    most, best = max(1, MOST // sum(len(result.evaluations) for result in results)), []
+    for result in results:
+        first, *others = result.evaluations.values()
+        changes = [abs(other.values[_MEASURE] - first.values[_MEASURE]) for other in others]
+        order = np.argsort(-np.max(changes, axis=0), kind="stable")
+        queries = [first.queries[i] for i in np.sort(order[:most])]  # in topic order
+        best.append({query: [best[query] for best in result.best.values()] for query in queries})
     shown = {doc for of_set in best for lists in of_set.values() for docs in lists for doc in docs}
     texts = stored_texts(index, field, sorted(shown), 2 * _TITLE, passages)
     titles = {document: shortened(one_line(text), _TITLE) for document, text in texts.items()}
-    rankings = []
-    for of_set, result in zip(best, results):
+    measured = []
+    for of_set, result, terms in zip(best, results, words):
         relevant = {
             query: [
                 doc for doc, grade in result.queries.qrels[query].items()
@@ -374,13 +358,6 @@ def rankings_to_show(
             ]
             for query, lists in of_set.items()
         }  # fmt: skip
-        rankings.append(Rankings(of_set, relevant, titles))
-    return rankings
-
-
-def most_changed(evaluations: Mapping[str, Evaluation], most: int) -> list[str]:
-    """Return the queries that any system changed most against the first, in topic order."""
-    first, *others = evaluations.values()
-    changes = [abs(other.values[_MEASURE] - first.values[_MEASURE]) for other in others]
-    order = np.argsort(-np.max(changes, axis=0), kind="stable")
-    return [first.queries[i] for i in np.sort(order[:most])]
+        asked = result.queries.label, result.queries.topics
+        measured.append(Measured(*asked, result.evaluations, terms, of_set, relevant, titles))
+    return measured

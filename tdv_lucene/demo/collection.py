@@ -24,14 +24,6 @@ class JudgedTopics(NamedTuple):
     qrels: Path
 
 
-class DemoCatalogue(NamedTuple):
-    """A folder for JsonCollection of short documents, with judged topics."""
-
-    documents: Path
-    topics: Path
-    qrels: Path
-
-
 @dataclass(frozen=True)
 class DemoCollection:
     """Files of a demonstration collection."""
@@ -50,14 +42,14 @@ class DemoCollection:
         )
         return cls(folder / "documents", train, test, folder / "prior.json")
 
-    def write_catalogue(self, folder: Path) -> DemoCatalogue:
-        """Write titles with one sentence, as shops list goods, and all queries of keywords."""
-        files = DemoCatalogue(folder / "documents", folder / "topics.tsv", folder / "qrels.txt")
-        files.documents.mkdir(parents=True)
-        name = "documents.jsonl"
+    def write_catalogue(self, documents: Path) -> JudgedTopics:
+        """Write titles with one sentence into the folder ``documents``, as shops list goods, and
+        beside it all queries of keywords."""
+        files = JudgedTopics(documents.with_name("topics.tsv"), documents.with_name("qrels.txt"))
+        documents.mkdir(parents=True)
         with (
-            open(self.documents / name, encoding="utf-8") as lines,
-            open(files.documents / name, "w", encoding="utf-8") as written,
+            open(self.documents / "documents.jsonl", encoding="utf-8") as lines,
+            open(documents / "documents.jsonl", "w", encoding="utf-8") as written,
         ):
             for document in map(json.loads, lines):
                 title, sentence, *_ = document["contents"].split("\n")

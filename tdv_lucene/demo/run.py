@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
 from . import DemoConfig
-from .collection import DemoCollection, unpack_wikipedia
+from .collection import unpack_wikipedia
 
 VALUES = {"unjudged": "prior-values", "learned": "values", "tiers": "values"}
 """Pruned index -> the TDVs it is made with."""
@@ -75,8 +75,21 @@ def run_demo(
         announce("index: Anserini's IndexCollection")
         _build(collection.documents, index, progress)
         announce("learn: what each term is worth, from other collections and the training queries")
-        points = _learn(index, collection, folder, seed, progress)
-        announce(_describe_points(points))
+        prior = Prior.load(collection.prior)
+        topics = analyze_topics(read_topics(collection.train.topics), "contents")
+        qrels = read_qrels(collection.train.qrels)
+        with open_matrix(index, field="contents", positions=True, progress=progress) as matrix:
+            prior_values(matrix, prior=prior).save(folder / VALUES["unjudged"])
+            learned = learn_term_values(
+                matrix, topics, qrels, prior=prior, seed=seed, progress=progress
+            )
+            learned.save(folder / VALUES["learned"])
+        points = learned.points
+        found = ", ".join(f"{p['reduction']:.0%} {p['measures'][_MEASURE]:.3f}" for p in points)
+        announce(
+            f"held-out {_MEASURE}, by postings dropped: {found}; full index, tuned "
+            f"{points[0]['full'][_MEASURE]:.3f}"
+        )
         announce(
             f"prune: {reduction:.0%} of the postings drop, without judgements, as learned, and as "
             "learned in two tiers"
@@ -95,7 +108,17 @@ def run_demo(
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
         announce("the same with a catalogue: titles with one sentence, asked by keywords")
-        _compare_catalogue(collection, folder / CATALOGUE, config, progress)
+        catalogue = folder / CATALOGUE
+        files = collection.write_catalogue(catalogue / "documents")
+        index = catalogue / "index"
+        _build(catalogue / "documents", index, progress)
+        for name, dropped in (("default", None), ("forced", reduction)):
+            prune_index(index, None, catalogue / name, reduction=dropped, progress=progress)
+        compare_indexes(
+            index, catalogue / "default", files.topics, files.qrels, catalogue / "report",
+            names=("full", "default"), further_indexes={"forced": catalogue / "forced"},
+            seed=seed, latency_budget_seconds=1.0, progress=progress,
+        )  # fmt: skip
         place.write_manifest({"reduction": reduction, "seed": seed})
     return report
 
@@ -106,40 +129,3 @@ def _build(documents: Path, index: Path, progress: Progress) -> None:
         "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-storePositions",
     ]  # fmt: skip
     build_index(index, flags, progress=progress)
-
-
-def _compare_catalogue(
-    collection: DemoCollection, folder: Path, config: DemoConfig, progress: Progress
-) -> None:
-    """Prune short documents as ``prune`` chooses and as much as the others, and compare."""
-    files, index = collection.write_catalogue(folder), folder / "index"
-    _build(files.documents, index, progress)
-    for name, reduction in (("default", None), ("forced", config.reduction)):
-        prune_index(index, None, folder / name, reduction=reduction, progress=progress)
-    compare_indexes(
-        index, folder / "default", files.topics, files.qrels, folder / "report",
-        names=("full", "default"), further_indexes={"forced": folder / "forced"},
-        seed=config.seed, latency_budget_seconds=1.0, progress=progress,
-    )  # fmt: skip
-
-
-def _learn(
-    index: Path, collection: DemoCollection, folder: Path, seed: int, progress: Progress
-) -> Sequence[Mapping[str, Any]]:
-    """Write both TDVs into ``folder``, and return the points that learning measured."""
-    prior = Prior.load(collection.prior)
-    topics = analyze_topics(read_topics(collection.train.topics), "contents")
-    qrels = read_qrels(collection.train.qrels)
-    with open_matrix(index, field="contents", positions=True, progress=progress) as matrix:
-        prior_values(matrix, prior=prior).save(folder / VALUES["unjudged"])
-        learned = learn_term_values(
-            matrix, topics, qrels, prior=prior, seed=seed, progress=progress
-        )
-        learned.save(folder / VALUES["learned"])
-    return learned.points
-
-
-def _describe_points(points: Sequence[Mapping[str, Any]]) -> str:
-    found = ", ".join(f"{p['reduction']:.0%} {p['measures'][_MEASURE]:.3f}" for p in points)
-    full = points[0]["full"][_MEASURE]
-    return f"held-out {_MEASURE}, by postings dropped: {found}; full index, tuned {full:.3f}"

@@ -1,17 +1,16 @@
-"""The end of the demonstration: won, lost, kinds of query, examples, what to do next."""
+"""The end of the demonstration: kinds of query, examples, what to do next."""
 
 from __future__ import annotations
 
 import csv
-import math
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..evaluation.runs import read_run
 from ..evaluation.topics import read_qrels, read_topics
-from ..report.table import SIGNIFICANT, Table, change, interval, times_interval
+from ..report.table import Table
 from ..report.wording import shortened
 from .collection import DemoCollection
 
@@ -35,74 +34,6 @@ With judged queries (qrels are TREC's), learn from some and compare on others:
   tdv-lucene compare --index INDEX --pruned pruned --topics TEST.tsv --qrels TEST.txt \\
       --tune-topics TRAIN.tsv --tune-qrels TRAIN.txt --output report
 """
-
-
-def tell_outcomes(report: Mapping[str, Any]) -> str:
-    """Say what each pruned index won and lost on the test topics, by ``compare``'s report."""
-    _, *others = report["indexes"]
-    told = [f"{name} against full\n{tell_outcome(report, name)}" for name in others]
-    comparisons = report["parameters"]["comparisons"]
-    rule = (
-        f"A measure is won if that holds after correction for all {comparisons} comparisons; it is "
-        "lost\nas soon as its own interval says so."
-    )
-    return "\n\n".join([*told, rule])
-
-
-def tell_outcome(report: Mapping[str, Any], name: str) -> str:
-    """Say what the index ``name`` won and lost."""
-    told: dict[str, list[str]] = {"Won": [], "Lost": [], "Undecided": []}
-    for verdict, text in (*_sizes(report, name), _speed(report, name), *_measures(report, name)):
-        told[verdict].append(text)
-    lost = f"nothing that {report['queries']['judged']} queries can show"
-    none = {"Won": "nothing", "Lost": lost, "Undecided": ""}
-    return "\n".join(
-        f"{f'{verdict}:' if not at else '':<11}{text}"
-        for verdict, texts in told.items()
-        for at, text in enumerate(texts or filter(None, [none[verdict]]))
-    )
-
-
-def _sizes(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
-    before, after = next(iter(report["indexes"].values())), report["indexes"][name]
-    for what in ("postings", "bytes"):
-        if after[what] == before[what]:
-            yield "Undecided", f"{what}: as many as before"
-            continue
-        text = f"{what} {change(before[what], after[what])}"
-        kinds = [index["bytes_by_kind"].get("positions", 0) for index in (before, after)]
-        if what == "bytes" and kinds[0] and not kinds[1]:
-            alone = change(before[what], before[what] - kinds[0])
-            text += f" (positions alone {alone}: weighted frequencies go without them)"
-        yield "Won" if after[what] < before[what] else "Lost", text
-
-
-def _speed(report: Mapping[str, Any], name: str) -> tuple[str, str]:
-    speedup = report["latency_ratio"][name]["top10"]
-    low, high = speedup["ci95"] or (0.0, math.inf)
-    bounds = _bounds(times_interval(speedup["ci95"]))
-    verdict = "Won" if low > 1 else "Lost" if high < 1 else "Undecided"
-    return verdict, f"speed of the ten best x{speedup['ratio']:.2f}{bounds}"
-
-
-def _measures(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
-    """Yield each test's verdict - slow to call a gain, quick to call a loss - and its words."""
-    for measure in (_MEASURE, "R@1000"):
-        entry = report["measures"][measure]
-        for test in (test for test in entry["tests"] if test["treatment"] == name):
-            baseline, difference = test["baseline"], test["difference"]
-            low, high = test["ci95"] or (-math.inf, math.inf)
-            sure = test["p_value"] is not None and test["p_value"] < SIGNIFICANT
-            is_lost = high < 0 or (sure and difference < 0)
-            yield (
-                "Lost" if is_lost else "Won" if sure and low > 0 else "Undecided",
-                f"{measure} {difference:+.4f}, {entry[baseline]:.4f} ({baseline}) to "
-                f"{entry[name]:.4f}{_bounds(interval(test['ci95']))}",
-            )
-
-
-def _bounds(shown: str) -> str:
-    return f" (95 %: {shown})" if shown else ""
 
 
 def kinds_table(report: Path, without: Container[str] = ()) -> Table:
@@ -171,6 +102,5 @@ def example_tables(collection: DemoCollection, report: Path) -> list[Table]:
 
 
 def _per_query(report: Path) -> list[dict[str, str]]:
-    """Read the measures of each query from a report's folder."""
     with (report / "per_query.tsv").open(newline="", encoding="utf-8") as file:
         return [*csv.DictReader(file, delimiter="\t")]

@@ -40,12 +40,15 @@ class Run:
     @classmethod
     def of_frame(cls, frame: pd.DataFrame) -> Run:
         """Convert the columns query, docid and score; equal scores keep the order of the rows."""
-        queries, query = _coded(frame["query"])
-        names, documents = _coded(frame["docid"])
+        import pandas as pd
+
+        query, queries = pd.factorize(frame["query"], sort=True)
+        documents, names = pd.factorize(frame["docid"], sort=True)
         scores = frame["score"].to_numpy(np.float64)
         order = np.lexsort((-scores, query))
         starts = np.r_[0, np.cumsum(np.bincount(query, minlength=len(queries)))]
-        return cls(queries, names, starts, documents[order].astype(np.int32), scores[order])
+        documents = documents[order].astype(np.int32)
+        return cls(queries.tolist(), names.tolist(), starts, documents, scores[order])
 
     @classmethod
     def of_hits(cls, queries: Sequence[str], hits: Hits, scores: np.ndarray) -> Run:
@@ -142,16 +145,6 @@ def join(runs: Sequence[Run]) -> Run:
         np.concatenate([run.documents for run in runs]),
         np.concatenate([run.scores for run in runs]),
     )
-
-
-def _coded(column: pd.Series) -> tuple[list[str], np.ndarray]:
-    """Return the different strings of a column, ascending, and the position of each row's."""
-    # By categories: twice as fast on millions of ids as sorting with pandas.factorize.
-    categories = column.astype("category").cat.remove_unused_categories().cat
-    names = categories.categories.astype(object)
-    ordered = names.sort_values()
-    places: np.ndarray = ordered.get_indexer(names)[categories.codes].astype(np.int64)
-    return ordered.tolist(), places
 
 
 def overlap(first: Sequence[Document], second: Sequence[Document], depth: int = TOP) -> float:

@@ -64,10 +64,7 @@ def form_of(text: str, path: Path) -> Callable[[str, Path], _Topics]:
 
 
 def query_of(topic: Mapping[str, Any], topic_field: str, where: str) -> tuple[str, str]:
-    """Return id and query of the topic at ``where``; an empty text or vector is an empty query.
-
-    Raises :class:`TdvError` when it lacks either.
-    """
+    """Return id and query of the topic at ``where``; an empty text or vector is an empty query."""
     found = {key: value for key, value in topic.items() if value is not None}
     keys = (VECTOR, *TOPIC_FIELDS[topic_field])
     qid = next((found[key] for key in _ID_KEYS if found.get(key, "") != ""), None)

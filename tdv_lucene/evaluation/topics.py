@@ -14,7 +14,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,17 +31,6 @@ def without_prefix(name: str | os.PathLike[str]) -> str | None:
     """Return the identifier after ``ir_datasets:`` or ``irds:``; None for other names and paths."""
     text = os.fspath(name)
     return next((text.removeprefix(p) for p in PREFIXES if text.startswith(p)), None)
-
-
-def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
-    """Return query id -> text under the first of ``keys`` that the query has."""
-    topics = {}
-    for query in _read_dataset(identifier, "queries"):
-        text = next(filter(None, (getattr(query, key, None) for key in keys)), "")
-        topics[query.query_id] = " ".join(text.split())
-        if not topics[query.query_id]:
-            raise TdvError(f"{PREFIXES[0]}{identifier}: query '{query.query_id}' has no {keys[0]}")
-    return topics
 
 
 def _read_dataset(identifier: str, what: str) -> list[Any]:
@@ -137,7 +126,13 @@ def read_topics(
     if topic_reader and not is_file:
         raise TdvError(f"topic_reader {topic_reader} reads files: {topics} is none")
     if identifier:
-        return dataset_topics(identifier, TOPIC_FIELDS[topic_field])
+        keys, texts = TOPIC_FIELDS[topic_field], {}
+        for query in _read_dataset(identifier, "queries"):
+            text = next(filter(None, (getattr(query, key, None) for key in keys)), "").split()
+            if not text:
+                raise TdvError(f"{topics}: query '{query.query_id}' has no {keys[0]}")
+            texts[query.query_id] = " ".join(text)
+        return texts
     if not is_file:
         from ..jvm.named import read_named_topics
 
@@ -154,7 +149,12 @@ def read_topics(
         qid, query = query_of(topic, topic_field, where)
         if qid in found:
             raise TdvError(f"{where}: query id '{qid}' occurs twice; ids must be unique")
-        _check_id(qid, f"{where}: ")
+        if qid.split() != [qid]:
+            what = "holds a space, tab or line break" if qid else "is empty"
+            raise TdvError(
+                f"{where}: query id '{qid}' {what}: TREC runs have their columns between blanks, "
+                "and no tool would read this one; give the topic another id, there and in the qrels"
+            )
         found[qid] = query
     empty = [qid for qid, query in found.items() if not query]
     if len(empty) == len(found):
@@ -168,26 +168,6 @@ def read_topics(
         )
     _log.info("read %d topics from %s", len(found), path)
     return found
-
-
-def checked_topics(topics: Mapping[str, str]) -> Topics:
-    """Return topics given in memory, checked.
-
-    Raises :class:`TdvError` when an id is empty or holds a space, tab or line break, which a run
-    cannot hold.
-    """
-    for qid in topics:
-        _check_id(qid)
-    return dict(topics)
-
-
-def _check_id(qid: str, where: str = "the ") -> None:
-    if qid.split() != [qid]:
-        what = "holds a space, tab or line break" if qid else "is empty"
-        raise TdvError(
-            f"{where}query id '{qid}' {what}: TREC runs have their columns between blanks, and no "
-            "tool would read this one; give the topic another id, there and in the qrels"
-        )
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
@@ -217,7 +197,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     if text.lstrip().startswith("{"):
         first = text.lstrip().split("\n", 1)[0].split()
         if not (len(first) == width and _NUMBER.fullmatch(first[-1])):  # ids may begin so, too
-            return _from_dict(text, path)
+            qrels, text = _from_dict(text, path), ""
     for number, line in lines(text):
         where, columns = f"{path}, line {number}", line.split()
         if line.startswith("#") and (
@@ -240,7 +220,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
                 f"{where}: document '{doc_id}' of query '{qid}' is judged {grade}, "
                 f"and {judged[doc_id]} on an earlier line; keep one of them"
             )
-    if not qrels:
+    if not any(qrels.values()):
         raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
     _log.info("read judgements of %d queries from %s", len(qrels), path)
     return qrels
@@ -249,27 +229,20 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 def _from_dict(text: str, path: Path) -> Qrels:
     """Read a JSON object of query id -> document id -> grade, as BEIR and pytrec_eval keep it."""
     try:
-        found = json.loads(text)
-        qrels = {
+        return {
             qid: {
                 doc: _grade(str(grade), f"{path}, query '{qid}'") for doc, grade in judged.items()
             }
-            for qid, judged in found.items()
+            for qid, judged in json.loads(text).items()
         }
     except (ValueError, RecursionError, AttributeError) as error:
         raise TdvError(
             f'{path} is not JSON of the form {{"qid": {{"docid": grade}}}}: {error}'
         ) from error
-    if not any(qrels.values()):
-        raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
-    return qrels
 
 
 def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
-    """Return the topics that can be measured, those with a relevant document, in their order.
-
-    Raises :class:`TdvError` when there is none.
-    """
+    """Return the topics that can be measured, those with a relevant document, in their order."""
     bare = {qid.lstrip("0"): qid for qid in qrels if qid.isdecimal()}
     for qid in topics:
         if qid.isdecimal() and qid not in qrels and qid.lstrip("0") in bare:
@@ -324,9 +297,6 @@ def check_overlap(
 
     ``known`` returns those of some ids that it has; with ``passages=True``, of whose documents it
     has passages.
-
-    Raises :class:`TdvError` when topics and qrels share no query, or the index has no relevant
-    document.
     """
     judged_queries(topics, qrels)
     relevant = sorted(relevant_documents(topics, qrels))

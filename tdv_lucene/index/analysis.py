@@ -23,6 +23,7 @@ from ..jvm.analysis import (
     is_supported,
 )
 from .index import Index
+from .parameters import Described
 
 GIVEN, RECORDED, DEFAULT = "as given", "recorded in the index", "Anserini's default"
 IN_VALUES = "recorded in the TDVs"
@@ -197,7 +198,7 @@ RECORD = "analysis"  # in user data: how all fields were analysed or, with a dot
 
 
 def analysis_of(
-    index: Index, field: str = "contents", asked: Analysis | None = None
+    index: Described, field: str = "contents", asked: Analysis | None = None
 ) -> FieldAnalysis:
     """Return how queries are analysed for ``field``: as ``asked``, recorded or detected.
 
@@ -206,6 +207,9 @@ def analysis_of(
     Raises :class:`TdvError` when the index records another analysis than was asked for, or shards
     differ.
     """
+    if not isinstance(index, Index):
+        known: FieldAnalysis = index.analysed
+        return known
     if index.source.is_sharded:
         found = {}
         for folder in index.source.folders_here:

@@ -36,14 +36,10 @@ def build_index(
 ) -> dict[str, Any]:
     """Run Anserini's IndexCollection with ``flags`` and put the index at ``output``.
 
-    Parameters
-    ----------
-    flags
-        Anserini's, without ``-index``; Pyserini's ``--name`` is taken for ``-name``. For example
-        ``["-collection", "JsonCollection", "-input", "docs", "-generator",
-        "DefaultLuceneDocumentGenerator", "-threads", "2", "-storePositions"]``.
-    config, options
-        A :class:`BuildConfig`, or its options by name.
+    ``flags`` are Anserini's, without ``-index``; Pyserini's ``--name`` is taken for ``-name``. For
+    example ``["-collection", "JsonCollection", "-input", "docs", "-generator",
+    "DefaultLuceneDocumentGenerator", "-threads", "2", "-storePositions"]``. Options are those of
+    :class:`BuildConfig`, as a config or by name.
 
     Returns ``output`` and Anserini's counters of documents: ``indexed``, ``unindexable``,
     ``empty``, ``skipped``, ``errors``.

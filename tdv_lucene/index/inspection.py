@@ -104,7 +104,6 @@ def _notes(found: Mapping[str, Any]) -> Iterator[str]:
         shared = field.get("documents", 0) - field.get("terms", 0)
         if field["name"] == "id" and not found["deleted"] and shared > 0:
             yield f"{shared:,} documents have the id of another: runs list the best of them only"
-    for field in found["fields"]:
         if field.get("frequencies") == "likely weights":
             yield (
                 f"the frequencies of {field['name']} look like weights, but it was not indexed "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from ..errors import TdvError
 from ..ranking import ANY_MODEL, DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, SearchParameters, model_for
 from ..ranking.parameters import Tiers
-from ..source import Located
+from ..source import Source
 from ..version import __version__
 from .record import FieldRecord
 
@@ -41,12 +42,25 @@ class Searcher:
         return f"{self.name.title()}'s {told}{why}"
 
 
-class Described(Located):
+class Described(os.PathLike[str]):
     """A base of all that can be searched: an index opened here, or shards that only workers see."""
 
+    source: Source
     identity: dict[str, Any]  # see whole_identity
     user_data: dict[str, str]  # of the commit; of shards, what it would be in one index
     searcher: Searcher
+    analysed: Any = None  # the FieldAnalysis of shards that only workers see
+
+    @property
+    def is_sharded(self) -> bool:
+        """Return whether it was named as shards."""
+        return self.source.is_sharded
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.source)
+
+    def __str__(self) -> str:
+        return str(self.source)
 
     @property
     def commit(self) -> str:
@@ -102,8 +116,8 @@ def recorded_parameters(
         chosen = model_for(index.holds_weights(field), model, f"the field '{field}' of {index}")
     usual = record.parameters(chosen, NAMED_DEFAULTS[index.searcher.name])
     named = {name: value for name, value in given.items() if value is not None}
-    parameters = SearchParameters(chosen, **{**usual, **named}).in_tiers(tiers)
     taken = [name for name in usual if name not in named and f"search.{name}" not in record.content]
+    parameters = SearchParameters(chosen, **{**usual, **named}).in_tiers(tiers)
     return parameters.taken_from(index.searcher.describe(taken)) if taken else parameters
 
 

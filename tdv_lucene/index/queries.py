@@ -6,7 +6,7 @@ import logging
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from ..analysis import Analysis
 from ..errors import TdvError
@@ -104,13 +104,6 @@ _MOST_TEXTS = 1000
 
 _UNLIKE = "is the index of their collection and language?"
 
-_Form: TypeAlias = Literal["NFC", "NFD"]
-# How the queries should be, what they are then, and what the index has.
-_FORMS: tuple[tuple[_Form, str, str], ...] = (
-    ("NFC", "a base and marks (Unicode NFD)", "single characters (NFC)"),
-    ("NFD", "single characters (Unicode NFC)", "a base and marks (NFD)"),
-)
-
 
 def check_query_terms(
     index: Described,
@@ -156,12 +149,21 @@ def notes_on_query_terms(
     if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
         best = dictionary.compare(texts, candidates(texts))[0]
         is_better = best.share >= asked.share + _MISSING / 2 and len(best.known) >= len(asked.known)
+        has = f"{where} has {asked.share:.0%} of the {asked.terms:,} terms of the queries"
         if not analysed.is_proved and is_better:
-            doubt = _note_on_analysis(where, analysed, asked, best)
+            doubt = (
+                f"{has}, analysed as {analysed.describe()} (not {_such_as(asked)}), and would have "
+                f"{best.share:.0%} analysed as {best.analysis.describe()}. If the index was made "
+                f"so, give {best.analysis.flags()}: else queries find less than they could, and "
+                "what is learned and measured is worse"
+            )
             if refuse and 2 * asked.share < best.share:
                 raise TdvError(doubt)
-        elif asked.known and not index.record(field).is_pruned:
-            notes.append(_note_on_strange(where, asked))
+        elif asked.known and not index.record(field).is_pruned and 1 - asked.share >= _STRANGE:
+            notes.append(
+                f"{has} (not {_such_as(asked)}): is it of their collection, in their language, and "
+                "is this the field to search?"
+            )
     return [note for note in (*notes, doubt) if note]
 
 
@@ -236,46 +238,20 @@ def _note_on_doubt(
     )
 
 
-def _note_on_analysis(where: str, analysed: FieldAnalysis, asked: Known, best: Known) -> str:
-    return (
-        f"{where} has {asked.share:.0%} of the {asked.terms:,} terms of the queries, analysed as "
-        f"{analysed.describe()} (not {_such_as(asked)}), and would have {best.share:.0%} "
-        f"analysed as {best.analysis.describe()}. If the index was made so, give "
-        f"{best.analysis.flags()}: else queries find less than they could, and what is learned "
-        "and measured is worse"
-    )
-
-
-def _note_on_strange(where: str, asked: Known) -> str:
-    if 1 - asked.share < _STRANGE:
-        return ""
-    return (
-        f"{where} has {asked.share:.0%} of the {asked.terms:,} terms of the queries (not "
-        f"{_such_as(asked)}): is it of their collection, in their language, and is this the field "
-        "to search?"
-    )
-
-
 def _note_on_form(where: str, dictionary: Dictionary, texts: Sequence[str], asked: Known) -> str:
     """Letters with marks are one character or several, and terms of one do not match the other."""
-    if not asked.unknown:
-        return ""
-    for form, is_, has in _FORMS:
-        normal = {text: unicodedata.normalize(form, text) for text in texts}
-        changed = [text for text in texts if normal[text] != text]
-        if not changed:
-            continue
-        before = dictionary.look_up(changed, asked.analysis)
-        after = dictionary.look_up([normal[text] for text in changed], asked.analysis)
-        # Of the terms that the form makes a difference to: some texts have both forms.
-        found = {*before.known} - {*after.known, *after.unknown}
-        would_be = {*after.known} - {*before.known, *before.unknown}
-        if len(would_be) > len(found):
-            return (
-                f"queries have letters as {is_} that {where} has as {has}: they do not find, here "
-                f"as in Pyserini, {len(would_be):,} of its terms, such as '{min(would_be)}'. Write "
-                f"the queries in {form}"
-            )
+    form: Literal["NFC", "NFD"]
+    for form in ("NFC", "NFD") if asked.unknown else ():
+        normal = [unicodedata.normalize(form, text) for text in texts]
+        if normal != [*texts]:
+            known = dictionary.look_up(normal, asked.analysis).known
+            if len(known) > len(asked.known):
+                more = {*known} - {*asked.known}
+                return (
+                    f"{where} has letters with marks in Unicode's form {form}, and the queries in "
+                    f"another: they do not find, here as in Pyserini, {len(more):,} of its terms, "
+                    f"such as '{min(more)}'. Write the queries in {form}"
+                )
     return ""
 
 

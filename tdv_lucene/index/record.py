@@ -84,7 +84,16 @@ def user_data_of_whole(source: Source, parts: Sequence[Mapping[str, str]]) -> di
                     f"{source.parts[0]} and {folder} were not pruned alike (their {key} is {first} "
                     f"and {this}): prune all shards together"
                 )
-    _require_all(source, parts)
+    numbers = [int(part[f"{SHARDS}number"]) for part in parts]
+    for folder, number in zip(source.parts, numbers):
+        if numbers.count(number) > 1:
+            raise TdvError(f"{folder} is there twice: it is shard {number} as another of them is")
+    count = int(parts[0][f"{SHARDS}count"])
+    if missing := sorted({*range(1, count + 1)} - {*numbers}):
+        raise TdvError(
+            f"of {count} shards that were pruned together, {len(numbers)} are here; missing is the "
+            f"one numbered {missing[0]} when they were pruned: name all of them"
+        )
     own, commit = parts[0][f"{PREFIX}source_commit"], parts[0][f"{SHARDS}source_commit"]
     return {
         key: commit if key.endswith("source_commit") and value == own else value
@@ -103,19 +112,6 @@ def _shared(part: Mapping[str, str]) -> dict[str, str]:
         and key not in own
         and (key.startswith(SHARDS) or not key.endswith(_OF_EACH_SHARD))
     }
-
-
-def _require_all(source: Source, parts: Sequence[Mapping[str, str]]) -> None:
-    numbers = [int(part[f"{SHARDS}number"]) for part in parts]
-    for folder, number in zip(source.parts, numbers):
-        if numbers.count(number) > 1:
-            raise TdvError(f"{folder} is there twice: it is shard {number} as another of them is")
-    count = int(parts[0][f"{SHARDS}count"])
-    if missing := sorted({*range(1, count + 1)} - {*numbers}):
-        raise TdvError(
-            f"of {count} shards that were pruned together, {len(numbers)} are here; missing is the "
-            f"one numbered {missing[0]} when they were pruned: name all of them"
-        )
 
 
 @dataclass(frozen=True)
@@ -179,8 +175,7 @@ class FieldRecord:
 
     @property
     def requested_reduction(self) -> float | None:
-        asked = self.content.get("requested_reduction")
-        return None if asked is None else float(asked)
+        return self._number("requested_reduction")
 
     @property
     def tiers(self) -> Tiers | None:
@@ -194,13 +189,17 @@ class FieldRecord:
     @property
     def baked(self) -> tuple[float, float] | None:
         """BM25's (k1, b) that the norms hold; None where norms are lengths."""
-        k1, b = (self.content.get(name) for name in ("baked.k1", "baked.b"))
-        return None if k1 is None or b is None else (float(k1), float(b))
+        k1, b = self._number("baked.k1"), self._number("baked.b")
+        return None if k1 is None or b is None else (k1, b)
 
     @property
-    def average_length(self) -> float:
+    def average_length(self) -> float | None:
         """Tokens of a document that has any, for which norms that hold k1 and b were made."""
-        return float(self.content["baked.average_length"])
+        return self._number("baked.average_length")
+
+    def _number(self, name: str) -> float | None:
+        found = self.content.get(name)
+        return None if found is None else float(found)
 
     def parameters(
         self, model: str, usual: Mapping[str, float] = ANSERINI_DEFAULTS

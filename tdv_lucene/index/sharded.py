@@ -1,9 +1,8 @@
 """An index in shards, each worked on where it lies, with the statistics of the whole.
 
-For learning and pruning, :class:`ShardedIndex` knows what is common to the shards. A search goes
-twice to the workers that see them: they count the topics' terms, and the counts are summed here;
-then they search with the sums and return their best documents, which are merged here. A few numbers
-a term travel, then ids and scores; no path of a shard need be visible here.
+A search goes twice to the workers that see the shards: they count the topics' terms, and the counts
+are summed here; then they search with the sums and return their best documents, which are merged
+here. A few numbers a term travel, then ids and scores; no path of a shard need be visible here.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ from ..ranking.parameters import Tiers
 from ..source import Part, Source
 from ..vocabulary import ByteStrings
 from .analysis import FieldAnalysis, analysis_of, refuse_different
-from .index import Index, whole_identity
+from .index import Index, IndexedField, whole_identity
 from .inspection import inspect_index
 from .parameters import Described, Searcher
 from .queries import searchable_topics
@@ -38,7 +37,7 @@ from .record import user_data_of_whole
 from .workers import Workers, open_workers
 
 _LOOKED_AT = 10_000
-_DESCRIBED = ("index_options", "vectors")
+_DESCRIBED = ("index_options", "vectors", "norms")
 _SUMMED = ("postings", "terms", "segment_terms")
 
 
@@ -51,64 +50,47 @@ class Look:
     analysed: FieldAnalysis
     weights: bool | None  # whether the frequencies are weights; None without norms
     why_not_anserinis: str
+    fields: dict[str, dict[str, str]]  # the indexed ones: in words, what shards must have alike
+    ids: np.ndarray  # int64[D]: a hash of each live document's id; none for a search
+    statistics: dict[str, Statistics]  # for a search: of the field, and of a hot one
 
 
-@dataclass(frozen=True, eq=False)
-class Survey(Look):
-    """The report for learning and pruning."""
+class ShardedIndex(Described):
+    """An index in shards, each of which is asked where it lies.
 
-    fields: dict[str, dict[str, Any]]  # the indexed ones, as Lucene describes them
-    ids: np.ndarray  # int64[D]: a hash of each live document's id
-
-
-@dataclass(frozen=True, eq=False)
-class _SearchLook(Look):
-    """The report for a search."""
-
-    statistics: dict[str, Statistics]  # by field: of the one that is asked, and of a hot one
-    fields: dict[str, str]  # how each was indexed
-
-
-class _Shards(Described):
-    """Shards that workers see. What users of an :class:`.index.Index` need is here under the same
-    names; ``field`` is the one they were opened for, ``user_data`` what the whole would have in one
-    commit."""
+    What users of an :class:`.index.Index` need is here under the same names. ``field`` is the one
+    that the shards were opened for; ``commits`` and ``documents_of`` (live ones) are by part, of
+    the shards that have it.
+    """
 
     def __init__(
-        self, workers: Workers, source: Source, field: str, looks: Mapping[Part, Look],
-        with_field: Mapping[Part, Look],
-    ) -> None:  # fmt: skip
+        self, workers: Workers, source: Source, field: str, looks: Mapping[Part, Look]
+    ) -> None:
         self.workers, self.source, self.field = workers, source, field
         self.identity = whole_identity(source, [look.identity for look in looks.values()])
         self.user_data = user_data_of_whole(source, [look.user_data for look in looks.values()])
         self.searcher = Searcher.of_shards([look.why_not_anserinis for look in looks.values()])
-        self.commits = {part: str(look.identity["commit"]) for part, look in with_field.items()}
-        filled = {p: one for p, one in with_field.items() if one.identity["documents"]}
-        analysed = {f"{part}": one.analysed for part, one in (filled or with_field).items()}
+        there = {part: look for part, look in looks.items() if field in look.fields}
+        self.commits = {part: str(look.identity["commit"]) for part, look in there.items()}
+        self.documents_of = {p: int(look.identity["documents"]) for p, look in there.items()}
+        filled = {part: look for part, look in there.items() if self.documents_of[part]}
+        analysed = {f"{part}": look.analysed for part, look in (filled or there).items()}
         self.analysed = refuse_different(analysed, "the shards")
-        self._weights = [one.weights for one in filled.values() if one.weights is not None]
+        self._weights = [look.weights for look in filled.values() if look.weights is not None]
+        self.fields: dict[str, IndexedField] = {}
+        for name in {name for look in looks.values() for name in look.fields}:
+            norms = {look.fields.get(name, {}).get("norms") for look in looks.values()} - {None}
+            self.fields[name] = IndexedField(norms != {"norms none"}, True)
+        first, *_ = looks.values()
+        self._statistics = {
+            name: Statistics.sum([look.statistics[name] for look in looks.values()])
+            for name in first.statistics
+        }
 
     def holds_weights(self, field: str) -> bool | None:
         """Return whether the frequencies of the field are weights; None without norms."""
         assert field == self.field
         return all(self._weights) if self._weights else None
-
-
-class ShardedIndex(_Shards):
-    """An index in shards, each of which is asked where it lies: for learning and pruning.
-
-    ``commits`` and ``documents_of`` (live ones) are by part, of the shards that have the field;
-    ``has_norms`` says whether the field has some in any shard.
-    """
-
-    def __init__(
-        self, workers: Workers, source: Source, field: str, found: Mapping[Part, Survey]
-    ) -> None:
-        there = {part: one for part, one in found.items() if field in one.fields}
-        super().__init__(workers, source, field, found, there)
-        self.documents_of = {part: len(one.ids) for part, one in there.items()}
-        of_field = [one.fields[field] for one in there.values()]
-        self.has_norms = {about["norms"] for about in of_field if about["tokens"]} != {"none"}
 
     @property
     def network(self) -> dict[str, int]:
@@ -126,24 +108,46 @@ class ShardedIndex(_Shards):
         """Return what :func:`..inspection.inspect_index` does of sizes, for a field of so many
         different ``terms``."""
         tasks = dict[Part, Sequence[Any]].fromkeys(self.source.parts, ())
-        found = self.workers.each(_inspect, tasks, "look at shards", silent)
-        fields: dict[str, Any] = {}
-        for field in (field for one in found for field in one["fields"]):
-            known = fields.setdefault(field["name"], Counter())
-            known.update({name: field[name] for name in _SUMMED if name in field})
-        fields[self.field]["terms"] = terms
-        options = {field["name"]: field["index_options"] for o in found for field in o["fields"]}
+        found = self.workers.each(inspect_index, tasks, "look at shards", silent)
+        fields: dict[str, dict[str, Any]] = {}
         by_kind = Counter[str]()
         for one in found:
             by_kind.update(one["bytes_by_kind"])
-        return {
-            **{name: sum(one[name] for one in found) for name in ("documents", "deleted", "bytes")},
-            "bytes_by_kind": dict(by_kind),
-            "fields": [
-                {"name": name, "index_options": options[name], **counts}
-                for name, counts in fields.items()
-            ],
-        }
+            for about in one["fields"]:
+                given = {name: about[name] for name in ("name", "index_options")}
+                known = fields.setdefault(about["name"], given)
+                for name in (name for name in _SUMMED if name in about):
+                    known[name] = known.get(name, 0) + about[name]
+        fields[self.field]["terms"] = terms
+        sums = {name: sum(one[name] for one in found) for name in ("documents", "deleted", "bytes")}
+        return {**sums, "bytes_by_kind": dict(by_kind), "fields": [*fields.values()]}
+
+    def find(
+        self, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
+        threads: int | None = None, progress: Progress = silent,
+    ) -> Hits:  # fmt: skip
+        """Return the best ``hits`` documents of each of the topics that the shards were opened for.
+
+        In two tiers each shard scores as many documents by the whole field as one index would, and
+        those count that the hot field finds first in all of them.
+
+        Raises :class:`TdvError` also when a shard was changed meanwhile.
+        """
+        threads = threads or self.workers.threads or cores(None)
+        how = self.field, self.analysed.analysis, topics, self._statistics, threads
+
+        def best(parameters: SearchParameters, of_each: int, kept: int) -> Hits:
+            tasks = {
+                part: (commit, parameters, of_each, *how) for part, commit in self.commits.items()
+            }
+            return merge_hits(self.workers.each(_search, tasks, "search shards", progress), kept)
+
+        tiers = parameters.tiers
+        if tiers is None or not tiers.depth:
+            return best(parameters, hits, hits)
+        alone, first = parameters.in_tiers(tiers._replace(depth=0)), max(hits, tiers.depth)
+        scored = best(parameters, tiers.depth, tiers.depth * len(self.source.parts))
+        return merge_tiers(best(alone, first, first), scored, tiers, hits)
 
 
 @contextmanager
@@ -153,6 +157,7 @@ def open_index(
     *,
     id_field: str | None = None,
     analysis: Analysis | None = None,
+    topics: Mapping[str, str] | None = None,
     output: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Iterator[Index | ShardedIndex]:
@@ -160,7 +165,7 @@ def open_index(
     yielded as it is. Workers of a cluster must see where the folder ``output`` is or will be.
 
     Raises :class:`TdvError` as :meth:`..index.Index.open`, :func:`.workers.open_workers` and
-    :func:`survey_shards`.
+    :func:`look_at_shards`.
     """
     source = Source.of(index).named_by(id_field)
     if isinstance(index, ShardedIndex):
@@ -172,28 +177,48 @@ def open_index(
         beside = None if output is None else Path(os.path.abspath(output))
         folder = beside if beside is None or beside.is_dir() else beside.parent
         with open_workers(source, folder) as workers:
-            yield survey_shards(workers, source, field, progress, analysis)
+            yield look_at_shards(workers, source, field, progress, analysis, topics)
 
 
-def survey_shards(
+def look_at_shards(
     workers: Workers,
     source: Source,
     field: str,
     progress: Progress,
     analysis: Analysis | None = None,
+    topics: Mapping[str, str] | None = None,
 ) -> ShardedIndex:
-    """Return the whole of shards, or refuse shards that are not one index.
+    """Return the whole of shards: to be searched for ``topics``, or without any for learning and
+    pruning.
 
-    Raises :class:`TdvError` when a shard cannot be read, two were not indexed alike, two are
-    copies, a document is in two, or one records another ``analysis`` than was asked for.
+    Raises :class:`TdvError` when a shard cannot be read, two were not indexed alike, not pruned
+    together, are copies, or one records another ``analysis`` than was asked for; without topics
+    also when a document is in two.
     """
-    tasks = dict.fromkeys(source.parts, (field, analysis))
-    found = dict(zip(source.parts, workers.each(_survey, tasks, "look at shards", progress)))
-    _refuse_copies(found)
-    _refuse_no_field(field, found.values())
-    _refuse_other_fields({part: one for part, one in found.items() if len(one.ids)}, field)
-    whole = ShardedIndex(workers, source, field, found)
-    _refuse_same_documents(workers, found, progress)
+    tasks = dict.fromkeys(source.parts, (field, analysis, topics))
+    looks = dict(zip(source.parts, workers.each(_look, tasks, "look at shards", progress)))
+    seen: dict[str, Part] = {}
+    for part, look in looks.items():
+        if (before := seen.setdefault(look.identity["commit"], part)) != part:
+            raise TdvError(
+                f"the shards {before} and {part} are copies of one index: name each shard once"
+            )
+    if not any(field in look.fields for look in looks.values()):
+        raise TdvError(f"no shard has a field '{field}': name one of theirs")
+    if topics is None:
+        filled = {part: look for part, look in looks.items() if len(look.ids)}
+        for (first, a), (folder, b) in itertools.pairwise(filled.items()):
+            if a.fields.keys() != b.fields.keys():
+                raise TdvError(
+                    f"the shards were not indexed alike: {first} has the fields "
+                    f"{', '.join(sorted(a.fields))}, {folder} has {', '.join(sorted(b.fields))}; "
+                    "index them with the same options"
+                )
+        _refuse_other_kinds(filled, field)
+    else:  # one reader of all would refuse this of empty shards, too
+        _refuse_other_kinds(looks, field)
+    whole = ShardedIndex(workers, source, field, looks)
+    _refuse_same_documents(workers, looks, progress)
     return whole
 
 
@@ -203,70 +228,57 @@ def _require_prunable(folder: str, field: str, lead: bool) -> None:
         shard.require_prunable(field, lead)
 
 
-def _inspect(folder: str) -> dict[str, Any]:
-    """Inspect one shard, in a worker."""
-    return inspect_index(folder)
-
-
-def _survey(folder: str, field: str, analysis: Analysis | None) -> Survey:
+def _look(
+    folder: str, field: str, analysis: Analysis | None, topics: Mapping[str, str] | None
+) -> Look:
     """Report of one shard, in a worker."""
     with Index.open(folder) as shard:
-        fields = {
-            one["name"]: {name: one[name] for name in (*_DESCRIBED, "norms", "tokens")}
-            for one in inspect(shard, None)["fields"]
-            if one["index_options"] != "NONE"
+        analysed = analysis_of(shard, field, analysis)
+        weights, why = shard.holds_weights(field), shard.searcher.why_not_anserinis
+        of_shard = shard.identity, shard.user_data, analysed, weights, why
+        if topics is None:
+            return Look(*of_shard, _indexed_fields(shard), hash_ids(shard)[1], {})
+        topics = searchable_topics(topics, field, analysed.analysis)
+        tiers = shard.record(field).tiers
+        found = {
+            name: shard_statistics(shard, name, topics, analysed.analysis)
+            for name in (field, *(() if tiers is None else (tiers.hot,)))
         }
-        look = vars(_about(shard, field, analysis))
-        return Survey(**look, fields=fields, ids=hash_ids(shard)[1])
+        kinds = {name: {"kind": kind} for name, kind in found[field][1].items()}
+        statistics = {name: of_field for name, (of_field, _) in found.items()}
+        return Look(*of_shard, kinds, np.zeros(0, np.int64), statistics)
 
 
-def _about(shard: Index, field: str, analysis: Analysis | None) -> Look:
-    analysed = analysis_of(shard, field, analysis)
-    weights, why = shard.holds_weights(field), shard.searcher.why_not_anserinis
-    return Look(shard.identity, shard.user_data, analysed, weights, why)
+def _indexed_fields(shard: Index) -> dict[str, dict[str, str]]:
+    """Return how Lucene describes each indexed field; norms only where it has tokens: of nothing,
+    they tell nothing."""
+    fields = {}
+    for one in inspect(shard, None)["fields"]:
+        if one["index_options"] != "NONE":
+            told = [f"index options {one['index_options']}", f"vectors {one['vectors']}"]
+            if one["tokens"]:
+                told.append(f"norms {one['norms']}")
+            fields[one["name"]] = dict(zip(_DESCRIBED, told))
+    return fields
 
 
-def _refuse_copies(looks: Mapping[Part, Look]) -> None:
-    """Raise :class:`TdvError` when two shards have one commit."""
-    seen: dict[str, Part] = {}
+def _refuse_other_kinds(looks: Mapping[Part, Look], field: str) -> None:
+    """Refuse shards that have a field of one name, indexed otherwise; a shard may lack it. Norms
+    count only of the ``field`` that is worked on."""
+    first: dict[tuple[str, str], tuple[Part, str]] = {}
     for part, look in looks.items():
-        commit = look.identity["commit"]
-        if commit in seen:
-            raise TdvError(
-                f"the shards {seen[commit]} and {part} are copies of one index: name each shard "
-                "once"
-            )
-        seen[commit] = part
-
-
-def _refuse_no_field(field: str, looks: Iterable[Survey | _SearchLook]) -> None:
-    if not any(field in look.fields for look in looks):
-        raise TdvError(f"no shard has a field '{field}': name one of theirs")
-
-
-def _refuse_other_fields(filled: Mapping[Part, Survey], field: str) -> None:
-    """Refuse shards with documents whose fields, or kinds of them, differ."""
-    for (first, a), (folder, b) in itertools.pairwise(filled.items()):
-        if a.fields.keys() != b.fields.keys():
-            raise TdvError(
-                f"the shards were not indexed alike: {first} has the fields "
-                f"{', '.join(sorted(a.fields))}, {folder} has {', '.join(sorted(b.fields))}; "
-                "index them with the same options"
-            )
-        for name, about in a.fields.items():
-            other = b.fields[name]
-            both_norms = about["tokens"] and other["tokens"]  # of nothing, norms tell nothing
-            for what in (*_DESCRIBED, *(["norms"] if name == field and both_norms else [])):
-                if about[what] != other[what]:
+        for name, about in look.fields.items():
+            for what, kind in about.items():
+                before, known = first.setdefault((name, what), (part, kind))
+                if known != kind and (what != "norms" or name == field):
                     raise TdvError(
-                        f"the shards were not indexed alike: of the field '{name}', {first} has "
-                        f"{what.replace('_', ' ')} {about[what]}, {folder} has {other[what]}; "
-                        "index them with the same options"
+                        f"the shards were not indexed alike: the field '{name}' has {known} in "
+                        f"{before}, {kind} in {part}; index them with the same options"
                     )
 
 
 def _refuse_same_documents(
-    workers: Workers, found: Mapping[Part, Survey], progress: Progress
+    workers: Workers, found: Mapping[Part, Look], progress: Progress
 ) -> None:
     """Equal hashes are looked at: of a billion ids, two others may share one."""
     # A shard's own are its matter.
@@ -294,122 +306,20 @@ def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
     return hash_ids(folder, hashes)[0]
 
 
-class FarShards(_Shards):
-    """Shards that workers search for some topics; made by :func:`look_at_far_shards`."""
-
-    def __init__(
-        self, workers: Workers, source: Source, field: str, looks: Mapping[Part, _SearchLook]
-    ) -> None:
-        super().__init__(workers, source, field, looks, looks)
-        self.shards = len(looks)
-        first, *_ = looks.values()
-        self._statistics = {
-            name: Statistics.sum([look.statistics[name] for look in looks.values()])
-            for name in first.statistics
-        }
-
-    def find(
-        self, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
-        threads: int | None = None, progress: Progress = silent,
-    ) -> Hits:  # fmt: skip
-        """Return the best ``hits`` documents of each of the topics that they were opened for.
-
-        In two tiers each shard scores as many documents by the whole field as one index would, and
-        those count that the hot field finds first in all of them.
-
-        Raises :class:`TdvError` also when a shard was changed meanwhile.
-        """
-        how = topics, threads or self.workers.threads or cores(None), progress
-        tiers = parameters.tiers
-        if tiers is None or not tiers.depth:
-            return merge_hits(self._find(parameters, hits, *how), hits)
-        alone, first = parameters.in_tiers(tiers._replace(depth=0)), max(hits, tiers.depth)
-        hot = merge_hits(self._find(alone, first, *how), first)
-        scored = merge_hits(self._find(parameters, tiers.depth, *how), tiers.depth * self.shards)
-        return merge_tiers(hot, scored, tiers, hits)
-
-    def _find(
-        self, parameters: SearchParameters, hits: int, topics: Mapping[str, str], threads: int,
-        progress: Progress,
-    ) -> list[Hits]:  # fmt: skip
-        tasks = {
-            part: (
-                commit, parameters, self.field, self.analysed.analysis, topics,
-                self._statistics, hits, threads,
-            )
-            for part, commit in self.commits.items()
-        }  # fmt: skip
-        return self.workers.each(_search, tasks, "search shards", progress)
-
-
-@contextmanager
-def open_far_shards(
-    source: Source, topics: Mapping[str, str], field: str, analysis: Analysis | None,
-    progress: Progress,
-) -> Iterator[FarShards]:  # fmt: skip
-    """Open the shards to search them for these topics.
-
-    Raises :class:`TdvError` when the cluster lacks something, a shard cannot be read, or two are
-    copies, were not indexed alike, or not pruned together.
-    """
-    with open_workers(source) as workers:
-        yield look_at_far_shards(workers, source, topics, field, analysis, progress)
-
-
-def look_at_far_shards(
-    workers: Workers, source: Source, topics: Mapping[str, str], field: str,
-    analysis: Analysis | None, progress: Progress,
-) -> FarShards:  # fmt: skip
-    """Return what :func:`open_far_shards` yields, for workers that are there."""
-    tasks = dict.fromkeys(source.parts, (field, topics, analysis))
-    looks = dict(zip(source.parts, workers.each(_look, tasks, "look at shards", progress)))
-    _refuse_copies(looks)
-    _refuse_no_field(field, looks.values())
-    _refuse_other_kinds(looks)
-    return FarShards(workers, source, field, looks)
-
-
-def _look(
-    folder: str, field: str, topics: Mapping[str, str], analysis: Analysis | None
-) -> _SearchLook:
-    """Look at one shard, in a worker."""
-    with Index.open(folder) as shard:
-        look = _about(shard, field, analysis)
-        asked = look.analysed.analysis
-        topics = searchable_topics(topics, field, asked)
-        of_field, fields = shard_statistics(shard, field, topics, asked)
-        statistics, tiers = {field: of_field}, shard.record(field).tiers
-        if tiers is not None:
-            statistics[tiers.hot], _ = shard_statistics(shard, tiers.hot, topics, asked)
-        return _SearchLook(**vars(look), statistics=statistics, fields=fields)
-
-
 def _search(
-    folder: str, commit: str, parameters: SearchParameters, field: str, analysis: Analysis,
-    topics: Mapping[str, str], statistics: Mapping[str, Statistics], hits: int, threads: int | None,
+    folder: str, commit: str, parameters: SearchParameters, hits: int, field: str,
+    analysis: Analysis, topics: Mapping[str, str], statistics: Mapping[str, Statistics],
+    threads: int,
 ) -> Hits:  # fmt: skip
     """Return the best documents of one shard, in a worker."""
     with Index.open(folder) as shard:
         if shard.commit != commit:  # then the statistics are of other documents
             raise TdvError(f"{folder} was changed while it was searched: run the command again")
         with open_searched(
-            shard, make_similarity(parameters), field, analysis=analysis, threads=cores(threads),
+            shard, make_similarity(parameters), field, analysis=analysis, threads=threads,
             tiers=parameters.tiers, statistics=statistics,
         ) as find:  # fmt: skip
             return find(topics, hits)
-
-
-def _refuse_other_kinds(looks: Mapping[Part, _SearchLook]) -> None:
-    """Refuse what one reader of all shards would refuse; a shard may lack a field."""
-    first: dict[str, tuple[Part, str]] = {}
-    for part, look in looks.items():
-        for name, kind in look.fields.items():
-            before, known = first.setdefault(name, (part, kind))
-            if known != kind:
-                raise TdvError(
-                    f"the shards were not indexed alike: the field '{name}' has {known} in "
-                    f"{before}, {kind} in {part}; index them with the same options"
-                )
 
 
 def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:

@@ -39,38 +39,32 @@ def check_cluster(client: Any, folder: Path | None, resources: Collection[str] =
 
     Raises :class:`TdvError` naming the scheduler, the worker, or the resource.
     """
-    try:
-        version = client.run_on_scheduler(_version)  # what we send goes through its hands
+    here, told = describe_process(), dict[str, Any]()
+    try:  # what we send goes through its hands
+        versions = {**here, "tdv-lucene": client.run_on_scheduler(_version)}
+        told["the scheduler"] = {"error": None, "versions": versions, "sees": True}
     except Exception as error:  # whatever the want of a module raises there
-        raise TdvError(
-            f"the scheduler cannot run tdv-lucene ({error!r}): install tdv-lucene {__version__} "
-            "with the extra 'dask' in its environment, and start it again"
-        ) from error
-    if version != __version__:
-        raise TdvError(
-            f"the scheduler has tdv-lucene {version}, here it is {__version__}: install the "
-            "same everywhere"
-        )
-    here = describe_process()
+        told["the scheduler"] = error
     with tempfile.NamedTemporaryFile(prefix=".tdv-lucene-seen-", dir=folder) as mark:
         found = client.run(_look, None if folder is None else mark.name, on_error="return")
-    for worker, told in found.items():
-        if isinstance(told, BaseException):
+    told |= {f"the worker {worker}": of_worker for worker, of_worker in found.items()}
+    for who, of_it in told.items():
+        if isinstance(of_it, BaseException):
             raise TdvError(
-                f"the worker {worker} cannot run tdv-lucene ({told!r}): install tdv-lucene "
-                f"{__version__} with the extra 'dask' in its environment"
-            ) from told
-        if told["error"]:
-            raise TdvError(f"the worker {worker}: {told['error']}")
+                f"{who} cannot run tdv-lucene ({of_it!r}): install tdv-lucene {__version__} with "
+                "the extra 'dask' in its environment, and start it again"
+            ) from of_it
+        if of_it["error"]:
+            raise TdvError(f"{who}: {of_it['error']}")
         for what, version in here.items():
-            if told["versions"][what] != version:
+            if of_it["versions"][what] != version:
                 raise TdvError(
-                    f"the worker {worker} has {what} {told['versions'][what]}, here it is "
-                    f"{version}: install the same everywhere"
+                    f"{who} has {what} {of_it['versions'][what]}, here it is {version}: install "
+                    "the same everywhere"
                 )
-        if not told["sees"]:
+        if not of_it["sees"]:
             raise TdvError(
-                f"the worker {worker} does not see {folder}: paths must mean the same on all "
+                f"{who} does not see {folder}: paths must mean the same on all "
                 "machines; write to a disk that they share (temporary files go to TMPDIR)"
             )
     if resources:
@@ -170,27 +164,24 @@ class Workers:
         a worker was at that died; a user's error is not. The first that fails for good ends the
         rest.
 
-        Parameters
-        ----------
-        function
-            Of a module that the workers can import. It may be called again after it has finished,
-            where its worker died before we had the result.
-        tasks
-            Part -> arguments; they and the result travel.
-        finished
-            Called with a part as soon as its result is there.
+        Workers must be able to import ``function``. It may be called again after it has finished,
+        where its worker died before we had the result. ``tasks`` are part -> arguments, those first
+        that :meth:`send` returned; they and the result travel. ``finished`` is called with a part
+        as soon as its result is there.
 
         Raises :class:`TdvError` with the first error of a worker, or when workers died over a part
         again and again, or those that see a part stay away.
         """
         futures = {}
         for part, given in tasks.items():
-            arguments = [self._to_send(each) for each in given]
+            there = [each for each in given if isinstance(each, _distributed().Future)]
+            packed = _pack(given[len(there) :])
+            self.sent += len(packed)
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")
                 future = self._client.submit(
-                    _call, function, part.folder, *arguments, retries=_TRIES - 1, pure=False,
-                    resources=None if part.resource is None else {part.resource: 1},
+                    _call, function, part.folder, packed, *there, retries=_TRIES - 1, pure=False,
+                    resources=_needed(part.resource),
                 )  # fmt: skip
             futures[future] = part
         results: dict[Part, bytes] = {}
@@ -209,20 +200,12 @@ class Workers:
                 self._client.cancel(list(futures), force=True)
             raise
         for part in tasks:
-            yield pickle.loads(zlib.decompress(results.pop(part)))
+            yield _unpacked(results.pop(part))
 
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call a function on all workers, as far as they are there."""
         with contextlib.suppress(Exception):
             self._client.run(function, *arguments, on_error="ignore")
-
-    def _to_send(self, argument: Any) -> Any:
-        """Return an argument as it travels; what :meth:`send` returned has done so."""
-        if isinstance(argument, _distributed().Future):
-            return argument
-        packed = _Packed(argument)
-        self.sent += len(packed.content)
-        return packed
 
     def _done(self, needs: Mapping[Any, str | None]) -> Iterator[set[Any]]:
         """Yield, every moment, the futures that are done since, until all are. ``needs`` has the
@@ -266,24 +249,24 @@ class Workers:
         raise TdvError(found if found.startswith("shard ") else f"shard '{part}': {found}")
 
     def send(self, value: Any, source: Source) -> dict[Part, Any]:
-        """Send a value once for each resource of the source, and return what stands for it among
-        the arguments of :meth:`each`, for each part; keep that as long as it is needed."""
-        packed = _Packed(value)
-        self.sent += len(packed.content) * len(source.resources)
+        """Send a value once, or once for each resource of the source, and return what stands for it
+        among the arguments of :meth:`each`, for each part; keep that as long as it is needed."""
+        packed, needs = _pack(value), {part.resource for part in source.parts}
+        self.sent += len(packed) * len(needs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # it is, and once
             sent = {
                 resource: self._client.submit(
-                    _unpacked, packed, resources={resource: 1}, pure=False
+                    _unpacked, packed, resources=_needed(resource), pure=False
                 )
-                for resource in source.resources
+                for resource in needs
             }
         # What needs a value must not come to the scheduler before it.
         for done in self._done({future: resource for resource, future in sent.items()}):
             for future in done:
                 if future.exception() is not None:
                     raise future.exception()
-        return {part: sent[part.resource or ""] for part in source.parts}
+        return {part: sent[part.resource] for part in source.parts}
 
 
 @contextlib.contextmanager
@@ -334,27 +317,28 @@ def dead_workers_return() -> AbstractContextManager[Any]:
     return config.set({"distributed.deploy.lost-worker-timeout": "1000 days"})
 
 
-class _Packed:
-    """A value as it travels."""
-
-    def __init__(self, value: Any) -> None:
-        self.content = _pack(value)
+def _needed(resource: str | None) -> dict[str, int] | None:
+    """Return how Dask is told the resource that a worker must have."""
+    return None if resource is None else {resource: 1}
 
 
 def _pack(value: Any) -> bytes:
+    """Return a value as it travels."""
     pickled: bytes = _distributed().protocol.pickle.dumps(value)  # a notebook's functions, too
     return zlib.compress(pickled, 1)
 
 
-def _unpacked(value: Any) -> Any:
-    return pickle.loads(zlib.decompress(value.content)) if isinstance(value, _Packed) else value
+def _unpacked(packed: bytes) -> Any:
+    return pickle.loads(zlib.decompress(packed))
 
 
-def _call(function: Callable[..., Any], folder: str, *arguments: Any) -> tuple[bool, Any]:
+def _call(
+    function: Callable[..., Any], folder: str, packed: bytes, *there: Any
+) -> tuple[bool, Any]:
     """Work, in a worker. Return whether it went well, and the packed result or the user's error."""
     with _one_at_a_time:
         try:
-            return True, _pack(function(folder, *map(_unpacked, arguments)))
+            return True, _pack(function(folder, *there, *_unpacked(packed)))
         except TdvError as error:
             if isinstance(error.__cause__, OSError):
                 raise  # a disk or a network may be well again

@@ -7,23 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .. import options
 from ..analysis import Analysed
 from ..errors import TdvError
 from ..matrix.config import OfMatrix
-from ..options import (
-    PYTHON_ONLY,
-    RESOURCES,
-    TRAINING,
-    VECTORS,
-    Effect,
-    Named,
-    OfField,
-    Overwrite,
-    OwnDocuments,
-    Seed,
-    TopicField,
-    option,
-)
+from ..options import PYTHON_ONLY, TRAINING, Effect, option
 from ..ranking import MODELS, PARAMETERS, Parameter, SearchParameters, ranking_function
 from ..ranking.parameters import ForModel, Parameters, options_of
 from ..values.posting_rule import REDUCTIONS
@@ -35,49 +23,30 @@ if TYPE_CHECKING:
     from .prior import Prior
 
 
-FEWEST_QUERIES = 5
-"""From fewer nothing is learned where there is a prior: they only measure it."""
+FEWEST_QUERIES = 5  # from fewer nothing is learned where there is a prior: they only measure it
 
 
 @dataclass(frozen=True)
 class Recipe:
     """The numbers of learning that tests, the prior and the paper's experiment change.
 
-    Exact statistics, Lucene's own idf, a listwise loss, stopped by validation. Manifests have its
-    fields: ``lead`` is the first-position boost, ``values`` are TDVs.
-
-    Attributes
-    ----------
-    prior : bool
-        Start from a prior (see :mod:`.prior`), and move away only as far as the queries make sure.
-        Else TDVs start at 1 and parameters at Anserini's.
-    lead : bool
-        Use a first-position boost (see :mod:`..ranking.postings`), if the matrix has positions.
-    values : bool
-        Learn TDVs; else all are the same, and only the first-position boost, the search's
-        parameters and the choice of postings are learned.
-    max_steps, check_every : int
-        Length of a training, and how often it may be stopped.
-    learning_rate : float
-        Adam's, falling to a tenth along a cosine.
-    l2 : float
-        Penalty on the squared length of w (b is free).
-    folds : int
-        At least 2: each is measured with a training on the others.
-    reductions : tuple of float
-        Operating points.
+    Exact statistics, Lucene's own idf, a listwise loss, stopped by validation.
     """
 
     name = "default"
+    # Start from a prior (see :mod:`.prior`), and move away only as far as the queries make sure.
+    # Else TDVs start at 1 and parameters at Anserini's.
     prior: bool = True
-    lead: bool = True
+    lead: bool = True  # use a first-position boost, if the matrix has positions
+    # Learn TDVs; else all are the same, and only the boost, the search's parameters and the choice
+    # of postings are learned.
     values: bool = True
     max_steps: int = 160
-    check_every: int = 40
-    learning_rate: float = 1e-2
-    l2: float = 1e-1
-    folds: int = 5
-    reductions: tuple[float, ...] = REDUCTIONS
+    check_every: int = 40  # steps after which a training may be stopped
+    learning_rate: float = 1e-2  # Adam's, falling to a tenth along a cosine
+    l2: float = 1e-1  # penalty on the squared length of w (b is free)
+    folds: int = 5  # at least 2: each is measured with a training on the others
+    reductions: tuple[float, ...] = REDUCTIONS  # operating points
 
     def __post_init__(self) -> None:
         if self.folds < 2:
@@ -85,9 +54,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Training(ForModel, OwnDocuments, Seed):
-    """Options of learning from arrays and from an index."""
-
+class _Training(ForModel, options.OwnDocuments, options.Seed):
     recipe: Recipe | None = option(
         None, "Every number that learning uses; None for the default ones.", flag=PYTHON_ONLY
     )
@@ -102,7 +69,7 @@ class _Training(ForModel, OwnDocuments, Seed):
         "Learn from this many documents: judged ones, those found by searches, and others at "
         "random. 0 uses all.  [default: 100,000 if there are more than 300,000, else all]",
         metavar="DOCUMENTS", least=0, remedy="0 learns from all documents; try 100000",
-        group=RESOURCES,
+        group=options.RESOURCES,
     )  # fmt: skip
 
 
@@ -137,11 +104,11 @@ class LearnConfig(
     _Training,
     Parameters,
     OfMatrix,
-    TopicField,
+    options.TopicField,
     Analysed,
-    OfField,
-    Named,
-    Overwrite,
+    options.OfField,
+    options.Named,
+    options.Overwrite,
     numbers=options_of(_fixed, group=TRAINING),
 ):
     """Options of :func:`tdv_lucene.learn_from_index`."""
@@ -155,7 +122,7 @@ class LearnConfig(
         None,
         "Use word vectors from 'embed', or from a fastText, word2vec or NumPy file (see 'embed "
         "--help').  [default: LSA]",
-        metavar="PATH", group=VECTORS,
+        metavar="PATH", group=options.VECTORS,
     )  # fmt: skip
     prior: bool = option(
         True, "Start from the built-in prior, learned on other judged collections.",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..analysis import Analysis
 from ..errors import TdvError
 from ..evaluation.measures import note_on_chance
-from ..evaluation.topics import Qrels, Topics, drawn, read_qrels, read_topics
+from ..evaluation.topics import drawn, read_qrels, read_topics
 from ..index.index import Index
 from ..index.sharded import ShardedIndex, open_index
 from ..matrix.embed import load_term_vectors
@@ -25,7 +23,7 @@ from ..values.term_values import KIND, TermValues
 from .config import LearnConfig, Recipe
 from .learn import learn_term_values
 from .log import values_by_log
-from .pool import search_lucene, search_shards
+from .pool import search_lucene
 from .prior import prior_values, prior_values_of_index, with_network
 
 _log = logging.getLogger(__name__)
@@ -92,17 +90,29 @@ def values_from_index(
     """Return learned TDVs, or without ``qrels`` the prior's, measured by the topics as a log."""
     from ..index.analysis import analysis_of
     from ..index.inspection import inspect_index
-    from ..index.queries import check_query_terms
-    from ..jvm.analysis import TermsInMemory, as_record
+    from ..index.queries import check_query_terms, searchable_topics
+    from ..jvm.analysis import TermsInMemory, analyze_topics, as_record
 
     weights = index.holds_weights(config.field)
     model = model_for(weights, config.model, f"the field '{config.field}' of {index}")
-    recipe = _recipe(config)
+    recipe = config.recipe or Recipe()
+    recipe = replace(
+        recipe,
+        lead=config.lead and recipe.lead,
+        values=config.term_values and recipe.values,
+        prior=config.prior and recipe.prior,
+    )
     if isinstance(index, ShardedIndex):
         analysed = index.analysed
     else:
         analysed = analysis_of(index, config.field, config.analysis)
-    texts, judged, terms = _read_questions(topics, qrels, config, analysed.analysis)
+    texts = read_topics(topics, config.topic_field, config.topic_reader)
+    judged = None if qrels is None else read_qrels(qrels)
+    texts = drawn(texts, config.seed) if judged is None else texts
+    texts = searchable_topics(texts, config.field, analysed.analysis)
+    terms = analyze_topics(texts, config.field, analysed.analysis)
+    if judged is not None:
+        texts = {name: text for name, text in texts.items() if name in judged}
     index.require_prunable(config.field, recipe.lead)
     if isinstance(index, Index):
         check_query_terms(index, config.field, analysed, texts.values())
@@ -110,13 +120,10 @@ def values_from_index(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=progress
     ) as counts:
         counts.require_postings("learning")
-        how = texts, model, config.field, analysed.analysis, progress
         if isinstance(index, ShardedIndex):
             merged = TermsInMemory(counts.vocabulary)
             check_query_terms(index, config.field, analysed, texts.values(), merged)
-            search = search_shards(index, *how)
-        else:
-            search = search_lucene(index, *how)
+        search = search_lucene(index, texts, model, config.field, analysed.analysis, progress)
         given: dict[str, Any] = {
             "seed": config.seed, "pool": config.pool, "search": search,
             "remove_query": config.remove_query, "progress": progress,
@@ -145,35 +152,3 @@ def values_from_index(
             said = {**learned.manifest, "analysis": as_record(analysed.analysis)}
             learned = replace(learned, manifest=said)
         return with_network(learned, index)
-
-
-def _read_questions(
-    topics: str | os.PathLike[str],
-    qrels: str | os.PathLike[str] | None,
-    config: LearnConfig,
-    analysis: Analysis,
-) -> tuple[Topics, Qrels | None, Mapping[str, Sequence[str]]]:
-    """Return the topics as Lucene is asked, those judged if any are, the judgements (None: a log),
-    and the index terms of all topics."""
-    from ..index.queries import searchable_topics
-    from ..jvm.analysis import analyze_topics
-
-    texts = read_topics(topics, config.topic_field, config.topic_reader)
-    judged = None if qrels is None else read_qrels(qrels)
-    texts = drawn(texts, config.seed) if judged is None else texts
-    texts = searchable_topics(texts, config.field, analysis)
-    terms = analyze_topics(texts, config.field, analysis)
-    if judged is not None:
-        texts = {name: text for name, text in texts.items() if name in judged}
-    return texts, judged, terms
-
-
-def _recipe(config: LearnConfig) -> Recipe:
-    """Return the recipe with the changes that other options make."""
-    recipe = config.recipe or Recipe()
-    return replace(
-        recipe,
-        lead=config.lead and recipe.lead,
-        values=config.term_values and recipe.values,
-        prior=config.prior and recipe.prior,
-    )

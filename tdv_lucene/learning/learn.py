@@ -25,42 +25,21 @@ from ..progress import Progress, silent
 from ..ranking import SearchParameters, ranking_function
 from ..ranking.postings import DEFAULT_BOOST, Boost, WeightPower, describe_boost
 from ..simulation.collection import rule_of_order
-from ..simulation.problem import FoldProblems, JudgedMatrix, Problem, PrunedByFold, TermScores
-from ..simulation.retrieval import MEASURES, Queries, find_documents, make_queries
+from ..simulation.problem import JudgedMatrix, Problem, PrunedByFold, TermScores
+from ..simulation.retrieval import MEASURES, find_documents, make_queries
 from ..values.posting_rule import CORRECTED_AT, PostingRule, constants_of, count_thresholds
 from ..values.term_values import MEASURE, TermValues
+from . import scale, train
 from .config import FEWEST_QUERIES, Recipe, TermValuesConfig
 from .pool import Search, pool_of, pool_size
 from .prior import AS_IT_IS, Prior, Settings, settings_for
-from .scale import (
-    RANKING_SCALES,
-    ChosenScale,
-    ScaleChoice,
-    Tradeoff,
-    best_ranking_scale,
-    choose_tradeoffs,
-    faithful_scale,
-    limit_scale,
-    may_choose,
-)
 from .selection import TOO_FEW
-from .train import (
-    CAUTION,
-    Trained,
-    choose,
-    choose_mildly,
-    make_task,
-    measure_checkpoints,
-    term_features,
-    train,
-)
 from .tune import PRICE, choose_parameters, tuning_queries
 from .validate import measure_full, validate_points
 
 _log = logging.getLogger(__name__)
 
-_TELL_A_SCALE = 100
-"""Fewer queries cannot show what a scale below the prior's would cost."""
+_TELL_A_SCALE = 100  # fewer queries cannot show what a scale below the prior's would cost
 
 
 def learn_term_values(
@@ -104,7 +83,10 @@ def learn_term_values(
     matrix.require_postings("learning")
     size = pool_size(matrix.documents, config.pool)
     whole, queries = matrix, make_queries(matrix, topics, qrels, config.remove_query)
-    _warn_of_missing(whole, queries, relevant_documents(topics, qrels))
+    relevant, found = relevant_documents(topics, qrels), queries.judged_docs[queries.grades > 0]
+    missing, index = len(relevant) - len(np.unique(found)), matrix.source.get("path", "the index")
+    if note := note_on_missing(missing, len(relevant), "the qrels", str(index)):
+        _log.warning("%s; queries that have no other are left out", note)
     matrix, queries = pool_of(whole, queries, model, search, size, seed, progress)
     if vectors is None:
         none = {} if recipe.values else {"dimensions": 0}
@@ -114,7 +96,13 @@ def learn_term_values(
     if recipe.prior and prior.knows(model):
         positions = recipe.lead and whole.first_positions is not None
         start = PriorStart(prior, settings_for(prior, whole, model, positions=positions)[0])
-    boost = start.settings.boost if start else _first_boost(matrix, recipe, model)
+    boost: Boost | None = DEFAULT_BOOST
+    if start is not None:
+        boost = start.settings.boost
+    elif ranking_function(model).of_weights:
+        boost = WeightPower.one(matrix.doc_freq, matrix.total_term_freq)
+    elif not recipe.lead or matrix.first_positions is None:
+        boost = None
     asked = config.parameters
     given = asked.values() if isinstance(asked, SearchParameters) else dict(asked or {})
     first = (start.settings.parameters if start else SearchParameters()).with_values(given)
@@ -122,32 +110,45 @@ def learn_term_values(
     with deferred():  # JAX's callbacks must not raise
         problem = Problem(JudgedMatrix(counted, queries), vectors, model, first)
         _warn_of_own_documents(problem, qrels, config.remove_query)
-        learned = learn_by_folds(
+        problem, (weights, rule), facts = learn_by_folds(
             problem, recipe, seed, progress, start, fixed=given, measure=config.measure
         )
-    problem = learned.problem
     _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
+    learned_from, pool = problem.matrix, None
     if size:
         progress("count all postings", 0, 0)
-        rule = count_thresholds(learned.final.rule, whole)
-        learned = learned._replace(final=learned.final._replace(rule=rule))
-    return values_of(learned, seed, config.measure)
-
-
-def _warn_of_missing(matrix: TermDocumentMatrix, queries: Queries, relevant: set[str]) -> None:
-    """Log how many ``relevant`` documents the index lacks."""
-    found = len(np.unique(queries.judged_docs[queries.grades > 0]))
-    missing, index = len(relevant) - found, str(matrix.source.get("path", "the index"))
-    if note := note_on_missing(missing, len(relevant), "the qrels", index):
-        _log.warning("%s; queries that have no other are left out", note)
+        rule = count_thresholds(rule, whole)
+    if learned_from.pool is not None:  # measures in it are estimates
+        drawn = learned_from.pool.drawn
+        pool = {
+            "documents": len(drawn),
+            "of": whole.documents,
+            "drawn": int(np.count_nonzero(drawn)),
+            "postings": learned_from.postings,
+        }
+    return TermValues.of(
+        learned_from,
+        weights,
+        rule.priority,
+        rule,
+        model=problem.model,
+        parameters=problem.parameters,
+        lead=describe_boost(learned_from.position_boost),
+        positions=learned_from.first_positions is not None,
+        seed=seed,
+        vectors=dict(problem.vectors.origin),
+        queries=len(problem.queries),
+        pool=pool,
+        measure=config.measure,
+        **facts,
+    )
 
 
 def _warn_of_own_documents(
     problem: Problem, qrels: Mapping[str, Mapping[str, int]], removed: bool
 ) -> None:
-    """Log how many queries find before all others the document that has their id."""
     ids = problem.queries.ids
-    own = find_documents(problem.matrix.doc_ids, ids)
+    own = find_documents(problem.matrix, ids)
     unjudged = [q for q, qid in enumerate(ids) if qid in own and qrels[qid].get(qid, 0) <= 0]
     if removed or not unjudged:
         return
@@ -158,69 +159,11 @@ def _warn_of_own_documents(
         _log.warning("%s", note)
 
 
-def _first_boost(matrix: TermDocumentMatrix, recipe: Recipe, model: str) -> Boost | None:
-    """Return the boost that learning starts from without a prior."""
-    if ranking_function(model).of_weights:
-        return WeightPower.one(matrix.doc_freq, matrix.total_term_freq)
-    return DEFAULT_BOOST if recipe.lead and matrix.first_positions is not None else None
-
-
-class Learned(NamedTuple):
-    """A problem with the parameters that were chosen, its TDVs and rule, and facts about them."""
-
-    problem: Problem
-    final: TermScores
-    facts: dict[str, Any]  # of the manifest, see :class:`..values.term_values.TermValues`
-
-
-def values_of(learned: Learned, seed: int, measure: str) -> TermValues:
-    """Return the TDVs, with all that led to them in the manifest."""
-    problem, final, facts = learned
-    matrix, pool = problem.matrix, None
-    if matrix.pool is not None and matrix.collection is not None:  # measures in it are estimates
-        pool = {
-            "documents": len(matrix.pool.drawn),
-            "of": matrix.collection["documents"],
-            "drawn": int(np.count_nonzero(matrix.pool.drawn)),
-            "postings": matrix.postings,
-        }
-    return TermValues.of(
-        matrix,
-        final.weights,
-        final.rule.priority,
-        final.rule,
-        model=problem.model,
-        parameters=problem.parameters,
-        lead=describe_boost(matrix.position_boost),
-        positions=matrix.first_positions is not None,
-        seed=seed,
-        vectors=dict(problem.vectors.origin),
-        queries=len(problem.queries),
-        pool=pool,
-        measure=measure,
-        **facts,
-    )
-
-
 class PriorStart(NamedTuple):
     """A prior to start from, and its settings for the collection at hand."""
 
     prior: Prior
     settings: Settings
-
-    @property
-    def reduction(self) -> float:
-        """The reduction of the prior by itself."""
-        return self.settings.reduction or 0.0
-
-    @property
-    def price(self) -> float:
-        """The cost of moving its parameters: none where it knows none, as of short documents."""
-        return 0.0 if self.settings is AS_IT_IS else PRICE
-
-    def of(self, problem: Problem) -> Problem:
-        """Return the problem with the prior's weights to begin with."""
-        return replace(problem, base=self.prior.weights(problem.matrix, self.settings.slope))
 
 
 def learn_by_folds(
@@ -232,8 +175,11 @@ def learn_by_folds(
     *,
     fixed: Collection[str],
     measure: str,
-) -> Learned:
+) -> tuple[Problem, TermScores, dict[str, Any]]:
     """Choose parameters, order the terms, learn their TDVs, and average over the folds.
+
+    Return the problem with the parameters that were chosen, its TDVs and rule, and facts of the
+    manifest (see :class:`..values.term_values.TermValues`).
 
     Everything is chosen and learned once for each fold, from the other folds' queries, so that each
     query measures a training it took no part in. What is dropped is decided first, apart from the
@@ -245,33 +191,36 @@ def learn_by_folds(
     if start is None:
         problem.require_queries()
     few = start is not None and len(problem.queries) < FEWEST_QUERIES
-    at_prior = problem if start is None else start.of(problem)
+    at_prior, price = problem, None
+    if start is not None:
+        base = start.prior.weights(problem.matrix, start.settings.slope)
+        at_prior = replace(problem, base=base)
+        price = 0.0 if start.settings is AS_IT_IS else PRICE  # of short documents it knows none
     if recipe.values:
         problem = at_prior
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
     queries = tuning_queries(problem, seed)
-    tuned = FoldProblems.same(problem, folds)
+    tuned = [problem] * (1 + len(folds))
     if not few:
-        price = None if start is None else start.price
         tuned = choose_parameters(problem, folds, queries, progress, price=price, fixed=fixed)
     rules = _rules(tuned, recipe.reductions)
-    weights = [of.base_values for of in tuned.problems]
+    weights = [of.base_values for of in tuned]
     if recipe.values and not few:
         weights = _learn_values(recipe, start, tuned, folds, rng, progress)
     choose_scale = _scale_choice(problem, start, few)
-    tradeoffs: list[Tradeoff] = []
-    if not few and may_choose(problem):
-        scores = TermScores(weights[0], rules[0])
-        tradeoffs = choose_tradeoffs(tuned.of_all, scores, queries, folds, choose_scale, progress)
+    tradeoffs: list[scale.Tradeoff] = []
+    if not few and scale.may_choose(problem):
+        first = TermScores(weights[0], rules[0])
+        tradeoffs = scale.choose_tradeoffs(tuned[0], first, queries, folds, choose_scale, progress)
         powers = {each.per_byte for each in tradeoffs} - {0.0}
         by_power = {0.0: rules} | {x: _rules(tuned, recipe.reductions, x) for x in powers}
         rules = [by_power[each.per_byte][i] for i, each in enumerate(tradeoffs)]
-        choose_scale = limit_scale(choose_scale, tradeoffs[0], tradeoffs[1:])
-    final, *of_folds = map(TermScores, weights, rules)
+        choose_scale = scale.limit_scale(choose_scale, tradeoffs[0], tradeoffs[1:])
+    scores = [*map(TermScores, weights, rules)]
     tuned_full = measure_full(problem, folds, queries, progress)
-    at = PrunedByFold(tuned, final, of_folds, folds)
-    prior_reduction = 0.0 if start is None else start.reduction
+    at = PrunedByFold(tuned, scores, folds)
+    prior_reduction = (start.settings.reduction if start else None) or 0.0
     facts = validate_points(
         at, tuned_full, recipe.reductions, choose_scale, progress, measure, prior_reduction
     )
@@ -285,27 +234,27 @@ def learn_by_folds(
     if tradeoffs:
         per_byte, finest = tradeoffs[0]
         facts["recipe"] |= {"per_byte": per_byte, "finest": finest if isfinite(finest) else None}
-    return Learned(tuned.of_all, final, facts)
+    return tuned[0], scores[0], facts
 
 
-def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
+def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> scale.ScaleChoice:
     """Return how operating points get their scales; too ``few`` queries leave the prior's."""
     if constants_of(problem.model).scale_ranks:
         first = 1.0 if start is None else start.settings.scale
-        others = () if few else RANKING_SCALES
-        return partial(best_ranking_scale, first=first, others=others)
+        others = () if few else scale.RANKING_SCALES
+        return partial(scale.best_ranking_scale, first=first, others=others)
     if start is None or len(problem.queries) >= _TELL_A_SCALE:
-        return _remembered(faithful_scale)
+        return _remembered(scale.faithful_scale)
     settings = start.settings
-    return lambda at: faithful_scale(at, least=settings.scale_at(at.reduction))
+    return lambda at: scale.faithful_scale(at, least=settings.scale_at(at.reduction))
 
 
-def _remembered(choose: ScaleChoice) -> ScaleChoice:
+def _remembered(choose: scale.ScaleChoice) -> scale.ScaleChoice:
     """Return a choice that is made once a rule and reduction: the same for all folds."""
-    known: dict[tuple[PostingRule, float], ChosenScale] = {}
+    known: dict[tuple[PostingRule, float], scale.ChosenScale] = {}
 
-    def choose_once(at: PrunedByFold) -> ChosenScale:
-        key = at.final.rule, at.reduction
+    def choose_once(at: PrunedByFold) -> scale.ChosenScale:
+        key = at.scores[0].rule, at.reduction
         if key not in known:
             known[key] = choose(at)
         found = known[key]
@@ -315,23 +264,23 @@ def _remembered(choose: ScaleChoice) -> ScaleChoice:
 
 
 def _rules(
-    tuned: FoldProblems, reductions: Collection[float], per_byte: float = 0.0
+    tuned: Sequence[Problem], reductions: Collection[float], per_byte: float = 0.0
 ) -> list[PostingRule]:
     """Return the posting rules of all queries and of each fold, with their parameters."""
     made = {}
-    for problem in dict.fromkeys(tuned.problems):
+    for problem in dict.fromkeys(tuned):
         made[problem] = rule_of_order(
             problem.matrix, problem.model, problem.parameters,
-            {*reductions, *(CORRECTED_AT if problem is tuned.of_all else ())},  # what pruning gets
+            {*reductions, *(CORRECTED_AT if problem is tuned[0] else ())},  # what pruning gets
             per_byte,
         )  # fmt: skip
-    return [made[problem] for problem in tuned.problems]
+    return [made[problem] for problem in tuned]
 
 
 def _learn_values(
     recipe: Recipe,
     start: PriorStart | None,
-    tuned: FoldProblems,
+    tuned: Sequence[Problem],
     folds: list[np.ndarray],
     rng: np.random.Generator,
     progress: Progress,
@@ -343,33 +292,37 @@ def _learn_values(
     the same problem follow one another and share their task, which is then freed: it is as large as
     the matrix.
     """
-    whole = tuned.of_all
-    features = jax.tree.map(jax.numpy.asarray, term_features(whole.matrix, whole.vectors))
+    whole, *of_folds = tuned
+    features = jax.tree.map(jax.numpy.asarray, train.term_features(whole.matrix, whole.vectors))
     done, steps, linear = count(1), recipe.max_steps * len(folds), None
     if start is not None:
         linear = start.prior.linear(whole.matrix, features, start.settings.slope)
-    by_number: dict[int, Trained] = {}
-    for problem in dict.fromkeys(tuned.of_folds):
-        task = make_task(problem.apart(), recipe, features, linear)
-        for k in (k for k, other in enumerate(tuned.of_folds) if other is problem):
+    by_number: dict[int, train.Trained] = {}
+    for problem in dict.fromkeys(of_folds):
+        task = train.make_task(problem.apart(), recipe, features, linear)
+        for k in (k for k, other in enumerate(of_folds) if other is problem):
             queries = np.sort(np.concatenate(folds[:k] + folds[k + 1 :]))
-            checkpoints = train(task, queries, rng, lambda: progress("train", next(done), steps))
-            by_number[k] = measure_checkpoints(task, checkpoints, folds[k])
+            checkpoints = train.train(
+                task, queries, rng, lambda: progress("train", next(done), steps)
+            )
+            by_number[k] = train.measure_checkpoints(task, checkpoints, folds[k])
         del task
     trained = [by_number[k] for k in range(len(folds))]
     if ranking_function(whole.model).of_weights:
-        others, everyone = choose_mildly(trained)
+        others, everyone = train.choose_mildly(trained)
     else:
-        others, everyone = choose([of.gains for of in trained], 0.0 if start is None else CAUTION)
+        others, everyone = train.choose(
+            [of.gains for of in trained], 0.0 if start is None else train.CAUTION
+        )
     networks = [of_fold.networks[everyone] for of_fold in trained]
     out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
     mean = np.mean([network.values(features) for network in networks], axis=0)
     values = [mean, *(network.values(features) for network in out_of_fold)]
-    return [v * of.judged.start_values for v, of in zip(values, tuned.problems)]
+    return [v * of.judged.start_values for v, of in zip(values, tuned)]
 
 
 def _moved(
-    start: PriorStart, at_prior: Problem, to: PrunedByFold, choose_scale: ScaleChoice
+    start: PriorStart, at_prior: Problem, to: PrunedByFold, choose_scale: scale.ScaleChoice
 ) -> dict[str, Any]:
     """Return how far learning moved away from the prior, and what that gained.
 
@@ -380,8 +333,8 @@ def _moved(
     except for TF-IDF, whose scale does more than round.
     """
     tokens = np.asarray(to.problem.matrix.total_term_freq, np.float64)
-    away = np.abs(to.final.weights - at_prior.base_values)
-    reduction = start.reduction
+    away = np.abs(to.scores[0].weights - at_prior.base_values)
+    reduction = start.settings.reduction or 0.0
     learned = to.at(reduction)
     rule = rule_of_order(at_prior.matrix, at_prior.model, at_prior.parameters, (reduction,))
     scores = TermScores(at_prior.base_values, rule)

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -29,18 +29,12 @@ from ..simulation.collection import plain_collection
 from ..simulation.retrieval import Queries, QueryPostings, numbers_of
 from ..values.posting_rule import constants_of, stored_tokens
 
-if TYPE_CHECKING:
-    from ..jvm.searcher import Hits
-
 Search: TypeAlias = Callable[[SearchParameters, int], Mapping[str, Sequence[str]]]
 """Called as ``search(parameters, hits)``; returns query id -> document ids, best first."""
 
-POOL = 100_000
-"""Documents of a pool by default."""
-POOLED_FROM = 300_000
-"""Collections of more documents are learned from by a pool, by default."""
-_DRAWN = 0.4
-"""The least share of a pool that is drawn at random."""
+POOL = 100_000  # documents of a pool by default
+POOLED_FROM = 300_000  # collections of more documents are learned from by a pool, by default
+_DRAWN = 0.4  # the least share of a pool that is drawn at random
 _FEWEST_HITS, _MOST_HITS = 10, 1000
 
 
@@ -57,8 +51,6 @@ def pool_of(
 
     All documents are brought here where they are in shards. ``search`` None is
     :func:`search_matrix`.
-
-    Raises :class:`TdvError` when the judged documents leave no room for others.
     """
     if not size:
         if matrix.shards is None:
@@ -107,55 +99,38 @@ def searched(search: Search, model: str, queries: int, size: int) -> list[Sequen
 
 
 def search_lucene(
-    index: str | os.PathLike[str],
+    index: str | os.PathLike[str] | ShardedIndex,
     topics: Mapping[str, str],
     model: str,
     field: str,
     analysis: Analysis,
     progress: Progress = silent,
 ) -> Search:
-    """Return a search of the index, with all cores."""
+    """Return a search of the index, with all cores; of shards, by their workers."""
+    from ..index.sharded import look_at_shards
     from ..jvm.searcher import make_similarity, open_searched
 
-    def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
-        similarity = make_similarity(parameters, model)
-        with open_searched(
-            index, similarity, field, analysis=analysis, threads=cores(None), progress=progress
-        ) as find:
-            return _by_query(topics, find(topics, hits, progress))
-
-    return search
-
-
-def search_shards(
-    index: ShardedIndex,
-    topics: Mapping[str, str],
-    model: str,
-    field: str,
-    analysis: Analysis,
-    progress: Progress = silent,
-) -> Search:
-    """Return :func:`search_lucene` of an index in shards, by their workers."""
-    from ..index.sharded import FarShards, look_at_far_shards
-
-    opened: list[FarShards] = []
+    opened: list[ShardedIndex] = []
 
     def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
-        if not opened:
-            opened.append(
-                look_at_far_shards(index.workers, index.source, topics, field, analysis, progress)
-            )
-        own = {name: parameters.values()[name] for name in MODELS[model]}
-        found = opened[0].find(SearchParameters(model, **own), topics, hits, progress=progress)
-        return _by_query(topics, found)
+        if isinstance(index, ShardedIndex):
+            if not opened:
+                opened.append(
+                    look_at_shards(index.workers, index.source, field, progress, analysis, topics)
+                )
+            own = {name: parameters.values()[name] for name in MODELS[model]}
+            found = opened[0].find(SearchParameters(model, **own), topics, hits, progress=progress)
+        else:
+            similarity = make_similarity(parameters, model)
+            with open_searched(
+                index, similarity, field, analysis=analysis, threads=cores(None), progress=progress
+            ) as find:
+                found = find(topics, hits, progress)
+        names = [name.decode() for name in found.ids]
+        ids = map(names.__getitem__, found.documents.tolist())
+        return {name: list(islice(ids, n)) for name, n in zip(topics, found.counts.tolist())}
 
     return search
-
-
-def _by_query(topics: Mapping[str, str], found: Hits) -> dict[str, list[str]]:
-    names = [name.decode() for name in found.ids]
-    ids = map(names.__getitem__, found.documents.tolist())
-    return {name: list(islice(ids, count)) for name, count in zip(topics, found.counts.tolist())}
 
 
 def search_matrix(matrix: TermDocumentMatrix, queries: Queries, model: str) -> Search:

@@ -49,8 +49,7 @@ own words."""
 
 PRIOR_FILE = Path(__file__).with_name("prior.json")
 _FORMAT = 3
-_LENGTH = 100
-"""The documents' mean length at which k1, mu and the reduction are the file's."""
+_LENGTH = 100  # the documents' mean length at which k1, mu and the reduction are the file's
 _GROWING = {"k1": (0.5, 4.5), "mu": (30.0, 4000.0)}
 """Parameters that may grow with a power of it, and their limits."""
 _MOST_DROPPED = 0.8
@@ -98,20 +97,13 @@ def reduction_for(at_mean_length: float, power: float, mean_length: float) -> fl
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """The content of a prior's file.
+    """The content of a prior's file."""
 
-    Attributes
-    ----------
-    content : mapping
-        ``name``, ``settings`` by model and by whether there are positions, ``network``
-        (``statistics`` by name, ``w``, ``b``), ``limits`` of what is dropped, ``ranges`` of
-        collection statistics, and where it is from: ``collections`` and ``made_by``.
-    sha256 : str
-        Of the file.
-    """
-
+    # ``name``, ``settings`` by model and by whether there are positions, ``network``
+    # (``statistics`` by name, ``w``, ``b``), ``limits`` of what is dropped, ``ranges`` of
+    # collection statistics, and where it is from: ``collections`` and ``made_by``
     content: Mapping[str, Any]
-    sha256: str
+    sha256: str  # of the file
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] = PRIOR_FILE) -> Prior:
@@ -317,8 +309,21 @@ def prior_values(
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
     if ranking_function(model).of_weights:
         settings = _for_weights(settings, matrix)
-    if not quiet:
-        _warn(settings, differences, model, positions)
+    if differences and not quiet:
+        _log.warning(
+            "this collection differs from all that the prior was made from, in %s. It may be of "
+            "another kind of text: measure with 'tdv-lucene compare' before you serve it",
+            ", ".join(differences),
+        )
+    if not settings.reduction and not quiet:
+        _log.warning(
+            "for %s %s the prior recommends to drop nothing here%s: indexes of this kind, or of "
+            "documents as short as these, lost too much by it. Say how much to drop, pass a query "
+            "log, or learn from judged queries",
+            ranking_function(model).title,
+            "with positions" if positions else "without positions",
+            ", and to weight nothing" if settings.reduction is None else "",
+        )
     recommended = settings.reduction or 0.0
     if settings.reduction is None:
         settings = AS_IT_IS
@@ -334,25 +339,6 @@ def prior_values(
         model=model, parameters=settings.parameters, lead=describe_boost(settings.boost),
         positions=matrix.first_positions is not None, recipe={"name": "prior"}, prior=about,
     )  # fmt: skip
-
-
-def _warn(settings: Settings, differences: Sequence[str], model: str, positions: bool) -> None:
-    """Log whatever speaks against the prior, since nothing was measured on this collection."""
-    if differences:
-        _log.warning(
-            "this collection differs from all that the prior was made from, in %s. It may be of "
-            "another kind of text: measure with 'tdv-lucene compare' before you serve it",
-            ", ".join(differences),
-        )
-    if not settings.reduction:
-        _log.warning(
-            "for %s %s the prior recommends to drop nothing here%s: indexes of this kind, or of "
-            "documents as short as these, lost too much by it. Say how much to drop, pass a query "
-            "log, or learn from judged queries",
-            ranking_function(model).title,
-            "with positions" if positions else "without positions",
-            ", and to weight nothing" if settings.reduction is None else "",
-        )
 
 
 def prior_values_of_index(

@@ -29,13 +29,10 @@ from .selection import clearly_best, deciding
 
 RANKING_SCALES = (0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 3)
 """The scales that :func:`best_ranking_scale` tries."""
-KEPT_OVERLAP = 0.9
-"""The mean share of the ten best documents that the scale must keep."""
+KEPT_OVERLAP = 0.9  # the mean share of the ten best documents that the scale must keep
 KEPT_WHERE_LITTLE_IS_DROPPED = 0.95
-_LITTLE = 0.15
-"""Up to this reduction the ranking matters first, and bytes second."""
-_QUERIES = 300
-"""Queries that the agreement is measured on, at most."""
+_LITTLE = 0.15  # up to this reduction the ranking matters first, and bytes second
+_QUERIES = 300  # queries that the agreement is measured on, at most
 
 
 class ChosenScale(NamedTuple):
@@ -105,14 +102,7 @@ def best_ranking_scale(
     )
 
 
-def given_scale(at: PrunedByFold, *, scale: float) -> ChosenScale:
-    """Return this scale, and its effect on the ranking."""
-    entry = describe_scale(at, scale, best_documents(at))
-    return ChosenScale([entry], entry, [scale] * len(at.folds))
-
-
 def _is_larger(problem: Problem, entry: Mapping[str, Any]) -> bool:
-    """Tell whether an index is larger than the full one, by their lists and dictionaries."""
     size: int = entry["posting_bytes"] + entry["dictionary_bytes"]
     return size > problem.full.judged.plain_bytes
 
@@ -161,14 +151,11 @@ class Tradeoff(NamedTuple):
 
 TRADEOFFS = Tradeoff(), Tradeoff(0.0, 1.0), Tradeoff(0.5, 1.0), Tradeoff(1.0, 1.0)
 """The first is taken unless another is clearly better."""
-SHARES = (0.85, 0.7, 0.55, 0.4)
-"""Shares of the full index's bytes at which trade-offs are compared."""
+SHARES = (0.85, 0.7, 0.55, 0.4)  # shares of the full index's bytes at which trade-offs are compared
 _REDUCTIONS = (0.15, 0.45, 0.7)
 """Learning has points there, so their scales need not be found again."""
-_IF_COARSE = (0.1, 0.45, 0.7)
-"""With small frequencies less need be dropped for as many bytes."""
-_FEWEST_QUERIES = 100
-"""Fewer cannot distinguish trade-offs."""
+_IF_COARSE = (0.1, 0.45, 0.7)  # with small frequencies less need be dropped for as many bytes
+_FEWEST_QUERIES = 100  # fewer cannot distinguish trade-offs
 
 
 def may_choose(problem: Problem) -> bool:
@@ -193,7 +180,12 @@ def choose_tradeoffs(
     whole, worth = problem.full.judged.plain_bytes, []
     for number, tradeoff in enumerate(TRADEOFFS):
         progress("choose an order of postings", number, len(TRADEOFFS))
-        scores, points = _in_order(problem, final, tradeoff), []
+        scores, points = final, []
+        if tradeoff.per_byte:
+            rule = rule_of_order(
+                problem.matrix, problem.model, problem.parameters, _IF_COARSE, tradeoff.per_byte
+            )
+            scores = TermScores(final.weights, rule)
         fine = np.isinf(tradeoff.finest)
         for reduction in _REDUCTIONS if fine else _IF_COARSE:
             at = PrunedByFold.in_one_fold(problem, scores, reduction)
@@ -204,16 +196,6 @@ def choose_tradeoffs(
     served = np.array(worth)
     voters = [np.flatnonzero(~np.isin(queries, fold)) for fold in (queries[:0], *folds)]
     return [TRADEOFFS[clearly_best(served[:, of])] if len(of) else TRADEOFFS[0] for of in voters]
-
-
-def _in_order(problem: Problem, final: TermScores, tradeoff: Tradeoff) -> TermScores:
-    """Return the final scores with the rule of a trade-off."""
-    if tradeoff.per_byte == 0:
-        return final
-    rule = rule_of_order(
-        problem.matrix, problem.model, problem.parameters, _IF_COARSE, tradeoff.per_byte
-    )
-    return TermScores(final.weights, rule)
 
 
 def _at_shares(points: Sequence[tuple[float, np.ndarray]]) -> np.ndarray:

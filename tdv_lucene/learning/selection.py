@@ -15,10 +15,8 @@ from ..simulation.retrieval import MEASURES as MEASURED
 from ..values.term_values import MEASURE
 
 RECALL = "R@1000"
-MEASURES = (MEASURE, "nDCG@10", "RR@10", "R@100", RECALL)
-"""Measures that points may be chosen by."""
-FIRST_TEN = MEASURES[:3]
-"""Those of the first ten answers."""
+MEASURES = (MEASURE, "nDCG@10", "RR@10", "R@100", RECALL)  # measures that points may be chosen by
+FIRST_TEN = MEASURES[:3]  # those of the first ten answers
 MOST_LOST = 0.02
 """The share of the tuned full index's measure, and of its R@1000, that an index may lose which is
 recommended beyond the prior's reduction. What known collections lose at that is bounded by as much
@@ -75,11 +73,7 @@ def _kept(point: Point) -> float:
 
 
 def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = MEASURE) -> Point:
-    """Return the validated point of the largest reduction that is :func:`within_loss`.
-
-    Raises :class:`TdvError` when ``max_loss`` is out of its range, nothing was validated, or every
-    point may lose more.
-    """
+    """Return the validated point of the largest reduction that is :func:`within_loss`."""
     checked_share(max_loss, "max_loss")
     validated = [point for point in points if measure in point.get("difference", ())]
     if not validated:

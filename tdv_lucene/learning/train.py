@@ -15,22 +15,12 @@ from ..interruption import check
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, standard_statistic, standardise
 from ..matrix.term_vectors import TermVectors
-from ..ranking import Array, Similarity
+from ..ranking import Array, RankingFunction
+from ..simulation import scoring
 from ..simulation.collection import term_totals
 from ..simulation.problem import DocumentRows, Problem
 from ..simulation.retrieval import Queries, QueryPostings
-from ..simulation.scoring import (
-    Batch,
-    Features,
-    Linear,
-    calibrated_temperature,
-    flat_start,
-    listwise,
-    score_batch,
-    squared_length,
-    term_values,
-    weighted_statistics,
-)
+from ..simulation.scoring import Features, Linear
 from .config import Recipe
 from .selection import deciding, first_of_the_best
 
@@ -40,8 +30,7 @@ CAUTION = 1.0
 """With a prior: by how many standard errors the result must serve held-out queries better than the
 prior does."""
 QUERIES_PER_STEP = 128
-WIDTH = 40
-"""Candidates in a query's list at each step, sampled from ``DEPTH``."""
+WIDTH = 40  # candidates in a query's list at each step, sampled from ``DEPTH``
 DEPTH = 1000
 _MEMORY_BYTES = 1 << 30
 """For the frequencies of query terms in candidates: many or long queries get fewer candidates."""
@@ -60,7 +49,7 @@ class Candidates(NamedTuple):
 class Lists(NamedTuple):
     """A training batch: documents to score and the gains they should be ranked by."""
 
-    batch: Batch
+    batch: scoring.Batch
     gains: np.ndarray  # float32[B, C]
     where: np.ndarray  # bool[B, C]: false marks padding
 
@@ -101,7 +90,14 @@ def make_candidates(postings: QueryPostings, impacts: np.ndarray, depth: int = D
         rest = retrieved[~np.isin(retrieved, held)][: depth - len(held)]
         docs[query, : len(held) + len(rest)] = np.concatenate([held, rest])
         gains[query, : len(held)] = np.maximum(grades, 0)
-    return Candidates(docs, gains, *padded_terms(queries), _term_freqs(postings, docs))
+    tf = np.zeros((number, depth, longest), np.float32)
+    for query in range(number):
+        for column, row in enumerate(postings.spans_of(query)):
+            row_docs, row_tf = postings.docs[row], postings.tf[row]
+            if len(row_docs):
+                at = np.minimum(np.searchsorted(row_docs, docs[query]), len(row_docs) - 1)
+                tf[query, :, column] = np.where(row_docs[at] == docs[query], row_tf[at], 0)
+    return Candidates(docs, gains, *padded_terms(queries), tf)
 
 
 def padded_terms(queries: Queries) -> tuple[np.ndarray, np.ndarray]:
@@ -111,20 +107,6 @@ def padded_terms(queries: Queries) -> tuple[np.ndarray, np.ndarray]:
     held = np.arange(queries.longest) < np.diff(queries.indptr)[:, None]
     terms[held], tf[held] = queries.terms, queries.tf
     return terms, tf
-
-
-def _term_freqs(postings: QueryPostings, docs: np.ndarray) -> np.ndarray:
-    """Return float32[Q, K, L]: frequency of each query term in each candidate."""
-    queries = postings.queries
-    tf = np.zeros((*docs.shape, queries.longest), np.float32)
-    for query in range(len(queries)):
-        for column, row in enumerate(postings.spans_of(query)):
-            row_docs, row_tf = postings.docs[row], postings.tf[row]
-            if not len(row_docs):
-                continue
-            at = np.minimum(np.searchsorted(row_docs, docs[query]), len(row_docs) - 1)
-            tf[query, :, column] = np.where(row_docs[at] == docs[query], row_tf[at], 0)
-    return tf
 
 
 def make_lists(
@@ -201,7 +183,7 @@ def make_task(
     start_values, doc_freq = problem.judged.start_values, np.maximum(matrix.doc_freq, 1)
     counts = start_values, doc_freq, term_totals(matrix), matrix.doc_count
     kept, df, cf, size = (jnp.asarray(np.asarray(count), jnp.float32) for count in counts)
-    features, start = jax.tree.map(jnp.asarray, (features, start or flat_start(features)))
+    features, start = jax.tree.map(jnp.asarray, (features, start or scoring.flat_start(features)))
     collection = Collection(features, kept, df, cf, size, start)
     return Task(problem, recipe, collection, candidates)
 
@@ -219,7 +201,8 @@ def train(
     """Fit w and b on ``queries`` and return them (NumPy arrays) every ``check_every`` steps."""
     recipe, collection = task.recipe, task.collection
     similarity = task.problem.similarity
-    optimizer, update = compiled_update(type(similarity), recipe)
+    kind: type = type(similarity)
+    optimizer, update = compiled_update(kind, recipe.l2, recipe.learning_rate, recipe.max_steps)
     numbers = parameters_of(similarity)
     lists = batches(task, queries, rng)
     learned = plain_start(similarity, collection, next(lists))
@@ -233,39 +216,35 @@ def train(
     return checkpoints
 
 
-def plain_start(similarity: Similarity, collection: Collection, lists: Lists) -> Weights:
+def plain_start(similarity: RankingFunction, collection: Collection, lists: Lists) -> Weights:
     """Return the task's start, with the temperature that suits it."""
     linear = collection.start
     scores = _scores(similarity, linear, collection, lists)
-    temperature = calibrated_temperature(scores, lists.gains, lists.where)
+    temperature = scoring.calibrated_temperature(scores, lists.gains, lists.where)
     return Weights(linear, jnp.log(temperature))
 
 
 def _scores(
-    similarity: Similarity, linear: Linear, collection: Collection, lists: Lists
+    similarity: RankingFunction, linear: Linear, collection: Collection, lists: Lists
 ) -> jax.Array:
-    values = term_values(linear, collection.features) * collection.kept
-    statistics = weighted_statistics(
+    values = scoring.term_values(linear, collection.features) * collection.kept
+    statistics = scoring.weighted_statistics(
         values, collection.doc_freq, collection.total_term_freq, collection.doc_count
     )
-    return score_batch(similarity, values, lists.batch, statistics)
+    return scoring.score_batch(similarity, values, lists.batch, statistics)
 
 
-def parameters_of(similarity: Similarity) -> tuple[jax.Array, ...]:
+def parameters_of(similarity: RankingFunction) -> tuple[jax.Array, ...]:
     """Return the parameters of a ranking function, in the order in which its class takes them."""
     return tuple(jnp.asarray(value, jnp.float32) for value in vars(similarity).values())
 
 
-def compiled_update(kind: type, recipe: Recipe) -> tuple[Any, Any]:
+@lru_cache(maxsize=4)  # a program holds memory
+def compiled_update(kind: type, l2: float, learning_rate: float, max_steps: int) -> tuple[Any, Any]:
     """Return (optimizer, update), compiled once for all folds and all recipes that train alike.
 
     The parameters of the ranking function, of class ``kind``, are arguments: folds may have others.
     """
-    return _compiled(kind, recipe.l2, recipe.learning_rate, recipe.max_steps)
-
-
-@lru_cache(maxsize=4)  # a program holds memory
-def _compiled(kind: type, l2: float, learning_rate: float, max_steps: int) -> tuple[Any, Any]:
     schedule = optax.cosine_decay_schedule(learning_rate, max_steps, alpha=0.1)
     optimizer = optax.adam(schedule)
 
@@ -274,9 +253,10 @@ def _compiled(kind: type, l2: float, learning_rate: float, max_steps: int) -> tu
     ) -> jax.Array:
         scores = _scores(kind(*numbers), learned.linear, collection, lists)
         temperature = jnp.exp(learned.log_temperature)
-        loss = listwise(scores, lists.gains, lists.where, temperature)
-        learned_only = jax.tree.map(jnp.subtract, learned.linear, collection.start)
-        return loss + l2 * squared_length(learned_only)
+        loss = scoring.listwise(scores, lists.gains, lists.where, temperature)
+        away = jax.tree.map(jnp.subtract, learned.linear, collection.start)  # b is free
+        penalty: jax.Array = (away.of_statistics**2).sum() + (away.of_vector**2).sum()
+        return loss + l2 * penalty
 
     @jax.jit
     def update(
@@ -306,7 +286,7 @@ class Network(NamedTuple):
 
     def values(self, features: Features) -> np.ndarray:
         """Return float32[V] TDVs."""
-        unit = np.asarray(term_values(self.linear, features))
+        unit = np.asarray(scoring.term_values(self.linear, features))
         return ((1 - self.slope) * self.base + self.factor * unit).astype(np.float32)
 
 
@@ -325,24 +305,24 @@ def measure_checkpoints(task: Task, checkpoints: dict[int, Linear], fold: np.nda
         _network(task, start, 0, 0.0),
         *(_network(task, at, step, slope) for step, at in checkpoints.items() for slope in SLOPES),
     ]
-    measured = np.array([_measure(task, network, fold) for network in networks])
+    features, kept = task.collection.features, np.asarray(task.collection.kept)
+    rows, measure = task.problem.rows, task.problem.measure
+    measured = np.array(
+        [
+            deciding(measure(rows.weighted(network.values(features) * kept), fold))
+            for network in networks
+        ]
+    )
     return Trained(networks, measured - measured[0])
 
 
 def _network(task: Task, linear: Linear, step: int, slope: float) -> Network:
     collection = task.collection
-    unit = np.asarray(term_values(linear, collection.features))
+    unit = np.asarray(scoring.term_values(linear, collection.features))
     tokens = np.asarray(collection.total_term_freq * collection.kept, np.float64)
     mean = max(float((tokens * unit).sum() / tokens.sum()), 1e-9)
     base = 1.0 if task.problem.base is None else task.problem.base
     return Network(linear, slope / mean, slope, step, base)
-
-
-def _measure(task: Task, network: Network, queries: np.ndarray) -> np.ndarray:
-    """Rank the whole collection for the ``queries``; return float64[n], their worth."""
-    values = network.values(task.collection.features) * np.asarray(task.collection.kept)
-    problem = task.problem
-    return deciding(problem.measure(problem.rows.weighted(values), queries))
 
 
 def choose(gains: Sequence[np.ndarray], caution: float) -> tuple[list[int], int]:

@@ -5,7 +5,7 @@ The first-position boost, or the powers of an impact index's weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,27 +15,18 @@ from ..progress import Progress
 from ..ranking import SearchParameters, ranking_function
 from ..ranking.postings import Boost
 from ..simulation.collection import apply_values
-from ..simulation.problem import FoldProblems, Problem
+from ..simulation.problem import Problem
 from ..simulation.retrieval import MEASURES
 from .selection import first_of_the_best
 
-_QUERIES = 400
-"""Enough to choose a few numbers."""
+_QUERIES = 400  # enough to choose a few numbers
 PRICE = 0.8
 """The least gain, summed over the queries, that moving by one width from a prior must bring."""
 
 
 class _Point(NamedTuple):
-    """Parameters and a boost to try."""
-
     parameters: SearchParameters
     boost: Boost | None
-
-
-_Served = Callable[[_Point], np.ndarray]
-"""The objective of the measured queries at a point: float64[n]."""
-_Choice = Callable[[Sequence[_Point], Sequence[np.ndarray]], int]
-"""Chooses one of some points, by float64[n] for each: the objective of the queries."""
 
 
 def tuning_queries(problem: Problem, seed: int) -> np.ndarray:
@@ -51,13 +42,16 @@ def choose_parameters(
     *,
     price: float | None = None,
     fixed: Collection[str] = (),
-) -> FoldProblems:
+) -> list[Problem]:
     """Return the problem with parameters that serve its queries well while nothing is dropped.
+
+    The first has those that all ``queries`` choose, then come those of each fold, which the other
+    folds choose. Folds that choose the same share one object.
 
     With parameters that do not suit the collection, TDVs would first learn to compensate for them,
     and in a way that helps the training's kind of query only. The grid is ``ranking.GRIDS``; then
     come the boost's ``searches``, and after a change the grid once more. The objective of
-    :mod:`..evaluation.tuning` decides: of all ``queries``, and for each fold those of the others.
+    :mod:`..evaluation.tuning` decides.
 
     With a ``price`` the problem has a prior's parameters, which suit other collections well.
     Then the most likely parameters are taken: those of the largest gain, less the price times the
@@ -68,42 +62,49 @@ def choose_parameters(
     Parameters that are ``fixed``, by name, stay as they are; the others suit them.
     """
     served = _measured_once(problem, queries, progress, price == 0)
-    given = _Point(problem.parameters, problem.matrix.position_boost)
-    choice: _Choice = (
-        (lambda points, served: first_of_the_best(served))
-        if price is None
-        else _most_likely(given, problem.model, price)
-    )
-    voters = [~np.isin(queries, fold) for fold in (queries[:0], *folds)]
-    chosen = [_choose_all(given, problem.model, served, choice, of, fixed) for of in voters]
-    made = {given: problem}
-    for point in chosen:
-        made.setdefault(point, _at(point, list(made.values())))
-    of_all, *of_folds = (made[point] for point in chosen)
-    return FoldProblems(of_all, of_folds)
+    model, given = problem.model, _Point(problem.parameters, problem.matrix.position_boost)
+    origin = _coordinates(given, model)
 
-
-def _at(point: _Point, made: Sequence[Problem]) -> Problem:
-    """Return the problem at ``point``, which shares the data of another with its boost."""
-    alike = (each for each in made if each.matrix.position_boost == point.boost)
-    found = next(alike, None) or made[0].with_position_boost(point.boost)
-    return found.with_parameters(point.parameters)
-
-
-def _most_likely(prior: _Point, model: str, price: float) -> _Choice:
-    """Choose the largest gain over the queries, less the price of the distance from a prior.
-
-    That is the largest posterior density, up to a factor, under a Gaussian prior over the
-    parameters with their widths, whose weight against the queries is ``price``.
-    """
-    origin = _coordinates(prior, model)
-
-    def choose(points: Sequence[_Point], served: Sequence[np.ndarray]) -> int:
+    def best(points: Sequence[_Point], voters: np.ndarray) -> _Point:
+        """Return the choice of ``voters`` bool[n]."""
+        measured = [served(point)[voters] for point in points]
+        if price is None:
+            return points[first_of_the_best(measured)]
+        # The largest posterior density, up to a factor, under a Gaussian prior over the parameters
+        # with their widths, whose weight against the queries is the price.
         away = [float(np.nansum((_coordinates(point, model) - origin) ** 2)) for point in points]
-        gains = [measured.sum() - price * far for far, measured in zip(away, served)]
-        return int(np.argmax(gains))
+        gains = [each.sum() - price * far for far, each in zip(away, measured)]
+        return points[int(np.argmax(gains))]
 
-    return choose
+    def best_of_grid(at: _Point, voters: np.ndarray) -> _Point:
+        """Try all points of the grid, nearest to ``at`` first (in logarithms)."""
+        own = at.parameters.values()
+
+        def distance(tried: Mapping[str, float]) -> float:
+            return float(sum(abs(np.log(value / own[name])) for name, value in tried.items()))
+
+        grid = sorted(parameters_to_try(model, own, fixed)[1:], key=distance)
+        others = [at._replace(parameters=at.parameters.with_values(tried)) for tried in grid]
+        return best([at, *others], voters)
+
+    def best_of_all(voters: np.ndarray) -> _Point:
+        """Choose parameters, the boost in its steps, and parameters once more if it changed."""
+        found = best_of_grid(given, voters)
+        if given.boost is None:
+            return found
+        for boosts_after in given.boost.searches:
+            boosts = boosts_after(found.boost)
+            found = best([found, *(found._replace(boost=boost) for boost in boosts)], voters)
+        return found if found.boost == given.boost else best_of_grid(found, voters)
+
+    made = {given: problem}
+    chosen = [best_of_all(~np.isin(queries, fold)) for fold in (queries[:0], *folds)]
+    for point in chosen:
+        if point not in made:  # those of one boost share its data
+            alike = (each for each in made.values() if each.matrix.position_boost == point.boost)
+            found = next(alike, None) or problem.with_position_boost(point.boost)
+            made[point] = found.with_parameters(point.parameters)
+    return [made[point] for point in chosen]
 
 
 def _coordinates(point: _Point, model: str) -> np.ndarray:
@@ -117,45 +118,9 @@ def _coordinates(point: _Point, model: str) -> np.ndarray:
     return np.array([*own, *((0.0, np.nan) if point.boost is None else point.boost.coordinates)])
 
 
-def _choose_all(
-    given: _Point,
-    model: str,
-    served: _Served,
-    choice: _Choice,
-    voters: np.ndarray,
-    fixed: Collection[str],
-) -> _Point:
-    """Return the choice of ``voters`` bool[n], one thing after another.
-
-    Parameters, the boost in its steps, and parameters once more if the boost changed.
-    """
-
-    def choose(given: _Point, others: Iterable[_Point]) -> _Point:
-        points = [given, *others]
-        return points[choice(points, [served(point)[voters] for point in points])]
-
-    def choose_of_grid(given: _Point) -> _Point:
-        """Try all points of the grid, nearest to the given one first (in logarithms)."""
-        own = given.parameters.values()
-
-        def distance(tried: Mapping[str, float]) -> float:
-            return float(sum(abs(np.log(value / own[name])) for name, value in tried.items()))
-
-        grid = sorted(parameters_to_try(model, own, fixed)[1:], key=distance)
-        parameters = (given.parameters.with_values(tried) for tried in grid)
-        return choose(given, [given._replace(parameters=each) for each in parameters])
-
-    found = choose_of_grid(given)
-    if given.boost is None:
-        return found
-    for boosts_after in given.boost.searches:
-        found = choose(found, [found._replace(boost=boost) for boost in boosts_after(found.boost)])
-    return found if found.boost == given.boost else choose_of_grid(found)
-
-
 def _measured_once(
     problem: Problem, queries: np.ndarray, progress: Progress, written: bool
-) -> _Served:
+) -> Callable[[_Point], np.ndarray]:
     """Return a function that measures the objective of the ``queries``, each point once.
 
     As ``written``, with what norms can hold of the parameters: where nothing else changes, a k1

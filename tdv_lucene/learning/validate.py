@@ -33,6 +33,9 @@ from .selection import FIRST_TEN, recommend, smallest_level
 
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference if the queries have no spread to estimate one."""
+ALL_LOST = -1.0
+"""The difference of a query that loses everything, which a log's intervals count in addition: n
+queries cannot show that fewer than 1 in n + 1 lose."""
 
 
 class FullIndex(NamedTuple):
@@ -118,7 +121,7 @@ def validate_points(
                 "visited": mean_visited(problem, pruned.statistics),
                 "measures": mean_measures(measured),
                 "full": mean_measures(full.measured),
-                "difference": _differences(every[-1]),
+                "difference": _differences(every[-1], *(() if judged else (ALL_LOST,))),
                 **({"judged": _of_judged(measured)} if judged else {}),
                 "scale": scale,
                 "scales": chosen.table,
@@ -185,7 +188,7 @@ def held_out_choice(
         ]
         at = nearest(reductions, choose(by_others))
         gains[fold] = differences[at][fold, column]
-    low, high = t_test(gains)[1] or _ANYTHING
+    low, high = interval_of(gains)
     mean, half = float(gains.mean()), (high - low) / 2**0.5
     return {"mean": mean, "ci95": [mean - half, mean + half]}
 
@@ -194,9 +197,14 @@ def _of_judged(measured: np.ndarray) -> dict[str, float]:
     return dict(zip(JUDGED, map(float, measured[:, len(MEASURES) :].mean(axis=0))))
 
 
-def _differences(differences: np.ndarray) -> dict[str, dict[str, Any]]:
+def _differences(differences: np.ndarray, *more: float) -> dict[str, dict[str, Any]]:
     """Return the mean difference of each measure with its interval, over paired queries."""
     return {
-        name: {"mean": float(per_query.mean()), "ci95": list(t_test(per_query)[1] or _ANYTHING)}
+        name: {"mean": float(per_query.mean()), "ci95": list(interval_of(per_query, *more))}
         for name, per_query in zip(MEASURES, differences.T)
     }
+
+
+def interval_of(differences: np.ndarray, *more: float) -> tuple[float, float]:
+    """Return the 95 % interval of the mean of float64[Q] and ``more`` differences."""
+    return t_test(np.append(differences, more))[1] or _ANYTHING

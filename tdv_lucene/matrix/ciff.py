@@ -53,23 +53,14 @@ def export_ciff(
     Memory is that of the vocabulary's bounds and a few million postings; the matrix passes through
     a temporary folder.
 
-    Parameters
-    ----------
-    config, options
-        An :class:`ExportConfig`, or its options by name. ``matrix`` is an extracted one of this
-        field.
+    Options are those of :class:`ExportConfig`, as a config or by name; ``matrix`` is an extracted
+    one of this field.
 
-    Returns
-    -------
-    dict
-        ``field``, ``terms``, ``postings``, ``documents``, ``tokens``, ``description``, ``bytes``.
-        The manifest beside the file has the same.
+    Returns ``field``, ``terms``, ``postings``, ``documents``, ``tokens``, ``description`` and
+    ``bytes``. The manifest beside the file has the same.
 
-    Raises
-    ------
-    TdvError
-        When the index or field cannot be read, a term or document id is not UTF-8, the matrix is
-        of another field or state, or ``output`` exists or is one of the inputs.
+    Raises :class:`TdvError` when the index or field cannot be read, a term or document id is not
+    UTF-8, the matrix is of another field or state, or ``output`` exists or is one of the inputs.
     """
     config = ExportConfig.of(config, options)
     field, matrix = config.field, config.matrix
@@ -142,21 +133,14 @@ def _describe(index: Index, matrix: TermDocumentMatrix) -> str:
         values = dict(zip(("k1", "b"), record.baked))
     if not has_norms:
         text += "; without norms, so that Lucene takes every length for 1"
-        values, remark = _without_lengths(found.model, values, matrix)
-        text += remark
+        if "b" in values:  # BM25's length norm is then the same for all
+            k1, b = values["k1"], values["b"]
+            average = float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
+            values = {"k1": k1 * (1 - b + b / max(average, 1e-9)), "b": 0.0}
+        elif "mu" in values:
+            text += ", as a receiver has to"
     told = ", ".join(f"{name} {value:g}" for name, value in values.items())
     return f"{text}: rank by {', '.join(filter(None, (found.model, told)))}"
-
-
-def _without_lengths(
-    model: str | None, values: dict[str, float], matrix: TermDocumentMatrix
-) -> tuple[dict[str, float], str]:
-    """Return the parameters that rank as if all lengths were 1, and a remark on them."""
-    if "b" in values:  # BM25's length norm is then the same for all
-        k1, b = values["k1"], values["b"]
-        average = float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
-        return {"k1": k1 * (1 - b + b / max(average, 1e-9)), "b": 0.0}, ""
-    return values, ", as a receiver has to" if "mu" in values else ""
 
 
 def _postings(matrix: TermDocumentMatrix, indptr: np.ndarray) -> tuple[bytes, list[int]]:

@@ -39,17 +39,12 @@ def embed_terms(
 ) -> TermVectors:
     """Make word vectors of the terms of an index's field and write them to ``output``.
 
-    Parameters
-    ----------
-    config, options
-        How to make them: a :class:`EmbedConfig`, or its options by name. ``vectors`` other
-        than ``"lsa"`` and ``"train"`` is a file (see :func:`.vector_files.read_word_vectors`),
-        whose words are matched to terms by the index's analyzer.
+    Options are those of :class:`EmbedConfig`, as a config or by name. ``vectors`` other than
+    ``"lsa"`` and ``"train"`` is a file (see :func:`.vector_files.read_word_vectors`), whose words
+    are matched to terms by the index's analyzer.
 
-    Raises
-    ------
-    TdvError
-        When the index, the matrix or the file cannot be read, or no text is stored to train on.
+    Raises :class:`TdvError` when the index, the matrix or the file cannot be read, or no text is
+    stored to train on.
     """
     config = EmbedConfig.of(config, options)
     read = [index, config.vectors, config.matrix]
@@ -174,9 +169,12 @@ def match_terms(
     for first in range(0, len(words.words), _BATCH):
         progress("match words to terms", first, len(words.words))
         last = min(first + _BATCH, len(words.words))
-        rows, found = _single_terms(matrix, analyze(words.words[first:last]))
-        np.add.at(sums, found, words.vectors[first:last][rows])
-        np.add.at(counts, found, 1)
+        analysed = analyze(words.words[first:last])
+        rows = [row for row, tokens in enumerate(analysed) if len(tokens) == 1]
+        found = matrix.vocabulary.find(analysed[row][0] for row in rows)
+        known = found >= 0
+        np.add.at(sums, found[known], words.vectors[first:last][rows][known])
+        np.add.at(counts, found[known], 1)
     sums[counts > 0] /= counts[counts > 0, None]
     matched = int(np.count_nonzero(counts))
     if words.of_unseen is not None:
@@ -196,12 +194,3 @@ def match_terms(
         sums[kept],
         {**origin, "matched_terms": matched, "terms_by_subwords": by_subwords},
     )
-
-
-def _single_terms(
-    matrix: TermDocumentMatrix, analysed: list[list[str]]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return (positions, term numbers) of the words that become exactly one term of the index."""
-    positions = [i for i, tokens in enumerate(analysed) if len(tokens) == 1]
-    found = matrix.vocabulary.find(analysed[i][0] for i in positions)
-    return np.array(positions, np.int64)[found >= 0], found[found >= 0]

@@ -14,7 +14,7 @@ import numpy as np
 from ..arguments import cores
 from ..errors import TdvError
 from ..index.index import Index
-from ..index.sharded import ShardedIndex, open_index, survey_shards
+from ..index.sharded import ShardedIndex, look_at_shards, open_index
 from ..index.workers import open_workers
 from ..output import Output
 from ..progress import Progress, silent
@@ -46,21 +46,14 @@ def extract_matrix(
 
     One pass over the postings in Java; neither term vectors nor stored text is needed. Deleted
     documents are left out and the live ones numbered densely in index order. The result is
-    memory-mapped, and its bytes do not depend on ``threads``.
+    memory-mapped, and its bytes do not depend on ``threads``. ``index`` is a folder, or a
+    :class:`..source.Source` of shards, which are read as one index.
 
-    Parameters
-    ----------
-    index
-        A folder, or a :class:`..source.Source` of shards, which are read as one index.
-    config, options
-        An :class:`ExtractConfig`, or its options by name. ``positions`` about double the time;
-        learning weights postings by them.
+    Options are those of :class:`ExtractConfig`, as a config or by name. ``positions`` about double
+    the time; learning weights postings by them.
 
-    Raises
-    ------
-    TdvError
-        When ``index`` is not a readable index, or has no such field or no frequencies in it; when
-        ``output`` exists or overlaps it; when a writer holds the index.
+    Raises :class:`TdvError` when ``index`` is not a readable index, or has no such field or no
+    frequencies in it; when ``output`` exists or overlaps it; when a writer holds the index.
     """
     config = ExtractConfig.of(config, options)
     place = Output(output, KIND, inputs=[index], overwrite=config.overwrite)
@@ -78,7 +71,7 @@ def _extract(
 
     if index.source.is_sharded:
         with open_workers(index.source) as workers:
-            survey_shards(workers, index.source, config.field, progress)
+            look_at_shards(workers, index.source, config.field, progress)
     overlaps = extract_arrays(
         index, config.field, folder,
         threads=cores(config.threads), positions=config.positions, sequences=tokens,

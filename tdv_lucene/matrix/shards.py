@@ -92,8 +92,14 @@ def _count_shards(
     tasks: dict[Part, Sequence[Any]] = {
         part: (one, None, None, _count, (), {}) for part, one in asked.items()
     }
-    found: list[_Counts] = index.workers.each(_answer, tasks, "count terms", progress)
-    terms, numbers = merge_terms([one.terms for one in found])
+    found: list[_Counts] = []
+
+    def terms_of_each() -> Iterator[ByteStrings]:
+        for one in index.workers.results(_answer, tasks, "count terms", progress):
+            found.append(one._replace(terms=ByteStrings.of(())))  # terms take most of the memory
+            yield one.terms
+
+    terms, numbers = merge_terms(terms_of_each())
     shares = {
         part: _Share(asked[part], index.documents_of[part], number)
         for (part, one), number in zip(zip(asked, found), numbers)
@@ -135,25 +141,24 @@ def _count(matrix: TermDocumentMatrix) -> _Counts:
     )
 
 
-def merge_terms(parts: Sequence[ByteStrings]) -> tuple[ByteStrings, list[np.ndarray]]:
+def merge_terms(parts: Iterable[ByteStrings]) -> tuple[ByteStrings, list[np.ndarray]]:
     """Return all terms in order, and int32[n] for each part: the numbers of its terms among them.
 
-    Each part is in order itself.
+    Holds one part at a time.
     """
-    every = [term for part in parts for term in part.between(0, len(part))]
-    order = sorted(range(len(every)), key=every.__getitem__)  # finds the runs that it merges
-    merged: list[bytes] = []
-    numbers = np.zeros(len(every), np.int32)
-    for place in order:
-        if not merged or merged[-1] != every[place]:
-            merged.append(every[place])
-        numbers[place] = len(merged) - 1
-    ends = np.cumsum([len(part) for part in parts])[:-1]
-    return ByteStrings.of(merged), np.split(numbers, ends)
+    met: dict[bytes, int] = {}
+    numbers = [
+        np.array([met.setdefault(term, len(met)) for term in part.between(0, len(part))], np.int32)
+        for part in parts
+    ]
+    merged = sorted(met)
+    places = np.zeros(len(merged), np.int32)
+    places[[met[term] for term in merged]] = np.arange(len(merged))
+    return ByteStrings.of(merged), [places[each] for each in numbers]
 
 
 class PostingsInShards:
-    """Where the postings of a matrix are (:class:`.term_document_matrix.Shards`)."""
+    """Where the postings of a :class:`.TermDocumentMatrix` are that holds none."""
 
     def __init__(
         self, index: ShardedIndex, shares: Mapping[Part, _Share], terms: int, progress: Progress

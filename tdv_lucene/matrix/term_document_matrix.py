@@ -12,20 +12,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import TdvError
 from ..ranking import model_for
 from ..ranking.postings import Boost, LengthNorm
-from ..store import check_files, load_array, read_manifest
+from ..store import check_files, map_array, read_manifest
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 
 _log = logging.getLogger(__name__)
 
 KIND = "matrix"
-ORIGINS = ("positions", "text")
 _MADE_BY = "tdv-lucene extract --index INDEX --output FOLDER"
 _DIGESTED = 1 << 26  # bytes: what takes no time
 _ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
@@ -162,21 +161,6 @@ class Rows(NamedTuple):
     arrays: tuple[np.ndarray | None, ...]
 
 
-class Shards(Protocol):
-    """Where the postings of a matrix are that holds none: see :mod:`.shards`."""
-
-    first_documents: Sequence[int]
-
-    def each(
-        self, matrix: TermDocumentMatrix, function: Callable[..., Any],
-        by_term: Sequence[np.ndarray], documents: np.ndarray | None, further: dict[str, Any],
-    ) -> Iterator[Any]: ...  # fmt: skip
-
-    def add_up(self, parts: Iterable[Sequence[np.ndarray]]) -> list[np.ndarray]: ...
-
-    def join(self, rows: Sequence[Rows], documents: Sequence[int]) -> Rows: ...
-
-
 def term_kinds(doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
     """Return int32[V]: equal numbers for terms of about the same counts.
 
@@ -195,15 +179,7 @@ class TokenSequences:
 
     terms: np.ndarray  # int32[tokens]: term numbers, document by document
     indptr: np.ndarray  # int64[D + 1]: document ``d`` is ``terms[indptr[d]:indptr[d + 1]]``
-    # One of ``ORIGINS``: rebuilt from positions, or analysed again from the stored text
-    origin: str
-
-    def __post_init__(self) -> None:
-        if self.origin not in ORIGINS or int(self.indptr[-1]) != len(self.terms):
-            raise TdvError(
-                f"{len(self.terms):,} tokens from '{self.origin}' are not the sequences of "
-                f"{len(self.indptr) - 1:,} documents: the folder is damaged; extract it again"
-            )
+    origin: str  # "positions" they were rebuilt from, or "text" that was analysed again
 
     def heads(self, documents: np.ndarray, most: int) -> np.ndarray:
         """Return int32[n, most]: the first terms of ``documents`` int[n]; -1 is padding."""
@@ -224,84 +200,38 @@ class TermDocumentMatrix:
     gives them. A pool is a matrix of some documents, again in index order; ``doc_freq``,
     ``total_term_freq`` and ``doc_count`` are the whole index's in any case. Arrays may be
     memory-mapped and are read-only.
-
-    Attributes
-    ----------
-    vocabulary : Vocabulary of V terms
-    doc_ids : ByteStrings of D external ids (UTF-8)
-    indptr : int64[V + 1]
-    indices : int32[nnz]
-        Document numbers, ascending within a term.
-    data : int32[nnz]
-        Term frequencies, at least 1.
-    doc_freq, total_term_freq : int64[V]
-    doc_len : int64[D]
-        Tokens of the document in this field: the sum of its frequencies.
-    norms : int64[D]
-        The norm Lucene stores (a byte's signed value for Lucene's own similarities), 0 = none.
-    source : dict
-        Identity of the index: path, commit id, versions.
-    collection : dict or None
-        Of a matrix of some documents: ``documents`` and ``doc_count`` of all live ones.
-    first_positions : uint16[nnz] or None
-        Position of the term's first occurrence in the document, at most 65535. None if the field
-        has no positions, or they were not extracted.
-    position_boost : Boost or None
-        How frequencies are weighted, see :mod:`..ranking.postings`.
-    pool : Pool or None
-        How the documents represent a whole collection, if they do.
-    sequences : TokenSequences or None
-        The documents' tokens in order, if they were extracted.
-    norm_kind : NormKind
-        Derived from norms and lengths unless given. A matrix of fewer documents or postings keeps
-        that of the one it was made of.
-    indexed_len : int64[D] or None
-        ``doc_len`` before postings were dropped from the matrix, which ``norms`` are of. None if
-        none were.
-    shards : Shards or None
-        Where the documents and postings are, if there are none here; statistics are the whole's.
     """
 
-    vocabulary: Vocabulary
-    doc_ids: ByteStrings
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    doc_freq: np.ndarray
-    total_term_freq: np.ndarray
-    doc_len: np.ndarray
+    vocabulary: Vocabulary  # V terms
+    doc_ids: ByteStrings  # D external ids (UTF-8)
+    indptr: np.ndarray  # int64[V + 1]
+    indices: np.ndarray  # int32[nnz]: document numbers, ascending within a term
+    data: np.ndarray  # int32[nnz]: term frequencies, at least 1
+    doc_freq: np.ndarray  # int64[V]
+    total_term_freq: np.ndarray  # int64[V]
+    doc_len: np.ndarray  # int64[D]: tokens of the document in this field, its frequencies' sum
+    # int64[D]: the norm Lucene stores (a byte's signed value for its own similarities), 0 = none
     norms: np.ndarray
-    source: dict[str, Any]
+    source: dict[str, Any]  # identity of the index: path, commit id, versions
+    # Of a matrix of some documents: ``documents`` and ``doc_count`` of all live ones
     collection: dict[str, Any] | None = None
+    # uint16[nnz]: position of the term's first occurrence in the document, at most 65535; None if
+    # the field has no positions, or they were not extracted
     first_positions: np.ndarray | None = None
-    position_boost: Boost | None = None
-    pool: Pool | None = None
-    sequences: TokenSequences | None = None
+    position_boost: Boost | None = None  # how frequencies are weighted, see ..ranking.postings
+    pool: Pool | None = None  # how the documents represent a whole collection, if they do
+    sequences: TokenSequences | None = None  # the documents' tokens in order, if extracted
+    # Derived from norms and lengths unless given; a matrix of fewer documents or postings keeps
+    # that of the one it was made of
     norm_kind: NormKind | None = None
+    # int64[D]: ``doc_len`` before postings were dropped from the matrix, which ``norms`` are of;
+    # None if none were
     indexed_len: np.ndarray | None = None
-    shards: Shards | None = None
+    # A :class:`.shards.PostingsInShards`, if there are no documents and postings here; statistics
+    # are the whole's
+    shards: Any = None
 
     def __post_init__(self) -> None:
-        (terms, documents), postings = self.shape, self.postings
-        sizes = {
-            "indptr": terms + 1, "indices": postings, "data": postings, "doc_freq": terms,
-            "total_term_freq": terms, "doc_ids": documents, "norms": documents,
-        }  # fmt: skip
-        actual = {name: len(getattr(self, name)) for name in sizes}
-        if self.first_positions is not None:
-            sizes[_POSITIONS], actual[_POSITIONS] = postings, len(self.first_positions)
-        if self.indexed_len is not None:
-            sizes["indexed_len"], actual["indexed_len"] = documents, len(self.indexed_len)
-        if self.sequences is not None:
-            sizes["tokens_indptr"], actual["tokens_indptr"] = (
-                documents + 1, len(self.sequences.indptr),
-            )  # fmt: skip
-        for name, expected in sizes.items():
-            if actual[name] != expected:
-                raise TdvError(
-                    f"matrix array '{name}' has length {actual[name]}, expected {expected}: "
-                    "the folder is damaged; extract it again"
-                )
         if self.norm_kind is None:
             object.__setattr__(self, "norm_kind", NormFacts.of(self.norms, self.doc_len).kind)
 
@@ -351,7 +281,8 @@ class TermDocumentMatrix:
     @property
     def first_documents(self) -> Sequence[int]:
         """Number of the first document of each that :meth:`each` asks."""
-        return [0] if self.shards is None else self.shards.first_documents
+        first: Sequence[int] = [0] if self.shards is None else self.shards.first_documents
+        return first
 
     def each(
         self,
@@ -376,7 +307,8 @@ class TermDocumentMatrix:
     def add_up(self, parts: Iterable[Sequence[np.ndarray]]) -> list[np.ndarray]:
         """Return sums with an entry a term of what :meth:`each` yields: arrays by term."""
         if self.shards is not None:
-            return self.shards.add_up(parts)
+            sums: list[np.ndarray] = self.shards.add_up(parts)
+            return sums
         (alone,) = parts
         return list(alone)
 
@@ -487,7 +419,7 @@ def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
     """Map the arrays in ``folder``, whose manifest need not be written yet."""
 
     def array(name: str) -> np.ndarray:
-        return load_array(folder, name, _MADE_BY)
+        return map_array(folder / f"{name}.npy")
 
     def strings(name: str) -> ByteStrings:
         return ByteStrings(array(name), array(f"{name}_indptr"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
-from ..store import check_files, load_array, read_manifest, save_array
+from ..store import check_files, map_array, read_manifest, save_array
 from .config import MIN_DOC_FREQ
 from .shards import select_documents
 from .term_document_matrix import TermDocumentMatrix
@@ -25,30 +26,20 @@ _MADE_BY = "tdv-lucene embed --index INDEX --output FOLDER"
 
 @dataclass(frozen=True, eq=False)
 class TermVectors:
-    """Vectors of those terms of a vocabulary that have one.
-
-    Attributes
-    ----------
-    vocabulary_sha256 : str
-        Of the vocabulary.
-    terms : int32[R]
-        Term numbers, ascending. Any other term has no vector; the learner gives it the mean.
-    vectors : float32[R, K]
-    origin : dict
-        How they were made.
-    """
+    """Vectors of those terms of a vocabulary that have one; the learner gives others the mean."""
 
     vocabulary_sha256: str
-    terms: np.ndarray
-    vectors: np.ndarray
-    origin: dict[str, Any]
+    terms: np.ndarray  # int32[R]: term numbers, ascending
+    vectors: np.ndarray  # float32[R, K]
+    origin: dict[str, Any]  # how they were made
 
     def save(self, output: str | os.PathLike[str] | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        if isinstance(output, Output):
-            place = output
-        else:
-            place = Output(output, KIND, inputs=(), overwrite=overwrite)
+        place = (
+            output
+            if isinstance(output, Output)
+            else Output(output, KIND, inputs=(), overwrite=overwrite)
+        )
         with place as folder:
             save_array(folder / "terms.npy", self.terms)
             save_array(folder / "vectors.npy", self.vectors)
@@ -61,9 +52,7 @@ class TermVectors:
         """Read a folder written by :meth:`save`, comparing it with its manifest's digests."""
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
-        terms, vectors = (load_array(path, name, _MADE_BY) for name in ("terms", "vectors"))
-        if len(terms) != len(vectors) or not np.isfinite(vectors).all():
-            raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
+        terms, vectors = (map_array(Path(path) / f"{name}.npy") for name in ("terms", "vectors"))
         _log.info("read vectors of %d terms from %s", len(terms), path)
         return cls(manifest["vocabulary_sha256"], terms, vectors, manifest["origin"])
 

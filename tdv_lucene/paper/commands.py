@@ -43,7 +43,7 @@ def reproduce(as_json: bool, **arguments: Any) -> None:
     if as_json:
         options.show(report, as_json)
     else:
-        options.show_tables(paper_tables(report))
+        options.show_tables(*paper_tables(report))
 
 
 paper.add_command(reproduce)

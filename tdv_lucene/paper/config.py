@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..analysis import Analysed
-from ..arguments import LARGEST_SEED, MOST_HITS
+from ..arguments import LARGEST_SEED, MOST_HITS, MOST_SECONDS
 from ..options import Effect, OfField, Overwrite, Seed, option
 from .published import MODELS, RECIPES
 
@@ -59,7 +59,7 @@ class ReproduceConfig(Seed, Analysed, OfField, Overwrite):
     folds: int = option(5, "Cross-validate in folds.", group=_TRAINING)
     latency_budget_seconds: float = option(
         10.0, "Limit the time for measuring latency, per row and fold. 0 counts postings only.",
-        flag="latency-budget", metavar="SECONDS", group="Timing",
+        flag="latency-budget", metavar="SECONDS", least=0, most=MOST_SECONDS, group="Timing",
     )  # fmt: skip
     seed: int = option(
         0, "Set the random seed of the folds and of learning.",

@@ -13,15 +13,9 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..errors import TdvError
+from ..evaluation import topics as reading
 from ..evaluation.runs import read_run
-from ..evaluation.topics import (
-    Qrels,
-    Topics,
-    check_overlap,
-    judged_queries,
-    read_qrels,
-    read_topics,
-)
+from ..evaluation.topics import Qrels, Topics
 from ..index.index import Index
 from ..jvm.searcher import known_documents
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -30,8 +24,7 @@ from ..progress import Progress
 from .config import ReproduceConfig
 from .published import MEASURES, Collection
 
-ROUNDS = 5
-"""Rounds of measuring latency."""
+ROUNDS = 5  # rounds of measuring latency
 
 _Path = str | os.PathLike[str]
 
@@ -83,20 +76,26 @@ def read_queries(
     known: Collection, index: _Path, measured: tuple[_Path, _Path],
     training: tuple[_Path | None, _Path | None], folds: int, seed: int,
 ) -> Queries:  # fmt: skip
-    """Read (topics, qrels) and split them into ``folds``, or into one if ``training`` is given.
-
-    Raises :class:`TdvError` when a query is in both, or only topics or qrels to learn from are
-    given.
-    """
-    asked, judged = restrict(known, index, read_topics(measured[0]), read_qrels(measured[1]))
+    """Read (topics, qrels) and split them into ``folds``, or into one if ``training`` is given."""
+    asked, judged = restrict(
+        known, index, reading.read_topics(measured[0]), reading.read_qrels(measured[1])
+    )
     of_training, of_judged = training
     if of_training is None and of_judged is None:
-        parts = split(list(asked), folds, seed)
+        if folds < 2 or len(asked) < 2 * folds:
+            raise TdvError(
+                f"{len(asked)} judged queries cannot make {folds} folds of two or more: "
+                f"folds is at least 2, and twice as many queries as folds, are needed"
+            )
+        ids, order = list(asked), np.random.default_rng(seed).permutation(len(asked))
+        parts = [[ids[i] for i in part] for part in np.array_split(order, folds)]
         of_folds = [Fold([q for q in asked if q not in part], part) for part in parts]
         return Queries(asked, {}, judged, of_folds)
     if of_training is None or of_judged is None:
         raise TdvError("train_topics and train_qrels go together: pass both")
-    others, of_others = restrict(known, index, read_topics(of_training), read_qrels(of_judged))
+    others, of_others = restrict(
+        known, index, reading.read_topics(of_training), reading.read_qrels(of_judged)
+    )
     both = sorted(asked.keys() & others.keys())
     if both:
         raise TdvError(
@@ -117,22 +116,11 @@ def restrict(known: Collection, index: _Path, topics: Topics, qrels: Qrels) -> t
                 f"{known.topics.stop - 1} are expected"
             )
     judged = {d for q in topics for d in qrels.get(q, {})}
-    check_overlap(topics, qrels, partial(known_documents, index))
+    reading.check_overlap(topics, qrels, partial(known_documents, index))
     here = set(known_documents(index, sorted(judged)))
     kept = {q: {d: g for d, g in qrels.get(q, {}).items() if d in here} for q in topics}
     asked = {q: text for q, text in topics.items() if any(g > 0 for g in kept[q].values())}
     return asked, {q: kept[q] for q in asked}
-
-
-def split(queries: Sequence[str], folds: int, seed: int) -> list[list[str]]:
-    """Split the queries at random into ``folds`` of two or more."""
-    if folds < 2 or len(queries) < 2 * folds:
-        raise TdvError(
-            f"{len(queries)} judged queries cannot make {folds} folds of two or more: "
-            f"folds is at least 2, and twice as many queries as folds, are needed"
-        )
-    order = np.random.default_rng(seed).permutation(len(queries))
-    return [[queries[i] for i in part] for part in np.array_split(order, folds)]
 
 
 def measure(run: _Path, topics: Mapping[str, str], qrels: Qrels) -> dict[str, np.ndarray]:
@@ -145,7 +133,7 @@ def measure(run: _Path, topics: Mapping[str, str], qrels: Qrels) -> dict[str, np
     import pandas as pd
     import trectools
 
-    queries = judged_queries(topics, qrels)
+    queries = reading.judged_queries(topics, qrels)
     hits = read_run(run)
     hits = hits[hits["query"].isin(queries)]
     if hits.empty:

@@ -16,6 +16,7 @@ query. The two candidates of a :class:`Batch` are a relevant document and one th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -25,17 +26,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..ranking import Array, SearchParameters
-from ..simulation.scoring import (
-    Batch,
-    Features,
-    Linear,
-    doc_lengths,
-    term_values,
-)
+from ..ranking import Array
+from ..simulation.scoring import Batch, Features, Linear, doc_lengths, term_values
 
-LEVEL = 1.0
-"""b at the start, and in tuned training the TDV of a term without a vector."""
+LEVEL = 1.0  # b at the start, and in tuned training the TDV of a term without a vector
 _LEAST_VARIANCE = 1e-3
 """Directions with less than this share of the largest variance are not stretched further."""
 _TINY = 1e-9
@@ -99,27 +93,15 @@ PaperSimilarity = PaperTfIdf | PaperBm25 | PaperDirichlet
 """A ranking function as the sum over query terms of ``query_tf * term_scores``."""
 
 
-class Numbers(NamedTuple):
-    """The parameters of all ranking functions, which may be traced: other ones compile nothing."""
+def similarity_of(model: str, given: Mapping[str, Any], literal: bool) -> PaperSimilarity:
+    """Return the formula to train by, with ``given`` k1, b and mu.
 
-    k1: Array | float
-    b: Array | float
-    mu: Array | float
-
-    @classmethod
-    def of(cls, given: SearchParameters) -> Numbers:
-        """Return those of a search."""
-        return cls(given.k1, given.b, given.mu)
-
-
-def similarity_of(model: str, given: Any, literal: bool) -> PaperSimilarity:
-    """Return the formula to train by, with the parameters ``given`` as attributes."""
-    made: dict[str, PaperSimilarity] = {
-        "tfidf": PaperTfIdf(),
-        "qld": PaperDirichlet(given.mu, absent=1.0 if literal else _TINY),
-        "bm25": PaperBm25(given.k1, given.b),
-    }
-    return made[model]
+    They may be traced by JAX: other ones compile nothing.
+    """
+    if model == "bm25":
+        return PaperBm25(given["k1"], given["b"])
+    absent = 1.0 if literal else _TINY
+    return PaperDirichlet(given["mu"], absent) if model == "qld" else PaperTfIdf()
 
 
 class Collection(NamedTuple):
@@ -129,31 +111,22 @@ class Collection(NamedTuple):
     doc_count: Array
 
 
-def half_statistics(values: Array, batch: Batch) -> L1Statistics:
-    """Return those of the batch's own documents, for each half of candidates."""
-    halves = batch.tf.shape[1]
-    weighted = batch.entry_tf * values[batch.entry_terms]
-    places = batch.entry_terms * halves + batch.entry_docs % halves
-    l1 = jax.ops.segment_sum(weighted, places, values.shape[0] * halves).reshape(-1, halves)
-    return _of_l1(l1, doc_lengths(values, batch).mean(axis=0, keepdims=True))
-
-
-def _of_l1(l1: Array, avg_doc_len: Array) -> L1Statistics:
-    whole = l1.max(axis=0, keepdims=True), l1.sum(axis=0, keepdims=True)
-    return L1Statistics(l1, *whole, avg_doc_len)
-
-
 def scores(
     similarity: PaperSimilarity, values: Array, batch: Batch, collection: Collection | None
 ) -> jax.Array:
     """Return float32[B, C]; without a ``collection``, by the statistics of half batches."""
     if collection is None:
-        found = half_statistics(values, batch)
+        halves = batch.tf.shape[1]
+        weighted = batch.entry_tf * values[batch.entry_terms]
+        places = batch.entry_terms * halves + batch.entry_docs % halves
+        l1 = jax.ops.segment_sum(weighted, places, values.shape[0] * halves).reshape(-1, halves)
+        average = doc_lengths(values, batch).mean(axis=0, keepdims=True)
     else:
         l1 = (collection.total_term_freq * values)[:, None]
-        found = _of_l1(l1, l1.sum(keepdims=True) / collection.doc_count)
-    of_terms = found.l1[batch.query_terms].transpose(0, 2, 1)
-    of_query = L1Statistics(of_terms, *(each[:, :, None] for each in found[1:]))
+        average = l1.sum(keepdims=True) / collection.doc_count
+    whole = l1.max(axis=0, keepdims=True), l1.sum(axis=0, keepdims=True), average
+    of_terms = l1[batch.query_terms].transpose(0, 2, 1)
+    of_query = L1Statistics(of_terms, *(each[:, :, None] for each in whole))
     tf = batch.tf * values[batch.query_terms][:, None, :]
     per_term = similarity.term_scores(tf, doc_lengths(values, batch)[:, :, None], of_query)
     return jnp.einsum("bcl,bl->bc", per_term, batch.query_tf)
@@ -240,11 +213,13 @@ def compiled(model: str, learning_rate: float, literal: bool) -> tuple[Any, Any,
     ``init(parameters)`` is the optimizer's state; ``step(parameters, state, features, numbers,
     batch, collection, weights)`` are the next two; ``differences(parameters, features, numbers,
     batch, collection)`` float32[B] is by how much the relevant documents' scores exceed the
-    others'. ``literal`` training passes no collection.
+    others'. ``literal`` training passes no collection. ``numbers`` are k1, b and mu by name.
     """
     optimizer = (optax.adam if literal else adam_of_one_scale)(learning_rate)
 
-    def loss(parameters: Any, features: Features, numbers: Numbers, *rest: Any) -> jax.Array:
+    def loss(
+        parameters: Any, features: Features, numbers: Mapping[str, Any], *rest: Any
+    ) -> jax.Array:
         similarity = similarity_of(model, numbers, literal)
         return objective(as_linear(parameters, features), features, similarity, *rest)
 
@@ -255,7 +230,7 @@ def compiled(model: str, learning_rate: float, literal: bool) -> tuple[Any, Any,
 
     @jax.jit
     def differences(
-        parameters: Any, features: Features, numbers: Numbers, batch: Batch, collection: Any
+        parameters: Any, features: Features, numbers: Any, batch: Batch, collection: Any
     ) -> jax.Array:
         similarity = similarity_of(model, numbers, literal)
         values = term_values(as_linear(parameters, features), features)

@@ -17,7 +17,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import TdvError
 from ..interruption import check, deferred
 from ..learning.selection import first_of_the_best
 from ..learning.train import padded_terms
@@ -27,30 +26,18 @@ from ..matrix.term_statistics import STATISTICS, residual_idf, standard_statisti
 from ..matrix.term_vectors import TermVectors
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from ..simulation.problem import FoldProblems, Problem
+from ..simulation.problem import Problem
 from ..simulation.retrieval import MEASURES as MEASURED
-from ..simulation.retrieval import Queries
 from ..simulation.scoring import Batch, Features, Linear, term_values
 from ..values.posting_rule import constants_of
 from ..values.term_values import TermValues, unvalidated_values
-from .method import (
-    Collection,
-    Numbers,
-    Weights,
-    as_linear,
-    best_temperature,
-    compiled,
-    whitened,
-)
+from .method import Collection, Weights, as_linear, best_temperature, compiled, whitened
 from .published import MEASURES
 
 _COLUMNS = [MEASURED.index(name) for name in MEASURES]
-_CALIBRATED_ON = 1024
-"""Triples that the temperature is chosen on."""
-_LOOKED_AT_EVERY = 2
-"""Steps; the zeros grow by one or two percent of the postings in so many."""
-_SAME_ZEROS = 0.02
-"""Shares of the postings that differ by less are about the same."""
+_CALIBRATED_ON = 1024  # triples that the temperature is chosen on
+_LOOKED_AT_EVERY = 2  # steps; the zeros grow by one or two percent of the postings in so many
+_SAME_ZEROS = 0.02  # shares of the postings that differ by less are about the same
 
 Judged = tuple[Mapping[str, Sequence[str]], Mapping[str, Mapping[str, int]]]
 """Analysed topics and qrels."""
@@ -67,9 +54,6 @@ class PaperRecipe:
     max_epochs: int = 100
     patience: int = 10  # epochs without a better training nDCG@5 before stopping
 
-    def __post_init__(self) -> None:
-        _check_sparsities((self.sparsity,))
-
 
 @dataclass(frozen=True)
 class TunedRecipe:
@@ -82,9 +66,9 @@ class TunedRecipe:
     name = "tuned"
     sparsities: tuple[float, ...] = (0.5, 0.8)  # lambda
     powers: tuple[float, ...] = (0.0, 1.0)  # of TDVs above 0: all 1, or as learned
-    targets: tuple[float, ...] = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+    targets: tuple[float, ...] = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)  # ascending
     share_of_statistics: float = 0.25  # length of a term's statistics, where its vector's is 1
-    inner_folds: int = 3
+    inner_folds: int = 3  # at least 2
     measured: int = 400  # training queries to measure by, at most
     kept_recall: float = 0.995  # share of the baseline's R@1000 that must be left
     candidates: int = 1000  # of the baseline's first documents, to draw negatives from
@@ -92,19 +76,6 @@ class TunedRecipe:
     pairs_per_step: int = 64
     max_steps: int = 200
     learning_rate: float = 2e-2
-
-    def __post_init__(self) -> None:
-        _check_sparsities(self.sparsities)
-        if list(self.targets) != sorted(self.targets) or not all(0 < t < 1 for t in self.targets):
-            raise TdvError(f"targets must ascend within (0, 1), got {list(self.targets)}")
-        if self.inner_folds < 2:
-            raise TdvError(f"inner_folds must be at least 2, got {self.inner_folds}")
-
-
-def _check_sparsities(sparsities: Sequence[float]) -> None:
-    wrong = [each for each in sparsities if not 0 <= each <= 1]
-    if wrong:
-        raise TdvError(f"sparsity (lambda) must lie within [0, 1], got {wrong[0]}")
 
 
 class Setting(NamedTuple):
@@ -150,7 +121,7 @@ def learn_by_paper(
     with deferred():  # JAX's callbacks tolerate no exception
         features = literal_features(matrix, vectors)
         triples = Triples(problem)
-        numbers = Numbers.of(problem.parameters)
+        numbers = problem.parameters.values()
         init, step, _ = compiled(model, recipe.learning_rate, literal=True)
         linear = glorot_start(jax.random.key(int(rng.integers(2**31))), features)
         state, weights = init(linear), Weights(recipe.sparsity)
@@ -195,9 +166,17 @@ def learn_tuned(
         setting, tried = choose(tuned, features, triples, folds, recipe, seed, progress)
         values, chosen = np.ones(matrix.shape[0], np.float32), {}
         if setting is not None:
-            values = train_final(tuned.of_all, features, triples, setting, recipe, seed)
             chosen = {"chosen": setting._asdict()}
-        return zeros_dropped(tuned.of_all, values, recipe, seed, **chosen, tried=tried)
+            targets = tuple(each for each in recipe.targets if each <= setting.target)
+            longer = replace(recipe, targets=targets, max_steps=2 * recipe.max_steps)
+            rng = np.random.default_rng([seed, len(recipe.sparsities) * recipe.inner_folds])
+            for stop in train_to_zeros(
+                tuned[0], features, triples, np.arange(len(problem.queries)), longer,
+                setting.sparsity, rng,
+            ):  # fmt: skip
+                values = stop.values  # in the end the last, also before the target
+            values = to_power(values, setting.power)
+        return zeros_dropped(tuned[0], values, recipe, seed, **chosen, tried=tried)
 
 
 def zeros_dropped(
@@ -249,17 +228,18 @@ class Triples:
         self._problem, self._queries = problem, problem.queries
         self._documents, self._anywhere = problem.matrix.shape[1], anywhere
         self._terms = padded_terms(problem.queries)
-        self.pairs = relevant_pairs(problem.queries)
-        found: Sequence[np.ndarray] = [np.empty(0, np.int64)] * len(problem.queries)
+        judged = [self._queries.judged_of(query) for query in range(len(self._queries))]
+        pairs = [(query, doc) for query, (docs, grades) in enumerate(judged)
+                 for doc in docs[grades > 0].tolist()]  # fmt: skip
+        self.pairs = np.array(pairs, np.int64).reshape(-1, 2)
         if depth:
-            found = list(problem.postings.top(problem.impacts(problem.plain), depth))
-        self.others = [self._others(query, each, depth) for query, each in enumerate(found)]
-
-    def _others(self, query: int, found: np.ndarray, depth: int) -> np.ndarray:
-        docs, grades = self._queries.judged_of(query)
-        if not depth:
-            return docs[grades <= 0]
-        return found[(found >= 0) & ~np.isin(found, docs[grades > 0])]
+            best = problem.postings.top(problem.impacts(problem.plain), depth)
+            self.others = [
+                found[(found >= 0) & ~np.isin(found, docs[grades > 0])]
+                for found, (docs, grades) in zip(best, judged)
+            ]
+        else:
+            self.others = [docs[grades <= 0] for docs, grades in judged]
 
     def of(self, queries: np.ndarray) -> np.ndarray:
         """Return int64[n, 2]: (query, relevant document) of some ``queries`` that find others."""
@@ -283,12 +263,6 @@ class Triples:
         rows = self._problem.rows
         tf = np.stack([rows.term_freqs(column, terms) for column in docs.T], axis=1)
         return rows.batch(terms, self._terms[1][queries], docs, tf)
-
-
-def relevant_pairs(queries: Queries) -> np.ndarray:
-    """Return int64[n, 2]: each query with each of its relevant documents that the index holds."""
-    numbers = np.repeat(np.arange(len(queries)), np.diff(queries.judged_indptr))
-    return np.stack([numbers, queries.judged_docs], axis=1)[queries.grades > 0]
 
 
 def literal_features(matrix: TermDocumentMatrix, vectors: TermVectors) -> Features:
@@ -336,7 +310,7 @@ def train_to_zeros(
         jnp.asarray(matrix.total_term_freq, jnp.float32),
         jnp.asarray(matrix.doc_count, jnp.float32),
     )
-    numbers = Numbers.of(problem.parameters)
+    numbers = problem.parameters.values()
     init, step, differences = compiled(problem.model, recipe.learning_rate, literal=False)
     w = jnp.zeros(sum(features.width))
     if not len(pairs):
@@ -363,7 +337,7 @@ def train_to_zeros(
 
 
 def choose(
-    tuned: FoldProblems,
+    tuned: Sequence[Problem],
     features: Features,
     triples: Triples,
     folds: Sequence[np.ndarray],
@@ -377,8 +351,9 @@ def choose(
     measures along each training. Everything that is trained or measured here is of the queries of
     ``tuned``, so whoever holds queries out passes a problem without them.
     """
-    looked_at = _spread(folds, recipe.measured)
-    plain = tuned.of_all.full
+    share = min(1.0, recipe.measured / sum(map(len, folds)))
+    looked_at = [fold[: max(1, round(len(fold) * share))] for fold in folds]
+    plain = tuned[0].full
     ones = np.ones(plain.matrix.shape[0], np.float32)
     standard = plain.with_parameters(SearchParameters())
     baseline = _measure(standard, ones, np.concatenate(looked_at))
@@ -386,7 +361,7 @@ def choose(
     tried: list[Tried] = []
     for number, sparsity in enumerate(recipe.sparsities):
         stops = []
-        for fold, (problem, held_out) in enumerate(zip(tuned.of_folds, folds)):
+        for fold, (problem, held_out) in enumerate(zip(tuned[1:], folds)):
             done = number * len(folds) + fold
             progress("choose settings", done, len(recipe.sparsities) * len(folds))
             others, rng = np.setdiff1d(everything, held_out), np.random.default_rng([seed, done])
@@ -398,7 +373,7 @@ def choose(
                 np.concatenate(
                     [
                         _measure(problem, to_power(stop.values, power), some)
-                        for problem, stop, some in zip(tuned.of_folds, at, looked_at)
+                        for problem, stop, some in zip(tuned[1:], at, looked_at)
                     ]
                 )
                 for at in reached
@@ -406,7 +381,13 @@ def choose(
             for at, smooth in zip(reached, smoothed(measured)):
                 setting = Setting(sparsity, power, at[0].target)
                 tried.append(Tried(setting, float(np.mean([s.dropped for s in at])), smooth))
-    return most_zeros(tried, baseline, recipe), [_entry(each, baseline) for each in tried]
+    base = {f"baseline {name}": x for name, x in zip(MEASURES, baseline.mean(axis=0).tolist())}
+    table = [
+        {**each.setting._asdict(), "dropped": each.dropped,
+         **dict(zip(MEASURES, each.measured.mean(axis=0).tolist())), **base}
+        for each in tried
+    ]  # fmt: skip
+    return most_zeros(tried, baseline, recipe), table
 
 
 def smoothed(way: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -433,32 +414,6 @@ def most_zeros(tried: Sequence[Tried], baseline: np.ndarray, recipe: TunedRecipe
     return equal[first_of_the_best([each.measured[:, 0] for each in equal])].setting
 
 
-def train_final(
-    problem: Problem,
-    features: Features,
-    triples: Triples,
-    setting: Setting,
-    recipe: TunedRecipe,
-    seed: int,
-) -> np.ndarray:
-    """Train on all queries of ``problem`` up to the setting's target: float32[V] TDVs.
-
-    A training that ends before it reaches the target returns its last zeros.
-    """
-    targets = tuple(each for each in recipe.targets if each <= setting.target)
-    recipe = replace(recipe, targets=targets, max_steps=2 * recipe.max_steps)
-    values, everything = (
-        np.ones(problem.matrix.shape[0], np.float32),
-        np.arange(len(problem.queries)),
-    )
-    rng = np.random.default_rng([seed, len(recipe.sparsities) * recipe.inner_folds])
-    for stop in train_to_zeros(
-        problem, features, triples, everything, recipe, setting.sparsity, rng
-    ):
-        values = stop.values
-    return to_power(values, setting.power)
-
-
 def to_power(values: np.ndarray, power: float) -> np.ndarray:
     """Return float32[V]: the TDVs above 0 to a power; zeros stay."""
     return np.where(values > 0, np.maximum(values, 1e-9) ** power, 0).astype(np.float32)
@@ -480,19 +435,3 @@ def _tdv(parameters: Any, features: Features) -> np.ndarray:
 def _measure(problem: Problem, values: np.ndarray, some: np.ndarray | None = None) -> np.ndarray:
     """Return float64[n, 2] of the real-valued index, searched with the problem's parameters."""
     return problem.measure(problem.rows.weighted(values), some)[:, _COLUMNS]
-
-
-def _spread(folds: Sequence[np.ndarray], most: int) -> list[np.ndarray]:
-    """Return of each fold its share of at most ``most`` queries."""
-    share = min(1.0, most / sum(map(len, folds)))
-    return [fold[: max(1, round(len(fold) * share))] for fold in folds]
-
-
-def _entry(tried: Tried, baseline: np.ndarray) -> dict[str, Any]:
-    measured, base = tried.measured.mean(axis=0), baseline.mean(axis=0)
-    return {
-        **tried.setting._asdict(),
-        "dropped": tried.dropped,
-        **dict(zip(MEASURES, measured.tolist())),
-        **{f"baseline {name}": value for name, value in zip(MEASURES, base.tolist())},
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -23,17 +24,18 @@ from ..matrix.term_vectors import latent_semantic_vectors
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
-from ..ranking import SearchParameters, check_model
+from ..ranking import SearchParameters, ranking_function
+from ..report.table import to_markdown
 from ..searching.search import search_index
-from ..timing.latency import LatencyPlan, look_up_terms, measure_latency
+from ..timing.latency import look_up_terms, measure_latency
 from ..values.term_values import TermValues
 from .config import ReproduceConfig
 from .experiment import ROUNDS, Experiment, measure, read_queries
-from .neural import check_name, require_equinox
+from .neural import check_rankers
 from .own_formulas import measure_own
 from .published import COLLECTIONS, OWN, RECIPES, row_of
 from .recipes import PaperRecipe, TunedRecipe, learn_by_paper, learn_tuned, without_learning
-from .results import make_report, write_report
+from .results import make_report, paper_tables
 
 KIND = "reproduction"
 LITERAL, TUNED = PaperRecipe(), TunedRecipe()
@@ -90,8 +92,13 @@ def reproduce_paper(
         raise TdvError(f"no collection '{collection}': choose one of {', '.join(COLLECTIONS)}")
     known = COLLECTIONS[collection]
     for model in config.models:
-        check_model(model)
-    _check_neural(config)
+        ranking_function(model)  # or it is refused
+    check_rankers(config.neural)
+    if config.neural and "bm25" not in config.models:
+        raise TdvError(
+            "neural re-ranks what BM25 finds and is compared with TDV-BM25: add 'bm25' to the "
+            "models"
+        )
     training = (config.train_topics, config.train_qrels)
     read = [index, topics, qrels, *training, config.vectors]
     place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
@@ -107,10 +114,14 @@ def reproduce_paper(
             vectors = load_term_vectors(config.vectors, matrix, analysis, progress)
         else:
             vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
+        made = {"literal": LITERAL, "tuned": TUNED, "default": DEFAULT}
+        if config.reduction is not None:
+            made["default"] = replace(DEFAULT, reductions=(config.reduction,))
         experiment = Experiment(
             index=opened, config=config, queries=queries, analysis=analysis,
             tokens=analyze_topics(texts, field, analysis), matrix=matrix, vectors=vectors,
-            recipes=_recipes(config), folder=folder, progress=progress,
+            recipes={kind: made[kind] for kind in RECIPES[config.recipe] if kind in made},
+            folder=folder, progress=progress,
         )  # fmt: skip
         found: dict[str, dict[str, np.ndarray]] = {}
         for model in config.models:
@@ -121,29 +132,11 @@ def reproduce_paper(
 
             reranked = {name: run_ranker(experiment, name) for name in config.neural}
         report = make_report(known, experiment, found, reranked)
-        write_report(folder, report)
+        text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
+        (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+        (folder / "tables.md").write_text(to_markdown(paper_tables(report)), encoding="utf-8")
         place.write_manifest({name: report[name] for name in ("collection", "recipe", "seed")})
     return report
-
-
-def _check_neural(config: ReproduceConfig) -> None:
-    for name in config.neural:
-        check_name(name)
-    if config.neural:
-        require_equinox()
-        if "bm25" not in config.models:
-            raise TdvError(
-                "neural re-ranks what BM25 finds and is compared with TDV-BM25: add "
-                "'bm25' to the models"
-            )
-
-
-def _recipes(config: ReproduceConfig) -> dict[str, Any]:
-    default = DEFAULT
-    if config.reduction is not None:
-        default = replace(DEFAULT, reductions=(config.reduction,))
-    known = {"literal": LITERAL, "tuned": TUNED, "default": default}
-    return {kind: known[kind] for kind in RECIPES[config.recipe] if kind in known}
 
 
 def _run_model(experiment: Experiment, model: str) -> dict[str, dict[str, np.ndarray]]:
@@ -218,15 +211,14 @@ def _measure_row(
                     name: (one, recorded_parameters(one, model)) for name, one in indexes.items()
                 }
                 latency = measure_latency(
-                    timed, asked, LatencyPlan(
-                        ROUNDS, config.latency_budget_seconds, config.seed, exhaustive=True
-                    ),
+                    timed, asked, seed=config.seed, rounds=ROUNDS, exhaustive=True,
+                    budget_seconds=config.latency_budget_seconds,
                     field=config.field, analysis=experiment.analysis,
                     raw=Path(folder) / "latency_ns.npy", progress=experiment.progress,
                 )  # fmt: skip
                 ms = np.stack([latency.per_query_ms("top1000", name) for name in runs])
     visited = [
-        [sum(one.doc_freq[name][term] for term in one.terms) for one in terms.values()]
+        [sum(doc_freq[name] for doc_freq in of_query.values()) for of_query in terms.values()]
         for name in runs
     ]
     both = [measure(one, asked, queries.qrels) for one in runs.values()]

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..evaluation.significance import compare_paired
-from ..report.table import SIGNIFICANT, Table, ratio, to_markdown
+from ..report.table import SIGNIFICANT, Table, ratio
 from ..store import versions
 from .experiment import Experiment
 from .neural import RANKERS
@@ -99,13 +98,6 @@ def _compared(
     }
 
 
-def write_report(folder: Path, report: dict[str, Any]) -> None:
-    """Write ``report.json`` and ``tables.md``."""
-    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    (folder / "tables.md").write_text(to_markdown(paper_tables(report)), encoding="utf-8")
-
-
 def paper_tables(report: Mapping[str, Any]) -> list[Table]:
     """Return Tables 1 to 3, measured here and as published."""
     title, folds = report["collection"], report["folds"]
@@ -150,7 +142,9 @@ def paper_tables(report: Mapping[str, Any]) -> list[Table]:
         ),
         f"3, {title}: postings dropped": (
             ("here", "paper"),
-            [(f"TDV-{method}", *_removed(entry)) for method, entry in of_rows.items()],
+            [(f"TDV-{method}", f"{round(-entry['mean'], 2) + 0.0:.2f} %",  # no -0.00
+              "-" if entry["published"] is None else f"-{entry['published']:.2f} %")
+             for method, entry in ((m, row["postings_removed"]) for m, row in of_rows.items())],
             "Mean over the folds.",
         ),
     }  # fmt: skip
@@ -195,9 +189,3 @@ def _percent(entry: Mapping[str, Any]) -> tuple[str, ...]:
     base, tdv = _pair(entry, 100, 2)
     pair = [f"{value:.2f}" for value in published] if published else ["-", "-"]
     return base, tdv + star, shown, *pair
-
-
-def _removed(entry: Mapping[str, Any]) -> tuple[str, str]:
-    entry = entry["postings_removed"]
-    published = "-" if entry["published"] is None else f"-{entry['published']:.2f} %"
-    return f"{round(-entry['mean'], 2) + 0.0:.2f} %", published  # no -0.00

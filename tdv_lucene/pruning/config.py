@@ -69,7 +69,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         "the 95 % interval that 'learn' measured. With --queries, against the re-weighted "
         "index with nothing dropped, as if its first answers were the only relevant ones; and "
         "no larger share of its ten best may leave the first 1,000.  "
-        "[default with --queries: 0.03]",
+        "[default with --queries: 0.04]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     tiers: bool = option(
@@ -156,11 +156,6 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     def drops(self, doc_freq: np.ndarray) -> np.ndarray:
         """Return bool[V]: the terms that are dropped whatever their TDVs are."""
         return doc_freq < self.min_doc_freq
-
-    @property
-    def is_as_learned(self) -> bool:
-        """Whether what is written was decided by TDVs alone, as when they were validated."""
-        return self.min_doc_freq == 1 and self.tf == "scaled"
 
     @property
     def fixed_scale(self) -> float | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,30 +28,17 @@ _ANOTHER = (
 
 @dataclass(frozen=True)
 class Drift:
-    """A field now, beside what it was when its TDVs were learned.
+    """A field now, beside what it was when its TDVs were learned."""
 
-    Attributes
-    ----------
-    documents, mean_length
-        Of the index, and its tokens a document, in which deleted documents count as long as
-        Lucene's own statistics have them.
-    moved : float
-        Within [0, 1]: the share of the postings that belong to other terms than they would if every
-        term had its share of then. All of them where no document is left.
-    unseen_terms : int
-        Terms that learning has not seen.
-    unseen_postings : float
-        Their share of the postings.
-    documents_learned, mean_length_learned
-        Those of then.
-    """
-
-    documents: int
+    documents: int  # of the index
+    # Tokens a document: deleted ones count as long as Lucene's own statistics have them
     mean_length: float
+    # Within [0, 1]: the share of the postings that belong to other terms than they would if every
+    # term had its share of then; all of them where no document is left
     moved: float
-    unseen_terms: int
-    unseen_postings: float
-    documents_learned: int
+    unseen_terms: int  # terms that learning has not seen
+    unseen_postings: float  # their share of the postings
+    documents_learned: int  # those of then
     mean_length_learned: float
 
     @classmethod
@@ -105,10 +91,6 @@ class Drift:
         or half."""
         then, now = self.documents_learned, self.documents
         return self.moved > _DUE or not then / _GROWN < max(now, 1) < then * _GROWN
-
-    def describe(self) -> dict[str, Any]:
-        """Return the drift as JSON."""
-        return {**asdict(self), "is_due": self.is_due}
 
     def refuse_another_index(self, index: str | os.PathLike[str], field: str) -> None:
         """Raise :class:`TdvError` where too little is left of what the TDVs were learned on."""

@@ -19,10 +19,10 @@ from ..learning.prior import prior_values_of_index
 from ..plan import FieldPlan, Plan
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
-from ..values.posting_rule import CORRECTED_AT, OperatingPoint
+from ..values.posting_rule import CORRECTED_AT
 from ..values.term_values import TermValues
 from .config import PruneConfig
-from .planning import Reduction, plan_field
+from .planning import plan_field, reduction_of
 from .shards import check_shards, prune_shards
 from .sizes import foreseen_bytes
 from .targets import SearchTarget, target_of
@@ -77,13 +77,10 @@ def prune_index(
         this reduction and scale; with ``others``, theirs under ``fields`` by name. What does not
         apply is None. The same is in ``tdv-manifest.json``.
 
-    Raises
-    ------
-    TdvError
-        When the index cannot be read or pruned, is locked, or has another vocabulary; when an
-        option is out of its range, or has no effect beside others; when no posting would be left,
-        or no reduction is given and none is recommended; when ``output`` exists or overlaps the
-        index.
+    Raises :class:`TdvError` when the index cannot be read or pruned, is locked, or has another
+    vocabulary; when an option is out of its range, or has no effect beside others; when no posting
+    would be left, or no reduction is given and none is recommended; when ``output`` exists or
+    overlaps the index.
     """
     config = PruneConfig.of(config, options, values=values)
     if config.queries is not None and values is not None and not config.tiers:
@@ -119,12 +116,7 @@ def write_pruned(
 
         def decided(shards: ShardedIndex) -> tuple[Plan, Task]:
             made = [_values_without_judgements(shards, config, progress)] if values is None else []
-            fields, searcher = _fields([*made, *loaded], config), shards.searcher
-            if config.tiers:
-                plan, told = decide_tiers(None, fields, config, searcher, task, progress)
-            else:
-                plan, told = decide(fields, config, searcher, None)
-            return plan, _told_to(task, None, fields, searcher, told)
+            return _decided(shards, _fields([*made, *loaded], config), task, progress)
 
         shards = index if isinstance(index, ShardedIndex) else source
         return prune_shards(shards, field, decided, task, progress)
@@ -135,104 +127,78 @@ def write_pruned(
         fields = _fields(given, config)
         pruned = {values.vocabulary.field for values in fields}
         others_left = [n for n, f in opened.fields.items() if f.has_frequencies and n not in pruned]
-        searcher = opened.searcher
-        at = partial(decide, fields, config, searcher, opened)
         if config.max_bytes is None:
-            task = _told_to(task, opened, fields, searcher, {})
-            if config.tiers:
-                plan, told = decide_tiers(opened, fields, config, searcher, task, progress)
-            else:
-                plan, told = at()
-            task = _told_to(task, opened, fields, searcher, told)
+            plan, task = _decided(opened, fields, task, progress)
             with place as folder:
                 report = write_index(opened, plan, task, folder, progress)
                 place.write_manifest(report)
         else:
             is_foreseen, limit = config.tf == "scaled", parse_bytes(config.max_bytes)
             foreseen = foreseen_bytes(fields[0].points, config.fixed_scale) if is_foreseen else None
-            task = _told_to(task, opened, fields, searcher, {})
+            task, at = _told_of(task, opened, fields), partial(decide, fields, config, opened)
             with place as folder:
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)
                 place.write_manifest(report)
     return {**report, "output": task.output, "other_fields": others_left, "network": None}
 
 
-def _told_to(
-    task: Task,
-    index: Index | None,
-    fields: Sequence[TermValues],
-    searcher: Searcher,
-    told: Mapping[str, Any],
-) -> Task:
-    """Return the task with what is known of its TDVs; an ``id_field`` that names documents was
-    asked for here, or when they were learned."""
-    sources = [values.manifest.get("source", {}) for values in fields]
-    if index is not None:
-        sources.insert(0, index.identity)
+def _decided(
+    index: Index | ShardedIndex, fields: Sequence[TermValues], task: Task, progress: Progress
+) -> tuple[Plan, Task]:
+    """Return the plan, and the task with all that is told of it."""
+    task = _told_of(task, index, fields)
+    if task.config.tiers:
+        plan, told = decide_tiers(index, fields, task, progress)
+    else:
+        plan, told = decide(fields, task.config, index)
+    return plan, replace(task, told=told)
+
+
+def _told_of(task: Task, index: Index | ShardedIndex, fields: Sequence[TermValues]) -> Task:
+    """Return the task with what is known of the index and its TDVs; an ``id_field`` that names
+    documents was asked for here, or when they were learned."""
+    sources = [index.identity, *(values.manifest.get("source", {}) for values in fields)]
     manifests = {values.vocabulary.field: values.manifest for values in fields}
     return replace(
         task,
         named_by=next((source[ID_FIELD] for source in sources if ID_FIELD in source), None),
         learned_analyses={f: m["analysis"] for f, m in manifests.items() if "analysis" in m},
-        told=told,
-        searcher=searcher,
+        searcher=index.searcher,
     )
 
 
 def decide(
     fields: Sequence[TermValues],
     config: PruneConfig,
-    searcher: Searcher,
-    index: Index | None,
+    index: Index | ShardedIndex,
     share: float | None = None,
 ) -> tuple[Plan, dict[str, Any]]:
     """Return the plan of an index, and what the report tells of the field that is searched (see
-    :class:`.writing.Task`).
-
-    Parameters
-    ----------
-    index
-        None for shards, whose norms are seen when they are counted.
-    share
-        The reduction to plan for; None for the one asked for, found or recommended.
-    """
-    plans, told, target = [], dict[str, Any](), target_of(searcher, config.target)
+    :class:`.writing.Task`). ``share`` is the reduction to plan for; None for the one asked for,
+    found or recommended."""
+    plans, told = [], dict[str, Any]()
+    is_as_learned = config.min_doc_freq == 1 and config.tf == "scaled"  # decided by TDVs alone
     for values in fields:
-        reduction = Reduction.of(values, config) if share is None else Reduction(share)
-        known = None if index is None else index.fields.get(values.vocabulary.field)
-        has_norms = known is None or known.has_norms  # what is not there is refused as that
-        plan, point = plan_field(
-            values, reduction.share, config, target, has_norms=has_norms, what=f"{index}"
-        )
-        told = told or {
-            **_told(values, point, plan, reduction, config),
-            "defaults": _defaults(plan, target, searcher),
-        }
+        reduction, chosen = reduction_of(values, config) if share is None else (share, None)
+        plan, point = plan_field(values, reduction, config, index)
         plans.append(plan)
+        told = told or {
+            "validated": dict(point.nearest),
+            "fidelity": _fidelity(point.nearest, plan) if is_as_learned else None,
+            "chosen": chosen,
+            "defaults": _defaults(plan, index.searcher, config.target),
+        }
     return Plan(plans), told
 
 
-def _defaults(plan: FieldPlan, target: SearchTarget, searcher: Searcher) -> str:
+def _defaults(plan: FieldPlan, searcher: Searcher, asked: SearchTarget) -> str:
     """Say whose defaults a field is written for; empty where others were asked for, or where it has
     to be searched with recorded parameters."""
+    target = target_of(searcher, asked)
     searched = {} if target.given else target.parameters(plan.facts["model"]) or {}
     recorded = plan.facts["search"]
     is_held = searched and all(recorded[name] == searched[name] for name in searched)
     return searcher.describe(searched) if is_held else ""
-
-
-def _told(
-    values: TermValues,
-    point: OperatingPoint,
-    plan: FieldPlan,
-    reduction: Reduction,
-    config: PruneConfig,
-) -> dict[str, Any]:
-    return {
-        "validated": dict(point.nearest),
-        "fidelity": _fidelity(point.nearest, plan) if config.is_as_learned else None,
-        "chosen": reduction.chosen,
-    }
 
 
 def _fidelity(nearest: Mapping[str, Any], plan: FieldPlan) -> dict[str, float] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +18,11 @@ from ..errors import TdvError
 from ..index.index import Index
 from ..index.record import ShardRecord
 from ..index.sharded import ShardedIndex, open_index
-from ..index.workers import Workers
-from ..output import Output, note_finished, remove_abandoned
+from ..output import Output, finished, remove_abandoned
 from ..plan import Plan
 from ..progress import Progress
 from ..source import Part, Source
 from .config import PruneConfig
-from .planning import with_average_lengths
 from .writing import Task, count_tokens, finished_part, refuse_emptied, write_index
 
 
@@ -75,30 +72,23 @@ def prune_shards(
     progress: Progress,
 ) -> dict[str, Any]:
     """Do with every shard what :func:`.writing.write_index` does; the report has ``shards``, a row
-    of each.
+    of each. ``field`` is the one that is searched.
+
+    ``whole`` is the task of all shards, whose output holds theirs. ``decide`` returns the plan, and
+    ``whole`` with what is told of it.
 
     Raises :class:`TdvError` also when the shards are not one index.
-
-    Parameters
-    ----------
-    field
-        The one that is searched.
-    decide
-        From the shards to the plan, and ``whole`` with what is told of it.
-    whole
-        What is done with all of them; its output holds theirs.
     """
     out = Path(whole.output)
-    with contextlib.ExitStack() as opened:
-        index = opened.enter_context(
-            open_index(given, field, analysis=whole.config.analysis, output=out, progress=progress)
-        )
+    with (
+        _tidied(out, given),
+        open_index(
+            given, field, analysis=whole.config.analysis, output=out, progress=progress
+        ) as index,
+    ):
         assert isinstance(index, ShardedIndex)
         source, workers = index.source, index.workers
         plan, whole = decide(index)
-        if not source.resources:  # else their next pruning tidies up
-            opened.callback(_tidy, out, source)
-            out.mkdir(exist_ok=True)  # for the plan
         config = replace(whole.config, threads=whole.config.threads or workers.threads)
         tasks = {
             part: replace(
@@ -112,15 +102,15 @@ def prune_shards(
             )
             for number, part in enumerate(source.parts, 1)
         }
-        plan = _with_lengths(workers, source, plan, tasks, out, progress)
-        sent = opened.enter_context(sent_to_workers(workers, source, plan, out))
+        plan = _with_lengths(index, plan, tasks, progress)
+        sent = workers.send(plan, source)
         looks = {part: (sent[part], task, source) for part, task in tasks.items()}
         told = workers.each(_look_at_place, looks, "look at outputs", progress)
         done = {part: report for part, report in zip(tasks, told) if report is not None}
         left = {part: (sent[part], task) for part, task in tasks.items() if part not in done}
         reports = workers.each(
             _prune_shard, left, "prune shards", progress,
-            lambda part: note_finished(out / part.name),
+            lambda part: finished.append(out / part.name),
         )  # fmt: skip
         network = index.network
     made = {**done, **dict(zip(left, reports))}
@@ -141,144 +131,104 @@ def prune_shards(
     }
 
 
-def _prune_shard(folder: str, plan: str | Plan, task: Task) -> dict[str, Any]:
+def _prune_shard(folder: str, plan: Plan, task: Task) -> dict[str, Any]:
     """In a worker: write a shard. One that a worker finished before it died is not written
     again."""
-    planned = loaded(plan)
     with Index.open(folder) as index:
-        report = finished_part(index, planned, task)
+        report = finished_part(index, plan, task)
         if report is None:
             with contextlib.suppress(FileExistsError):
-                os.mkdir(os.path.dirname(task.output))  # on the worker's own disk
+                os.mkdir(os.path.dirname(task.output))
             place = task.place([index])
             with place as unfinished:
-                report = write_index(index, planned, task, unfinished)
+                report = write_index(index, plan, task, unfinished)
                 place.write_manifest(report)
         return report
 
 
-def _look_at_place(
-    folder: str, plan: str | Plan, task: Task, source: Source
-) -> dict[str, Any] | None:
+def _look_at_place(folder: str, plan: Plan, task: Task, source: Source) -> dict[str, Any] | None:
     """In a worker: return the report of what an earlier pruning has finished from the same; else
     None, where the shard may be written."""
     out = Path(task.output).parent
     _check_place(out, source, ())
     with Index.open(folder) as index:
-        report = finished_part(index, loaded(plan), task)
+        report = finished_part(index, plan, task)
     if report is None and out.is_dir():
         task.place([source])
     return report
 
 
 def _with_lengths(
-    workers: Workers,
-    source: Source,
-    plan: Plan,
-    tasks: Mapping[Part, Task],
-    beside: Path,
-    progress: Progress,
+    index: ShardedIndex, plan: Plan, tasks: Mapping[Part, Task], progress: Progress
 ) -> Plan:
     """Return the plan with the average lengths of the whole that norms are made for.
 
     A searcher computes BM25's length norm with the average of the whole. So before any shard is
-    written all of them are counted, in a fifth of the time that writing takes. Fields that have no
-    norms in any shard hold none.
+    written all of them are counted, in a fifth of the time that writing takes.
     """
     baked = [field for field in plan.fields if field.norms is not None]
     if not baked:
         return plan
-    with sent_to_workers(workers, source, plan, beside) as sent:
-        counted = {part: (sent[part], task) for part, task in tasks.items()}
-        counts = workers.each(_count_shard, counted, "count tokens", progress)
-    lengths, target = {}, next(iter(tasks.values())).config.target
+    sent = index.workers.send(plan, index.source)
+    counted = {part: (sent[part], task) for part, task in tasks.items()}
+    counts = index.workers.each(_count_shard, counted, "count tokens", progress)
+    lengths = {}
     for field in baked:
         of_field = [count[field.field] for count in counts]
-        if any(one["has_norms"] for one in of_field):
-            tokens, documents = (sum(c[what] for c in of_field) for what in ("tokens", "documents"))
-            lengths[field.field] = tokens / documents if documents else 1.0
-        else:
-            target.refuse_lack_of_norms(field.field, f"{source}")
-    return with_average_lengths(plan, lengths)
+        tokens, documents = (sum(one[what] for one in of_field) for what in of_field[0])
+        lengths[field.field] = tokens / documents if documents else 1.0
+    return Plan([field.for_length(lengths.get(field.field)) for field in plan.fields])
 
 
-def _count_shard(folder: str, plan: str | Plan, task: Task) -> dict[str, dict[str, Any]]:
+def _count_shard(folder: str, plan: Plan, task: Task) -> dict[str, dict[str, int]]:
     """In a worker."""
     with Index.open(folder) as index:
-        return count_tokens(index, loaded(plan), task)
+        return count_tokens(index, plan, task)
 
 
-def _tidy(out: Path, source: Source) -> None:
-    """Remove what workers left that died, and ``out`` if nothing was finished in it."""
-    if out.is_dir():
-        for part in source.parts:
-            remove_abandoned(out / part.name)
-        with contextlib.suppress(OSError):
-            out.rmdir()
+@contextlib.contextmanager
+def _tidied(out: Path, given: Source | ShardedIndex) -> Iterator[None]:
+    """Remove in the end what workers left that died, and ``out`` if nothing was finished in it.
+    Where ``out`` is on disks that are not seen here, the next pruning tidies up."""
+    try:
+        yield
+    finally:
+        source = Source.of(given)
+        if out.is_dir() and not source.resources:
+            for part in source.parts:
+                remove_abandoned(out / part.name)
+            with contextlib.suppress(OSError):
+                out.rmdir()
 
 
 def _report(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the report of the whole: what every shard says, and the sums."""
     first = reports[0]
     fields = {name: _sum([one["fields"][name] for one in reports]) for name in first["fields"]}
-    report: dict[str, Any] = {
-        **first,
-        **_sum(reports),
-        "fields": fields,
-        "segments": sum(one["segments"] for one in reports),
-        "deleted_left_out": sum(one["deleted_left_out"] for one in reports),
-        "bytes_before": sum(one["bytes_before"] for one in reports),
-        "bytes": sum(one["bytes"] for one in reports),
-    }
+    sizes = ("segments", "deleted_left_out", "bytes_before", "bytes")
+    sums = {name: sum(one[name] for one in reports) for name in sizes}
+    report: dict[str, Any] = {**first, **_sum(reports), "fields": fields, **sums}
     refuse_emptied([report, *fields.values()])
     return report
 
 
 def _sum(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the report of one field in all shards."""
-    before, left = (sum(row[name] for row in rows) for name in ("postings_before", "postings"))
+    counts = ("postings_before", "postings", "tokens", "documents_with_terms",
+              "documents_without_terms")  # fmt: skip
+    sums = {name: sum(row[name] for row in rows) for name in counts}
+    before, norms = sums["postings_before"], None
+    if of_norms := [row["norms"] for row in rows if row["norms"] is not None]:
+        beyond = sum(one["beyond"] for one in of_norms)
+        off = sum(one["beyond"] * one["mean_off"] for one in of_norms)
+        largest = max(one["largest_off"] for one in of_norms)
+        mean = off / beyond if beyond else 0.0
+        norms = {"beyond": beyond, "mean_off": mean, "largest_off": largest}
     return {
         **rows[0],
-        "reduction": 1 - left / before if before else 0.0,
-        "postings_before": before,
-        "postings": left,
+        "reduction": 1 - sums["postings"] / before if before else 0.0,
+        **sums,
         "terms_before": None,
         "terms": None,
-        "tokens": sum(row["tokens"] for row in rows),
-        "documents_with_terms": sum(row["documents_with_terms"] for row in rows),
-        "documents_without_terms": sum(row["documents_without_terms"] for row in rows),
-        "norms": _norms([row["norms"] for row in rows if row["norms"] is not None]),
+        "norms": norms,
     }
-
-
-def _norms(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    if not rows:
-        return None
-    beyond = sum(one["beyond"] for one in rows)
-    off = sum(one["beyond"] * one["mean_off"] for one in rows)
-    return {
-        "beyond": beyond,
-        "mean_off": off / beyond if beyond else 0.0,
-        "largest_off": max(one["largest_off"] for one in rows),
-    }
-
-
-@contextlib.contextmanager
-def sent_to_workers(
-    workers: Workers, source: Source, plan: Plan, beside: Path
-) -> Iterator[dict[Part, Any]]:
-    """Yield the plan for each shard, as an argument of what is done with it: for the while a folder
-    in ``beside``, which workers see; where they see none of ours, the plan itself, which travels to
-    each disk's workers once. See :func:`loaded`.
-    """
-    if source.resources:
-        yield workers.send(plan, source)
-        return
-    with tempfile.TemporaryDirectory(prefix=".tdv-lucene-plan-", dir=beside) as folder:
-        plan.save(folder)
-        yield dict.fromkeys(source.parts, folder)
-
-
-def loaded(plan: str | Plan) -> Plan:
-    """In a worker: return the plan that was sent."""
-    return plan if isinstance(plan, Plan) else Plan.load(plan)

@@ -69,59 +69,39 @@ def reduction_within_bytes(
     smallest to within 1 % of the bytes allowed, or 0.002 of reduction; to within 5 % of the bytes
     if sizes were ``foreseen``.
 
-    Raises :class:`TdvError` when even ``LARGEST_REDUCTION`` does not fit.
+    ``bytes_at`` a reduction are those of the index, which is written; they fall as it grows.
+    ``fixed_bytes`` stay whatever is dropped; without ``foreseen`` the first guess starts from them.
+    ``foreseen`` is what ``bytes_at`` is expected to return. Then one index is written, a second if
+    the first does not fit or is more than 2 % too small, and more only if what was foreseen is
+    wrong in shape, as for an index that has changed since.
 
-    Parameters
-    ----------
-    bytes_at
-        Bytes of the index at a reduction; falls as the reduction grows. Called a few times.
-    fixed_bytes
-        Bytes that stay whatever is dropped; without ``foreseen`` the first guess starts from them.
-    foreseen
-        What ``bytes_at`` is expected to return. Then one index is written, a second if the first
-        does not fit or is more than 2 % too small, and more only if what was foreseen is wrong in
-        shape, as for an index that has changed since.
+    Raises :class:`TdvError` when even ``LARGEST_REDUCTION`` does not fit.
     """
     known: dict[float, int] = {}
+    aim, close = (1 + _CLOSE) / 2 * max_bytes, _PASSABLE if foreseen else _CLOSE
 
     def write(reduction: float) -> int:
         known[reduction] = bytes_at(reduction)
         return known[reduction]
 
     if foreseen is not None:
-        _write_as_foreseen(write, max_bytes, foreseen)
-    return _narrowed(write, known, max_bytes, fixed_bytes, _PASSABLE if foreseen else _CLOSE)
-
-
-def _write_as_foreseen(
-    write: Callable[[float], int], max_bytes: int, foreseen: Callable[[float], float]
-) -> None:
-    """Write one index, or a second one by the error of the first."""
-    aim, error = (1 + _CLOSE) / 2 * max_bytes, 1.0
-    tried = np.linspace(0, LARGEST_REDUCTION, 2 * round(LARGEST_REDUCTION / _FINE) + 1).tolist()
-    for _ in range(_FORESEEN_TRIES):
-        guess = next((r for r in tried if error * foreseen(r) <= aim), LARGEST_REDUCTION)
-        size = write(guess)
-        if size <= max_bytes and (size >= _ENOUGH * max_bytes or guess == 0):
-            return
-        error = size / foreseen(guess)
-
-
-def _narrowed(
-    write: Callable[[float], int],
-    known: Mapping[float, int],
-    max_bytes: int,
-    fixed_bytes: int,
-    close: float,
-) -> float:
-    """Return the smallest reduction that fits, of the ``known`` ones and those written here."""
-    aim = (1 + _CLOSE) / 2 * max_bytes
+        tried, error = np.linspace(0, LARGEST_REDUCTION, 951).tolist(), 1.0  # .001 apart
+        for _ in range(_FORESEEN_TRIES):
+            guess = next((r for r in tried if error * foreseen(r) <= aim), LARGEST_REDUCTION)
+            size = write(guess)
+            if size <= max_bytes and (size >= _ENOUGH * max_bytes or guess == 0):
+                break
+            error = size / foreseen(guess)
     high = 1.0  # never written: where the line of the guesses ends
     for number in range(_TRIES):
         fitting = [reduction for reduction, size in known.items() if size <= max_bytes]
         too_large = [reduction for reduction, size in known.items() if size > max_bytes]
         if LARGEST_REDUCTION in too_large:
-            raise _out_of_reach(known[LARGEST_REDUCTION], max_bytes)
+            raise TdvError(
+                f"with {LARGEST_REDUCTION:.0%} of the postings dropped, the most that is tried, "
+                f"the index has {known[LARGEST_REDUCTION]:,} bytes, and not the {max_bytes:,} "
+                f"asked for: pass a larger max_bytes, or a reduction above {LARGEST_REDUCTION:g}"
+            )
         high = min(fitting, default=1.0)
         high_bytes = known.get(high, fixed_bytes)
         if fitting and (high == 0 or high_bytes >= close * max_bytes):
@@ -138,11 +118,3 @@ def _narrowed(
         guess = min(max(guess, low + _FINE / 2), high - _FINE / 2, LARGEST_REDUCTION)
         write(guess if fitting or number < _TRIES - 2 else LARGEST_REDUCTION)
     return high
-
-
-def _out_of_reach(size: int, max_bytes: int) -> TdvError:
-    return TdvError(
-        f"with {LARGEST_REDUCTION:.0%} of the postings dropped, the most that is tried, the index "
-        f"has {size:,} bytes, and not the {max_bytes:,} asked for: pass a larger "
-        f"max_bytes, or a reduction above {LARGEST_REDUCTION:g}"
-    )

@@ -48,21 +48,11 @@ _MOST_SCALED = 4.0
 
 @dataclass(frozen=True)
 class SearchTarget:
-    """Whose parameters an index is written for.
+    """Whose parameters an index is written for."""
 
-    Attributes
-    ----------
-    name : str
-        ``"anserini"``, ``"lucene"``, ``"recorded"``, or numbers as they were given.
-    given : bool
-        Whether it was asked for. Where not, what costs bytes is left.
-    numbers : tuple of float
-        (k1, b) or (mu,), where numbers were given.
-    """
-
-    name: str
-    given: bool
-    numbers: tuple[float, ...] = ()
+    name: str  # "anserini", "lucene", "recorded", or numbers as they were given
+    given: bool  # whether it was asked for; where not, what costs bytes is left
+    numbers: tuple[float, ...] = ()  # (k1, b) or (mu,), where numbers were given
 
     @classmethod
     def of(cls, text: str | None) -> SearchTarget:
@@ -115,15 +105,6 @@ class SearchTarget:
             )
         return dict(zip(names, self.numbers))
 
-    def refuse_lack_of_norms(self, field: str, what: str) -> None:
-        """Raise :class:`TdvError` if it was asked for and k1 and b cannot be written into the norms
-        of a field of ``what``, for it has none."""
-        if self.given and self.name != RECORDED:
-            raise TdvError(
-                f"the field '{field}' of {what} has no norms to write k1 and b into: "
-                "leave out search_as"
-            )
-
 
 def target_of(searcher: Searcher, asked: SearchTarget) -> SearchTarget:
     """Return whose parameters an index is written for: those asked for, or the ``searcher``'s."""
@@ -137,13 +118,8 @@ def _function(values: TermValues) -> RankingFunction:
 
 
 def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction: float) -> float:
-    """Return the scale that suits the target, where none was asked for.
-
-    Parameters
-    ----------
-    scale
-        What suits the ranking.
-    """
+    """Return the scale that suits the target, where none was asked for, from the ``scale`` that
+    suits the ranking."""
     searched = target.parameters(values.model)
     if searched is None:
         return scale
@@ -160,13 +136,8 @@ def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction:
 
 
 def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float | None) -> None:
-    """Refuse a target for query likelihood where its scale, which holds mu, cannot be taken.
-
-    Parameters
-    ----------
-    scale
-        The one that was asked for, if any.
-    """
+    """Refuse a target for query likelihood where its scale, which holds mu, cannot be taken:
+    frequencies stay as they are, or another ``scale`` was asked for."""
     searched = target.parameters(values.model) if target.given else None
     if searched is None or _function(values).held_by != "scale":
         return
@@ -213,8 +184,7 @@ def search_parameters(
 
 def _share_of_bytes(values: TermValues, reduction: float, scale: float, other: float) -> float:
     """Return predicted bytes at the ``other`` scale, as a share of those at ``scale``; infinite if
-    learning did not measure any.
-    """
+    learning did not measure any."""
     points = [point for point in values.points if point.get("scales")]
     if not points:
         return math.inf

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice, product
@@ -20,15 +20,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.runs import overlap
 from ..evaluation.topics import drawn, read_topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
-from ..index.parameters import Searcher, recorded_parameters
+from ..index.parameters import recorded_parameters
 from ..index.queries import searchable_topics
+from ..index.sharded import ShardedIndex
 from ..jvm.searcher import Hits, OpenSearch, make_similarity, open_searched
 from ..plan import Plan
 from ..progress import Progress, silent
@@ -37,7 +37,6 @@ from ..ranking.parameters import Tiers
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .planning import plan_field
-from .targets import SearchTarget, target_of
 from .writing import Task, write_index
 
 REDUCTIONS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
@@ -64,61 +63,46 @@ def hot_field(field: str) -> str:
 
 
 def decide_tiers(
-    index: Index | None,
+    index: Index | ShardedIndex,
     fields: Sequence[TermValues],
-    config: PruneConfig,
-    searcher: Searcher,
     task: Task,
     progress: Progress = silent,
 ) -> tuple[Plan, dict[str, Any]]:
-    """Return the plan of an index in two tiers, and what its report tells.
-
-    Parameters
-    ----------
-    index
-        None for shards, where nothing is measured.
-    searcher
-        Whose defaults it is searched with.
-    task
-        A temporary index is written beside its output.
+    """Return the plan of an index in two tiers, and what its report tells. A temporary index is
+    written beside the output of ``task``.
 
     Raises :class:`TdvError` when the index has a field of the hot one's name, there is nothing to
     choose by, or no candidate has the fidelity asked for.
     """
-    values, *others = fields
+    config, (values, *others) = task.config, fields
     field = values.vocabulary.field
     if others:
         raise TdvError(
             f"tiers are of one field, got TDVs of several: give those of '{field}' alone"
         )
-    if index is not None and hot_field(field) in index.fields:
+    if hot_field(field) in index.fields:
         raise TdvError(
             f"{index} has a field '{hot_field(field)}' already, the name of the hot one: prune the "
             "index that it was made of, or leave out tiers"
         )
-    target = target_of(searcher, config.target)
-    known = None if index is None else index.fields.get(field)
     margin = MARGIN if config.margin is None else config.margin
     tiers = Tiers(field, hot_field(field), config.depth or DEPTH, margin)
-    plan_at = partial(
-        plan_tiers, values, config=config, target=target, what=f"{index}",
-        has_norms=known is None or known.has_norms,
-    )  # fmt: skip
+    plan_at = partial(plan_tiers, values, config=config, index=index)
     told: dict[str, Any] = {
         "validated": {}, "fidelity": None, "chosen": None, "defaults": "", "tiers": None
     }  # fmt: skip
-    if index is None and config.queries is not None:
-        raise TdvError(
-            "tiers of shards are not chosen by queries: choose them on one shard, and pass its "
-            "reduction and depth for all"
-        )
-    if index is None or config.queries is None:
+    if config.queries is None:
         if config.reduction is None:
             raise TdvError(
                 "tiers are chosen by queries: pass a log of what people ask (queries), or a "
                 "reduction, such as 0.75"
             )
         return plan_at(config.reduction, tiers), told
+    if isinstance(index, ShardedIndex):
+        raise TdvError(
+            "tiers of shards are not chosen by queries: choose them on one shard, and pass its "
+            "reduction and depth for all"
+        )
     reductions = REDUCTIONS if config.reduction is None else (config.reduction,)
     margins = MARGINS if config.margin is None else (config.margin,)
     plans = {
@@ -126,40 +110,31 @@ def decide_tiers(
     }
     topics = drawn(read_topics(config.queries), seed=0)
     with Candidates.write(index, plans, replace(task, told=told), progress) as candidates:
-        topics = searchable_topics(topics, field, candidates.analysis)
-        with candidates.searched(progress) as search:
-            measured = candidates.measure(search, topics, margins, tiers.depth, progress)
-            is_given = config.reduction is not None and config.margin is not None
-            least = 0.0 if is_given and config.fidelity is None else config.fidelity
-            counted = dict(islice(topics.items(), MOST_COUNTED))
-            chosen, visits = fastest(search, faithful(measured, least), counted)
-            visits_whole = sum(search.visits(counted, TEN)) / len(counted)
+        search = candidates.search
+        topics = searchable_topics(topics, field, search.analysis)
+        measured = candidates.measure(topics, margins, tiers.depth, progress)
+        is_given = config.reduction is not None and config.margin is not None
+        least = 0.0 if is_given and config.fidelity is None else config.fidelity
+        counted = dict(islice(topics.items(), MOST_COUNTED))
+        chosen, visits = fastest(search, faithful(measured, least), counted)
+        visits_whole = sum(search.visits(counted, TEN)) / len(counted)
     told["tiers"] = {**chosen.describe(), "visits": visits, "visits_whole": visits_whole}
     return plan_at(chosen.reduction, chosen.tiers._replace(hot=tiers.hot)), told
 
 
 def plan_tiers(
-    values: TermValues, reduction: float, tiers: Tiers, config: PruneConfig, target: SearchTarget,
-    *, has_norms: bool, what: str,
+    values: TermValues, reduction: float, tiers: Tiers, config: PruneConfig,
+    index: Index | ShardedIndex,
 ) -> Plan:  # fmt: skip
     """Decide on the postings of both fields; the first is the whole, of which nothing is dropped.
-
-    Parameters
-    ----------
-    reduction
-        Share of the postings that the hot field drops.
-    tiers
-        Their names, depth and margin.
-    has_norms, what
-        As :func:`.planning.plan_field` takes them.
-    """
-    how: dict[str, Any] = {"has_norms": has_norms, "what": what}
-    both = [plan_field(values, share, config, target, **how)[0] for share in (0.0, reduction)]
+    ``reduction`` is the share of the postings that the hot field drops."""
+    shares = (0.0, reduction)
+    both = [plan_field(values, share, config, index)[0] for share in shares]
     scales = [plan.scale for plan in both if plan.scale is not None]
     if len({*scales}) > 1:
         # Alike rounded, they agree more often; and one search asks both with the same parameters.
         alike = replace(config, scale=max(scales))
-        both = [plan_field(values, share, alike, target, **how)[0] for share in (0.0, reduction)]
+        both = [plan_field(values, share, alike, index)[0] for share in shares]
     whole, hot = both
     hot = replace(hot, name=tiers.hot, facts={**hot.facts, "field": tiers.hot})
     told = tiers._asdict()
@@ -186,31 +161,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Measured:
-    """The answers of two tiers beside those of the whole field alone.
+    """The answers of two tiers beside those of the whole field alone."""
 
-    Attributes
-    ----------
-    reduction : float
-        Share of the postings that the hot field drops.
-    tiers : Tiers
-        The fields, the depth, the margin, and the share of a query's weight.
-    fidelity, fidelity_ci95
-        Mean share of the whole's ten best documents that the tiers return, and its interval.
-    first_changed : float
-        Share of the queries with another first answer.
-    ranked : float
-        Documents that the whole field ranks for a query.
-    queries : int
-        Of the log that have answers.
-    """
-
-    reduction: float
-    tiers: Tiers
-    fidelity: float
+    reduction: float  # share of the postings that the hot field drops
+    tiers: Tiers  # the fields, the depth, the margin, and the share of a query's weight
+    fidelity: float  # mean share of the whole's ten best documents that the tiers return
     fidelity_ci95: tuple[float, float]
-    first_changed: float
-    ranked: float
-    queries: int
+    first_changed: float  # share of the queries with another first answer
+    ranked: float  # documents that the whole field ranks for a query
+    queries: int  # of the log that have answers
 
     @classmethod
     def of(
@@ -273,31 +232,22 @@ def fastest(
 
 @dataclass(frozen=True)
 class Candidates:
-    """An index that holds the hot fields of several reductions, to be searched in tiers."""
+    """The open search of an index that holds the hot fields of several reductions."""
 
-    index: Index
+    search: OpenSearch
+    """Of the whole field."""
     hot: Mapping[float, str]
     """Reduction -> its hot field."""
-    field: str
-    analysis: Analysis
     query_terms: Sequence[float]
     """Shares of a query's weight that may be asked for."""
-    threads: int
 
     @classmethod
     @contextmanager
     def write(
         cls, index: Index, plans: Mapping[float, Plan], task: Task, progress: Progress = silent
     ) -> Iterator[Self]:
-        """Write the candidates into a temporary folder beside the output of ``task``.
-
-        Parameters
-        ----------
-        index
-            The source.
-        plans
-            By reduction; the hot fields have different names.
-        """
+        """Write the candidates into a temporary folder beside the output of ``task``. ``plans`` of
+        ``index`` are by reduction; their hot fields have different names."""
         whole = next(iter(plans.values())).fields[0]
         hot = {reduction: plan.fields[1] for reduction, plan in plans.items()}
         beside = Path(task.output).parent
@@ -306,24 +256,18 @@ class Candidates:
             made.mkdir()
             write_index(index, Plan([whole, *hot.values()]), task, made, progress)
             with Index.open(made) as tried:
-                names = {reduction: plan.field for reduction, plan in hot.items()}
+                parameters = recorded_parameters(tried, field=whole.field, tier="whole")
                 analysis = analysis_of(tried, whole.field, task.config.analysis).analysis
                 weighed = ranking_function(whole.facts["model"]).of_weights
-                yield cls(
-                    tried, names, whole.field, analysis, QUERY_TERMS if weighed else (1.0,),
-                    cores(task.config.threads),
-                )  # fmt: skip
-
-    def searched(self, progress: Progress = silent) -> AbstractContextManager[OpenSearch]:
-        """Open the search of the whole field."""
-        parameters = recorded_parameters(self.index, field=self.field, tier="whole")
-        return open_searched(
-            self.index, make_similarity(parameters), self.field, analysis=self.analysis,
-            threads=self.threads, progress=progress,
-        )  # fmt: skip
+                with open_searched(
+                    tried, make_similarity(parameters), whole.field, analysis=analysis,
+                    threads=cores(task.config.threads), progress=progress,
+                ) as search:  # fmt: skip
+                    names = {reduction: plan.field for reduction, plan in hot.items()}
+                    yield cls(search, names, QUERY_TERMS if weighed else (1.0,))
 
     def measure(
-        self, search: OpenSearch, topics: Mapping[str, str], margins: Sequence[float], depth: int,
+        self, topics: Mapping[str, str], margins: Sequence[float], depth: int,
         progress: Progress = silent,
     ) -> list[Measured]:  # fmt: skip
         """Measure each reduction and share of a query with each of the ``margins``, by the queries
@@ -331,19 +275,19 @@ class Candidates:
 
         Raises :class:`TdvError` when fewer than :data:`FEWEST_QUERIES` have an answer.
         """
-        best = Found.of(search(topics, TEN, progress))
+        best = Found.of(self.search(topics, TEN, progress))
         asked = {q: text for (q, text), found in zip(topics.items(), best) if found.documents}
         if len(asked) < FEWEST_QUERIES:
             raise TdvError(
                 f"too few queries have an answer ({len(asked)}): at least {FEWEST_QUERIES} can "
                 "choose tiers; pass more queries, or a reduction"
             )
-        whole = [found for found in best if found.documents]
+        whole, field = [found for found in best if found.documents], self.search.field
         measured = []
         for (reduction, hot), share in product(self.hot.items(), self.query_terms):
-            alone = search.in_tiers(Tiers(self.field, hot, 0, query_terms=share))
+            alone = self.search.in_tiers(Tiers(field, hot, 0, query_terms=share))
             found = Found.of(alone(asked, max(depth, TEN), progress))
             for margin in margins:
-                tiers = Tiers(self.field, hot, depth, margin, share)
+                tiers = Tiers(field, hot, depth, margin, share)
                 measured.append(Measured.of(reduction, tiers, whole, found))
         return measured

@@ -6,9 +6,9 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,17 +84,16 @@ def update_index(
         ``postings_before`` and ``postings`` of the segments added; ``reduction``, the share of all
         postings that is dropped now, beside the ``requested_reduction``; and ``bytes``.
 
-    Raises
-    ------
-    TdvError
-        When the source or the plan is gone or another, the source has no documents, or went back to
-        an older commit: nothing is written then.
+    Raises :class:`TdvError` when the source or the plan is gone or another, the source has no
+    documents, or went back to an older commit: nothing is written then.
     """
     config = UpdateConfig.of(config, options)
-    if (shards := Source.of(pruned)).scheduler is not None:
-        return _update_shards(shards, index, config, progress)
+    shards = Source.of(pruned)
+    moved = _moved(shards, index)
+    if shards.scheduler is not None:
+        return _update_shards(shards, moved, config, progress)
     with _hold(pruned) as held:
-        return _update(held, index, config, progress)
+        return _update(held, moved, config, progress)
 
 
 def watch_index(
@@ -117,6 +116,7 @@ def watch_index(
     gone, or another holds the lock.
     """
     config = UpdateConfig.of(config, options)
+    moved = _moved(Source.of(pruned), index)
     if Source.of(pruned).scheduler is not None:
         raise TdvError(
             f"{pruned} is watched where its folders are seen, without scheduler: leave it out, or "
@@ -124,14 +124,12 @@ def watch_index(
         )
     with _hold(pruned) as held, suppress(KeyboardInterrupt):
         seen: object = None
-        for folder in held:
-            _read(folder)
-        sources = _sources(held, index)
+        sources = [_Recorded.read(folder, moved).source for folder in held]
         while True:
             commits = [_last_commit(source) for source in sources]
             if commits != seen:
                 try:
-                    report = _update(held, index, config, progress)
+                    report = _update(held, moved, config, progress)
                 except TdvError as error:
                     report = {"updated": False, "exceeded": False, "refused": str(error)}
                 on_update(report)
@@ -155,137 +153,119 @@ def _hold(pruned: str | os.PathLike[str]) -> Iterator[list[HeldIndex]]:
         yield [opened.enter_context(HeldIndex(folder)) for folder in folders]
 
 
+def _moved(pruned: Source, index: str | os.PathLike[str] | None) -> dict[str, str]:
+    """Return where sources are now, by the names of their folders; by "" the only one."""
+    if index is None:
+        return {}
+    folders = [os.path.abspath(part.folder) for part in Source.of(index).parts]
+    if len(pruned.parts) == len(folders) == 1:
+        return {"": folders[0]}
+    return {os.path.basename(folder): folder for folder in folders}
+
+
 @dataclass(frozen=True, eq=False)
 class _Recorded:
-    """What a pruned folder says of itself."""
+    """A locked folder that was pruned, and what it says of itself."""
 
+    held: HeldIndex
     user_data: dict[str, str]
     records: list[FieldRecord]
     plan: Plan
-    foreign: str
-    """What another writer did to it; empty for nothing."""
+    foreign: str  # what another writer did to it; empty for nothing
+    source: str  # where its source is
 
-
-def _read(held: HeldIndex) -> _Recorded:
-    """Read what a folder records; refuse what cannot be followed."""
-    with Index.open(held.index, mixed=True) as pruned:
-        records, plan = read_records(pruned, pruned.user_data), pruned.plan
-        if missing := sorted({SOURCE_VERSION, SEGMENTS} - pruned.user_data.keys()):
+    @classmethod
+    def read(cls, held: HeldIndex, moved: Mapping[str, str]) -> _Recorded:
+        """Read what a folder records; refuse what cannot be followed."""
+        with Index.open(held.index, mixed=True) as pruned:
+            said, records, plan = (
+                pruned.user_data, read_records(pruned, pruned.user_data), pruned.plan,
+            )  # fmt: skip
+            foreign = "; ".join(f"{since}" for since in pruned.since)
+        if missing := sorted({SOURCE_VERSION, SEGMENTS} - said.keys()):
             raise TdvError(
                 f"{held.index} does not record {', '.join(missing)}, by which it would be updated: "
                 "prune the source again"
             )
         assert plan is not None  # or there were no records
-        foreign = "; ".join(f"{since}" for since in pruned.since)
-        return _Recorded(pruned.user_data, records, plan, foreign)
-
-
-def _sources(held: Sequence[HeldIndex], index: str | os.PathLike[str] | None) -> list[str]:
-    """Return the source of each pruned folder."""
-    recorded = [_read(one).user_data[SOURCE_PATH] for one in held]
-    if index is not None:
-        folders = [os.path.abspath(folder) for folder in Source.of(index).folders_here]
-        by_name = {os.path.basename(folder): folder for folder in folders}
-        if len(held) == len(folders) == 1:
-            recorded = folders
-        else:
-            recorded = [by_name.get(os.path.basename(path), path) for path in recorded]
-    for one, source in zip(held, recorded):
+        path = said[SOURCE_PATH]
+        source = moved.get("") or moved.get(os.path.basename(path), path)
         if not os.path.isdir(source):
             raise TdvError(
-                f"the source of {one.index} is gone: there is no {source}; if it was moved, pass "
+                f"the source of {held.index} is gone: there is no {source}; if it was moved, pass "
                 "index"
             )
-    return recorded
+        return cls(held, said, records, plan, foreign, source)
+
+    @contextmanager
+    def with_source(self, progress: Progress) -> Iterator[_Followed]:
+        """Open its source."""
+        with Index.open(self.source, self.user_data.get(ID_FIELD)) as opened:
+            states = [field_state(opened, plan, progress) for plan in self.plan.fields]
+            yield _Followed(self, opened, states)
 
 
-@dataclass(frozen=True, eq=False)
-class _Followed:
-    """A pruned folder, what it records, and the commit of its source to follow."""
+class _Followed(NamedTuple):
+    """A pruned folder, and the commit of its source to follow."""
 
-    held: HeldIndex
     recorded: _Recorded
     source: Index
     states: list[FieldState]
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether it is not what its source's commit gives, or another writer wrote to it."""
-        commit = self.recorded.records[0].source_commit
-        return commit != self.source.commit or bool(self.recorded.foreign)
-
-
-@contextmanager
-def _opened_part(held: HeldIndex, source: str | None, progress: Progress) -> Iterator[_Followed]:
-    """Yield a pruned folder that is locked, beside its source, open; None for where it was."""
-    (folder,) = _sources([held], source)
-    recorded = _read(held)
-    with Index.open(folder, recorded.user_data.get(ID_FIELD)) as opened:
-        states = [field_state(opened, plan, progress) for plan in recorded.plan.fields]
-        yield _Followed(held, recorded, opened, states)
-
 
 def _update(
     held: Sequence[HeldIndex],
-    index: str | os.PathLike[str] | None,
+    moved: Mapping[str, str],
     config: UpdateConfig,
     progress: Progress,
 ) -> dict[str, Any]:
     with ExitStack() as opened:
-        parts = [
-            opened.enter_context(_opened_part(one, folder, progress))
-            for one, folder in zip(held, _sources(held, index))
-        ]
+        recorded = [_Recorded.read(one, moved) for one in held]
+        parts = [opened.enter_context(one.with_source(progress)) for one in recorded]
         states, source = [part.states for part in parts], parts[0].source
-        fields = parts[0].recorded.plan.fields
-        report = _drift_of(fields, states, source.commit, f"{source}", config)
-        if report["exceeded"]:
-            return report
-        made = [_write_part(part, cores(config.threads), progress) for part in parts]
-        return {**report, **_sums(made)}
-
-
-class _Look(NamedTuple):
-    """A worker's report on its shard; ``fields`` only of the first one."""
-
-    commit: str
-    states: list[FieldState]
-    fields: Sequence[FieldPlan]
+        report = _drift_of(
+            recorded[0].plan.fields, states, source.commit, f"{source}", config.max_drift
+        )
+        if not report["exceeded"]:
+            made = [_write_part(part, cores(config.threads), progress) for part in parts]
+            report |= _sums(made)
+        return report
 
 
 def _update_shards(
-    pruned: Source,
-    index: str | os.PathLike[str] | None,
-    config: UpdateConfig,
-    progress: Progress,
+    pruned: Source, moved: Mapping[str, str], config: UpdateConfig, progress: Progress
 ) -> dict[str, Any]:
     """Update shards by workers, in two rounds. If a source changes between these, those that were
     written stay, and the next update writes the others."""
-    moved = {} if index is None else {part.name: part.folder for part in Source.of(index).parts}
     with open_workers(pruned) as workers:
-        looked = {part: (moved.get(part.name), part == pruned.parts[0]) for part in pruned.parts}
+        looked = {part: (moved, part == pruned.parts[0]) for part in pruned.parts}
         looks = workers.each(_look, looked, "look at shards", progress)
-        states, commit = [look.states for look in looks], looks[0].commit
-        report = _drift_of(looks[0].fields, states, commit, f"{pruned}", config)
-        if report["exceeded"]:
-            return report
-        threads = config.threads or workers.threads
-        tasks = {
-            part: (moved.get(part.name), look.commit, threads)
-            for part, look in zip(pruned.parts, looks)
-        }
-        return {**report, **_sums(workers.each(_follow, tasks, "update shards", progress))}
+        commits, states, fields = zip(*looks)
+        report = _drift_of(fields[0], states, commits[0], f"{pruned}", config.max_drift)
+        if not report["exceeded"]:
+            threads = config.threads or workers.threads
+            tasks = {part: (moved, commit, threads) for part, commit in zip(pruned.parts, commits)}
+            report |= _sums(workers.each(_follow, tasks, "update shards", progress))
+        return report
 
 
-def _look(folder: str, source: str | None, is_first: bool) -> _Look:
-    """In a worker."""
-    with HeldIndex(folder) as held, _opened_part(held, source, silent) as part:
-        return _Look(part.source.commit, part.states, part.recorded.plan.fields if is_first else ())
+def _look(
+    folder: str, moved: Mapping[str, str], is_first: bool
+) -> tuple[str, list[FieldState], Sequence[FieldPlan]]:
+    """In a worker: return the commit of a shard's source, the state of its fields, and of the first
+    shard their plans."""
+    with HeldIndex(folder) as held:
+        recorded = _Recorded.read(held, moved)
+        with recorded.with_source(silent) as part:
+            fields = recorded.plan.fields if is_first else ()
+            return part.source.commit, part.states, fields
 
 
-def _follow(folder: str, source: str | None, commit: str, threads: int | None) -> dict[str, Any]:
+def _follow(
+    folder: str, moved: Mapping[str, str], commit: str, threads: int | None
+) -> dict[str, Any]:
     """In a worker: write a shard, unless one that died has done so."""
-    with HeldIndex(folder) as held, _opened_part(held, source, silent) as part:
+    with HeldIndex(folder) as held, _Recorded.read(held, moved).with_source(silent) as part:
         if part.source.commit != commit:
             raise TdvError(f"{part.source} was changed while it was followed: update again")
         return _write_part(part, cores(threads), silent)
@@ -296,7 +276,7 @@ def _drift_of(
     states: Sequence[Sequence[FieldState]],
     commit: str,
     index: str,
-    config: UpdateConfig,
+    max_drift: float | None,
 ) -> dict[str, Any]:
     """Return the report of what is still to be written.
 
@@ -304,32 +284,32 @@ def _drift_of(
 
     Raises :class:`TdvError` where too little is left of what was learned on.
     """
-    drifts = [
-        Drift.of(plan, [of_folder[number] for of_folder in states], commit)
-        for number, plan in enumerate(fields)
-    ]
-    moved = max(drift.moved for drift in drifts)
-    exceeded = config.max_drift is not None and moved > config.max_drift
+    drifts = [Drift.of(plan, of_field, commit) for plan, of_field in zip(fields, zip(*states))]
+    exceeded = max_drift is not None and max(drift.moved for drift in drifts) > max_drift
     if not exceeded:
         for plan, drift in zip(fields, drifts):
             drift.refuse_another_index(index, plan.field)
-    return {"updated": False, "exceeded": exceeded, "drift": drifts[0].describe()}
+    told = {**asdict(drifts[0]), "is_due": drifts[0].is_due}
+    return {"updated": False, "exceeded": exceeded, "drift": told}
 
 
 def _write_part(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
     """Bring a folder up to date, and return what :func:`_sums` needs to know of it."""
+    recorded, first = part.recorded, part.recorded.records[0]
+    is_behind = first.source_commit != part.source.commit or recorded.foreign
     with deferred():  # what is committed is described as well
-        written = _write(part, threads, progress) if part.is_behind else None
-        _describe(part, written)
-    record = part.recorded.records[0]
-    about = {"field": record.field, "requested_reduction": record.requested_reduction}
-    return {"written": written, **about, "bytes": _bytes_of(part.held.index)}
+        written = _write(part, threads, progress) if is_behind else None
+        with Index.open(recorded.held.index) as made:
+            size = made.bytes
+        _describe(part, size, written is not None)
+    about = {"field": first.field, "requested_reduction": first.requested_reduction}
+    return {"written": written, **about, "bytes": size}
 
 
 def _write(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
     recorded = part.recorded
     fields = [
-        _with_average(plan.with_unseen(state.places, state.unseen), record)
+        plan.with_unseen(state.places, state.unseen).for_length(record.average_length)
         for plan, state, record in zip(recorded.plan.fields, part.states, recorded.records)
     ]
     ours = PREFIX, ANALYSIS, ID_FIELD  # all else is the source's
@@ -342,27 +322,18 @@ def _write(part: _Followed, threads: int, progress: Progress) -> dict[str, Any]:
         _log.warning("%s: undone, as its source has it otherwise", recorded.foreign)
     try:
         return follow(
-            part.source, part.held, fields, threads=threads, user_data=told,
+            part.source, recorded.held, fields, threads=threads, user_data=told,
             is_at_home=os.path.realpath(part.source) == os.path.realpath(before),
             progress=progress,
         )  # fmt: skip
     except OSError as error:
-        raise TdvError(
-            f"cannot update {part.held.index}: {error.strerror or error}; it is as it was"
-            f"{free_space(error, Path(part.held.index))}"
-        ) from error
+        reason = f"{error.strerror or error}; it is as it was{free_space(error)}"
+        raise TdvError(f"cannot update {recorded.held.index}: {reason}") from error
 
 
-def _with_average(plan: FieldPlan, record: FieldRecord) -> FieldPlan:
-    """Return the plan with the average length that its norms were made for."""
-    if plan.norms is None:
-        return plan
-    return replace(plan, norms=replace(plan.norms, average_length=record.average_length))
-
-
-def _describe(part: _Followed, written: dict[str, Any] | None) -> None:
+def _describe(part: _Followed, size: int, is_new: bool) -> None:
     """Bring the manifest up to date, if it is not; an update that was killed may not have."""
-    folder = Path(part.held.index)
+    folder = Path(part.recorded.held.index)
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         listed = manifest.pop("files")
@@ -370,10 +341,11 @@ def _describe(part: _Followed, written: dict[str, Any] | None) -> None:
         return  # there was none: a copy of Lucene's files alone
     there = {path.name for path in folder.glob("segments*")}
     # One that was killed after its commit may not have removed the one before.
-    if written or there != {name for name in listed if name.startswith("segments")}:
+    if is_new or there != {name for name in listed if name.startswith("segments")}:
         content = {k: v for k, v in manifest.items() if k not in ("kind", "format", "created")}
-        sizes = {"bytes_before": part.source.bytes, "bytes": _bytes_of(folder)}
-        content |= {"source": part.source.identity, **sizes}
+        content |= {
+            "source": part.source.identity, "bytes_before": part.source.bytes, "bytes": size
+        }  # fmt: skip
         write_manifest(folder, KIND, content, MANIFEST, listed)
 
 
@@ -394,8 +366,3 @@ def _sums(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "requested_reduction": parts[0]["requested_reduction"],
         "bytes": sum(part["bytes"] for part in parts),
     }
-
-
-def _bytes_of(folder: str | os.PathLike[str]) -> int:
-    with Index.open(folder) as index:
-        return index.bytes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..arguments import cores
@@ -27,7 +26,6 @@ from ..progress import Progress, silent
 from ..source import ID_FIELD, Part, Source
 from .config import VerifyConfig
 
-_NOTHING_COMPARED = {"equal": False, "documents": 0, "postings": 0}
 _log = logging.getLogger(__name__)
 
 
@@ -48,26 +46,17 @@ def verify_pruned(
     vectors only the fields' descriptions are compared. A writer may have either open: what it
     commits meanwhile is not looked at.
 
-    Parameters
-    ----------
-    index, pruned
-        Folders, or each a :class:`..source.Source` of shards.
-    config, options
-        A :class:`VerifyConfig`, or its options by name, as ``threads=2``.
+    ``index`` and ``pruned`` are folders, or each a :class:`..source.Source` of shards. Options are
+    those of :class:`VerifyConfig`, as a config or by name.
 
-    Returns
-    -------
-    dict
-        ``equal``; how many ``documents`` and ``postings`` of the pruned fields were compared; and
-        the first ``difference``, if any: ``what`` differs, what was ``expected`` and ``found``,
-        and where: ``shard``, ``segment`` (of the pruned index), ``field``, ``term``, ``document``,
-        as far as they apply.
+    Returns ``equal``; how many ``documents`` and ``postings`` of the pruned fields were compared;
+    and the first ``difference``, if any: ``what`` differs, what was ``expected`` and ``found``, and
+    where: ``shard``, ``segment`` (of the pruned index), ``field``, ``term``, ``document``, as far
+    as they apply.
 
-    Raises
-    ------
-    TdvError
-        When one of the two cannot be read, or ``pruned`` has no plan; when the pruned shards are
-        not all of those that were pruned together, or one's source is not among the shards.
+    Raises :class:`TdvError` when one of the two cannot be read, or ``pruned`` has no plan; when the
+    pruned shards are not all of those that were pruned together, or one's source is not among the
+    shards.
     """
     threads = VerifyConfig.of(config, options).threads
     source, made = Source.of(index), Source.of(pruned)
@@ -82,19 +71,7 @@ def verify_pruned(
         tasks: dict[Part, Sequence[Any]] = dict.fromkeys(made.parts, ())
         parts = workers.each(_user_data, tasks, "look at shards", progress)
         read_records(made, user_data_of_whole(made, parts))
-    return _verify_shards(source, _pairs(source, made, parts), threads, progress)
-
-
-def _user_data(folder: str) -> dict[str, str]:
-    """In a worker."""
-    with Index.open(folder, mixed=True) as index:
-        return index.user_data
-
-
-def _verify_shards(
-    source: Source, pairs: Mapping[Part, Part], threads: int | None, progress: Progress
-) -> dict[str, Any]:
-    """Prove each shard against its own source."""
+    pairs = _pairs(source, made, parts)
     with open_workers(source) as workers:
         tasks = {
             part: (of_part.folder, threads or workers.threads) for part, of_part in pairs.items()
@@ -103,9 +80,15 @@ def _verify_shards(
     compared = {name: sum(one[name] for one in found) for name in ("documents", "postings")}
     for part, one in zip(pairs, found):
         if not one["equal"]:
-            return {**compared, "equal": False,
-                    "difference": {"shard": part.name, **one["difference"]}}  # fmt: skip
+            difference = {"shard": part.name, **one["difference"]}
+            return {**compared, "equal": False, "difference": difference}
     return {"equal": True, **compared}
+
+
+def _user_data(folder: str) -> dict[str, str]:
+    """In a worker."""
+    with Index.open(folder, mixed=True) as index:
+        return index.user_data
 
 
 def _pairs(
@@ -144,9 +127,16 @@ def prove_part(
         is_shard, has_followed = shard_name(made.user_data) is not None, UPDATES in made.user_data
         # The ids are compared, too.
         with Index.open(index, made.user_data.get(ID_FIELD)) as source:
-            difference = _another_source(records[0], source)
-            if difference:
-                return {**_NOTHING_COMPARED, "difference": difference}
+            if records[0].source_commit != source.commit:
+                difference = {
+                    "what": "pruned from another index, or another state of it",
+                    "field": records[0].field,
+                    "expected": f"commit {source.commit}, of {source.identity['path']}",
+                    "found": f"commit {records[0].source_commit}",
+                    "remedy": "if the source has changed, run 'tdv-lucene update'; if not, name "
+                    "the source",
+                }
+                return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
             commit = None if has_followed else made.user_data.get(f"{SHARDS}source_commit")
             fields = [
                 _as_applied(field, record, source, commit or source.commit, has_followed)
@@ -167,20 +157,8 @@ def _as_applied(
     plan: FieldPlan, record: FieldRecord, source: Index, commit: str, has_followed: bool
 ) -> FieldPlan:
     """Return the plan of a field as it was applied to a commit of its source."""
-    if plan.norms is not None:
-        plan = replace(plan, norms=replace(plan.norms, average_length=record.average_length))
+    plan = plan.for_length(record.average_length)
     if not has_followed and plan.learned["commit"] in (None, commit):
         return plan
     state = field_state(source, plan)
     return plan.with_unseen(state.places, state.unseen)
-
-
-def _another_source(record: FieldRecord, source: Index) -> dict[str, str]:
-    """Return the difference if the field was pruned from another index, or another state of it."""
-    if record.source_commit == source.commit:
-        return {}
-    return {"what": "pruned from another index, or another state of it", "field": record.field,
-            "expected": f"commit {source.commit}, of {source.identity['path']}",
-            "found": f"commit {record.source_commit}",
-            "remedy": "if the source has changed, run 'tdv-lucene update'; if not, name the source",
-            }  # fmt: skip

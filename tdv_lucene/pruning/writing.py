@@ -7,34 +7,42 @@ import json
 import logging
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError
-from ..index.analysis import FieldAnalysis
+from ..index.analysis import IN_VALUES, FieldAnalysis, analysis_of, record_to_add
 from ..index.index import Index
 from ..index.parameters import Searcher
-from ..index.record import ShardRecord
+from ..index.record import (
+    SEARCHER,
+    SOURCE_PATH,
+    ShardRecord,
+    as_user_data,
+    carried_over,
+    shard_as_user_data,
+)
 from ..jvm import rewriter
 from ..jvm.index import written_lucene_version
 from ..output import Output
 from ..plan import Plan
 from ..progress import Progress, silent
+from ..source import ID_FIELD
 from ..store import check_files
 from .config import PruneConfig
 from .drift import planned_for
-from .planning import analyses_of, emptied, user_data_of_plan
+from .planning import emptied
 from .sizes import reduction_within_bytes
 
 KIND = "pruned-index"
 MANIFEST = "tdv-manifest.json"
-_OF_MANIFESTS = ("kind", "format", "created", "versions", "made_by", "files", "sha256")
 """Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
+_OF_MANIFESTS = ("kind", "format", "created", "versions", "made_by", "files", "sha256")
 
 _SHRINKING = ("postings", "positions", "dictionary", "vectors")
 _log = logging.getLogger(__name__)
@@ -49,36 +57,20 @@ _PREBUILT = re.compile(
 
 @dataclass(frozen=True)
 class Task:
-    """How a part is written, beside its plan: small, for it travels.
+    """How a part is written, beside its plan: small, for it travels."""
 
-    Attributes
-    ----------
-    output : str
-        The place of the result.
-    config : PruneConfig
-    made_by : str
-        The command.
-    named_by : str or None
-        The field that names documents, if one was asked for.
-    learned_analyses : mapping
-        Field -> how it was analysed, as its TDVs say; those that say nothing are left out.
-    told : mapping
-        What the report says of the field that is searched: ``validated``, ``fidelity``,
-        ``chosen``, ``tiers`` and ``defaults``.
-    searcher : Searcher
-        Whose defaults the source is searched with; a shard's are those of the whole.
-    shard : ShardRecord or None
-        If the part is a shard: of what.
-    """
-
-    output: str
+    output: str  # the place of the result
     config: PruneConfig
-    made_by: str = "prune"
-    named_by: str | None = None
+    made_by: str = "prune"  # the command
+    named_by: str | None = None  # the field that names documents, if one was asked for
+    # Field -> how it was analysed, as its TDVs say; those that say nothing are left out
     learned_analyses: Mapping[str, Any] = field(default_factory=dict)
+    # What the report says of the field that is searched: ``validated``, ``fidelity``, ``chosen``,
+    # ``tiers`` and ``defaults``
     told: Mapping[str, Any] = field(default_factory=dict)
+    # Whose defaults the source is searched with; a shard's are those of the whole
     searcher: Searcher = field(default_factory=Searcher)
-    shard: ShardRecord | None = None
+    shard: ShardRecord | None = None  # if the part is a shard: of what
 
     def place(self, inputs: Sequence[Any]) -> Output:
         """Where the result comes into being, if it may."""
@@ -88,14 +80,34 @@ class Task:
         )  # fmt: skip
 
     def analyses(self, index: Index, plan: Plan) -> dict[str, FieldAnalysis]:
-        """How each field was analysed."""
-        return analyses_of(index, plan, self.config.analysis, self.learned_analyses)
+        """Return how each field was analysed, by the name it is written to: as the TDVs of its
+        source say where the index does not."""
+        found = {}
+        for one in plan.fields:
+            field, source = one.field, one.source_field
+            found[field] = analysis_of(index, source, self.config.analysis)
+            if source in self.learned_analyses and not found[field].is_certain:
+                found[field] = FieldAnalysis.of_record(self.learned_analyses[source], IN_VALUES)
+        return found
 
     def user_data(
         self, index: Index, plan: Plan, analysed: Mapping[str, FieldAnalysis]
     ) -> dict[str, str]:
-        """Return what the commit of the result says."""
-        return user_data_of_plan(index, plan, analysed, self.named_by, self.searcher, self.shard)
+        """Return what the commit of the result says of it, but for what Java adds: the reduction
+        reached, average lengths and segments."""
+        described = [{**one.record(), "source_commit": index.commit} for one in plan.fields]
+        said: dict[str, str] = {}
+        for one in plan.fields:
+            said |= record_to_add(analysed[one.field], one.field, is_new=one.name is not None)
+        return {
+            **carried_over(index.user_data, [one.field for one in plan.fields]),
+            **as_user_data(described),
+            **shard_as_user_data(self.shard, index.user_data),
+            **said,
+            **({} if self.named_by is None else {ID_FIELD: self.named_by}),
+            SEARCHER: self.searcher.name,
+            SOURCE_PATH: os.path.abspath(index),
+        }
 
 
 def finished_part(index: Index, plan: Plan, task: Task) -> dict[str, Any] | None:
@@ -138,7 +150,22 @@ def write_index(
         progress=progress,
     )  # fmt: skip
     plan.save(folder)
-    report = report_of(index, plan, analysed, counts, task.told)
+    first, *others = [{**one.record(), "source_commit": index.commit} for one in plan.fields]
+    report = {
+        **_field_report(first, counts),
+        "fields": {
+            one["field"]: _field_report(one, counts["fields"][one["field"]]) for one in others
+        },
+        "segments": counts["segments"],
+        "deleted_left_out": counts.get("deleted_left_out", 0),
+        "bytes_before": index.bytes,
+        "bytes": counts["bytes"],
+        "lucene_version": written,
+        "analysis": analysed[first["field"]].describe(),
+        **{"tiers": None, **task.told},
+        "source": index.identity,
+        "shards": [],
+    }
     if shard is None:  # of a shard, nothing may be left
         refuse_emptied([report, *report["fields"].values()])
     if counts["first_vectors_lost"]:
@@ -154,35 +181,6 @@ def write_index(
             "that this one is not written for: choose another name", name,
         )  # fmt: skip
     return report
-
-
-def report_of(
-    index: Index,
-    plan: Plan,
-    analysed: Mapping[str, FieldAnalysis],
-    counts: Mapping[str, Any],
-    told: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return what was written; ``counts`` are Java's, and ``told`` as :class:`Task` has it."""
-    first, *others = [{**one.record(), "source_commit": index.commit} for one in plan.fields]
-    fields = {one["field"]: _field_report(one, counts["fields"][one["field"]]) for one in others}
-    return {
-        **_field_report(first, counts),
-        "fields": fields,
-        "segments": counts["segments"],
-        "deleted_left_out": counts.get("deleted_left_out", 0),
-        "bytes_before": index.bytes,
-        "bytes": counts["bytes"],
-        "lucene_version": written_lucene_version(),
-        "analysis": analysed[first["field"]].describe(),
-        "validated": told["validated"],
-        "fidelity": told["fidelity"],
-        "chosen": told["chosen"],
-        "tiers": told.get("tiers"),
-        "defaults": told["defaults"],
-        "source": index.identity,
-        "shards": [],
-    }
 
 
 def _field_report(described: Mapping[str, Any], counts: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,10 +205,8 @@ def refuse_emptied(fields: Iterable[dict[str, Any]]) -> None:
             raise emptied(about["field"], about["requested_reduction"])
 
 
-def count_tokens(index: Index, plan: Plan, task: Task) -> dict[str, dict[str, Any]]:
-    """Return each field's ``tokens`` and ``documents`` with terms after pruning, and whether it
-    ``has_norms``. Writes nothing.
-    """
+def count_tokens(index: Index, plan: Plan, task: Task) -> dict[str, dict[str, int]]:
+    """Return each field's ``tokens`` and ``documents_with_terms`` after pruning. Writes nothing."""
     today, has_changed = planned_for(index, plan, task.shard)
     counts = rewriter.rewrite_index(
         index, os.devnull, today, user_data={}, counts_only=True,
@@ -218,15 +214,8 @@ def count_tokens(index: Index, plan: Plan, task: Task) -> dict[str, dict[str, An
         has_changed=has_changed,
     )  # fmt: skip
     found = {plan.fields[0].field: counts, **counts.get("fields", {})}
-    return {
-        one.field: {
-            "tokens": found[one.field]["tokens"],
-            "documents": found[one.field]["documents_with_terms"],
-            "has_norms": one.source_field in index.fields
-            and index.fields[one.source_field].has_norms,
-        }
-        for one in plan.fields
-    }
+    names = ("tokens", "documents_with_terms")
+    return {field: {name: of_it[name] for name in names} for field, of_it in found.items()}
 
 
 def write_within(
@@ -240,26 +229,21 @@ def write_within(
 ) -> dict[str, Any]:
     """Write the index of the smallest reduction that fits into ``folder``; return its report.
 
-    Parameters
-    ----------
-    decide
-        From a reduction to the plan, and what the report tells of it.
-    foreseen
-        From a reduction to predicted bytes; None if nothing was predicted.
+    ``decide`` returns the plan at a reduction, and what the report tells of it; ``foreseen`` the
+    predicted bytes there, None if nothing was predicted.
     """
-    with ExitStack() as written:
-        there: dict[float, tuple[Path, dict[str, Any]]] = {}
+    prefix, last = ".tdv-lucene-size-", (-1.0, dict[str, Any]())
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder.parent) as beside:
+        tried = Path(beside, "index")  # one at a time beside the output
 
         def bytes_at(reduction: float) -> int:
-            there.clear()
-            written.close()  # one beside the output at a time
-            beside = tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=folder.parent)
-            tried = Path(written.enter_context(beside))
+            nonlocal last
+            shutil.rmtree(tried, ignore_errors=True)
+            tried.mkdir()
             plan, told = decide(reduction)
             told["chosen"] = {"max_bytes": max_bytes, "reduction": reduction}
-            report = write_index(index, plan, replace(task, told=told), tried, progress)
-            there[reduction] = tried, report
-            return int(report["bytes"])
+            last = reduction, write_index(index, plan, replace(task, told=told), tried, progress)
+            return int(last[1]["bytes"])
 
         kinds = index.bytes_by_kind
         fixed = sum(size for kind, size in kinds.items() if kind not in _SHRINKING)
@@ -272,9 +256,8 @@ def write_within(
         reduction = reduction_within_bytes(
             bytes_at, max_bytes, fixed_bytes=fixed, foreseen=foreseen
         )
-        if reduction not in there:
+        if reduction != last[0]:
             bytes_at(reduction)
-        tried, report = there[reduction]
         for file in tried.iterdir():
             file.rename(folder / file.name)
-        return report
+        return last[1]

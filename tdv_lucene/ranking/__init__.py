@@ -16,10 +16,8 @@ from .functions import (
     Array,
     Parameter,
     RankingFunction,
-    Similarity,
     Statistics,
     at_scale,
-    check_model,
     model_for,
     ranking_function,
 )
@@ -28,6 +26,6 @@ from .parameters import Baking, SearchParameters
 __all__ = [
     "ANSERINI_DEFAULTS", "ANY_MODEL", "DEFAULT_MODEL", "GRIDS", "MODELS", "NAMED_DEFAULTS",
     "PARAMETERS", "Array", "Baking", "Parameter", "RankingFunction", "SearchParameters",
-    "Similarity", "Statistics",
-    "at_scale", "check_model", "model_for", "ranking_function",
+    "Statistics",
+    "at_scale", "model_for", "ranking_function",
 ]  # fmt: skip

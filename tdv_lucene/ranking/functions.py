@@ -68,66 +68,42 @@ class Parameters(Protocol):
     def __getattr__(self, name: str) -> float: ...
 
 
-class Similarity(Protocol):
-    """A formula with its parameters, as the sum over query terms of ``query_tf * term_scores``.
+class RankingFunction:
+    """A ranking function; an object of its class has the parameters as fields.
 
-    Each is written once, with operators and the array namespace of its input: JAX arrays in
-    training, NumPy arrays in retrieval. Lucene's ``Similarity`` computes the same
-    (``tests/parity``).
+    To add one, write its class here, a dataclass of its parameters, and name it in ``_FUNCTIONS``.
+    Its constants of learning and pruning, if it needs others, are in :mod:`..values.posting_rule`.
     """
+
+    name: ClassVar[str]  # in commands, manifests and records
+    title: ClassVar[str]  # for people
+    takes: ClassVar[tuple[Parameter, ...]] = ()  # in the order of fields and Java's constructor
+    # "norms", "scale" or None: the part of an index that can hold the parameters for a searcher
+    # with other ones, see :mod:`..pruning.targets`
+    held_by: ClassVar[str | None] = None
+    java_class: ClassVar[str]  # Lucene's ``Similarity``, or ours
+    has_idf: ClassVar[bool] = True  # whether a term that loses postings counts for more
+    of_weights: ClassVar[bool] = False  # whether it is for impact indexes; no other is
 
     def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
-        """Score a term in a document: float[...], the broadcast shape of the arguments."""
-        ...
+        """Score a term in a document: float[...], the broadcast shape of the arguments.
 
-
-class RankingFunction:
-    """A ranking function. To add one, write its class here and name it in ``_FUNCTIONS``.
-
-    Its constants of learning and pruning, if it needs others, are in :mod:`..values.posting_rule`.
-
-    Attributes
-    ----------
-    name : str
-        In commands, manifests and records.
-    title : str
-        For people.
-    formula : type of Similarity
-        Takes the parameters in their order.
-    takes : tuple of Parameter
-        In the order of the Java constructor.
-    held_by : "norms", "scale" or None
-        The part of an index that can hold the parameters for a searcher with other ones (see
-        :mod:`..pruning.targets`).
-    java_class : str
-        Lucene's ``Similarity``, or ours.
-    has_idf : bool
-        Whether a term that loses postings counts for more.
-    of_weights : bool
-        Whether it is for impact indexes, whose frequencies are weights; no other is.
-    """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    formula: ClassVar[type[Any]]
-    takes: ClassVar[tuple[Parameter, ...]] = ()
-    held_by: ClassVar[str | None] = None
-    java_class: ClassVar[str]
-    has_idf: ClassVar[bool] = True
-    of_weights: ClassVar[bool] = False
+        A document's score is the sum over query terms of ``query_tf * term_scores``. The formula is
+        written once, with operators and the array namespace of its input: JAX arrays in training,
+        NumPy arrays in retrieval. Lucene's ``Similarity`` computes the same (``tests/parity``).
+        """
+        raise NotImplementedError
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of those it takes, in that order."""
         return tuple(each.name for each in self.takes)
 
-    def similarity(self, parameters: Parameters, scale: float | None = None) -> Similarity:
-        """Return the formula on frequencies times ``scale``, which ranks as it did unscaled."""
+    def similarity(self, parameters: Parameters, scale: float | None = None) -> RankingFunction:
+        """Return the function with these parameters, for frequencies times ``scale``, which it
+        ranks as it did unscaled."""
         numbers = ((getattr(parameters, each.name), each.scaled) for each in self.takes)
-        formula: Similarity = self.formula(
-            *(x * (scale or 1) if scaled else x for x, scaled in numbers)
-        )
-        return formula
+        return type(self)(*(x * (scale or 1) if scaled else x for x, scaled in numbers))
 
     def corrected(self, share: Array, mean_tf: Array, k1: float) -> Array:
         """Return float64[V], at most 1: the factors of TDVs that undo a larger idf.
@@ -153,7 +129,7 @@ def bm25_idf(doc_freq: Array, doc_count: Array, xp: Any = None) -> Array:
 
 
 @dataclass(frozen=True)
-class Bm25:
+class Bm25(RankingFunction):
     """Lucene's ``BM25Similarity``: idf * tf / (tf + k1 * (1 - b + b * |d| / avgdl)).
 
     The factor (k1 + 1) of the paper's eq. (5) is left out, and S' stands in place of tf everywhere
@@ -164,21 +140,8 @@ class Bm25:
     k1: float = 0.9
     b: float = 0.4
 
-    def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
-        xp = tf.__array_namespace__()
-        idf = bm25_idf(statistics.doc_freq, statistics.doc_count, xp)
-        length_norm = 1 - self.b + self.b * doc_len / statistics.avg_doc_len
-        divisor = tf + self.k1 * length_norm
-        # 0 only where tf is 0 as well (k1 = 0, or b = 1 and an empty document): a score of 0.
-        return idf * tf / xp.where(divisor > 0, divisor, xp.ones_like(divisor))
-
-
-class Bm25Function(RankingFunction):
-    """See :class:`Bm25`."""
-
     name = "bm25"
     title = "BM25"
-    formula = Bm25
     takes = (
         Parameter(
             "k1", "BM25's k1", 0.9, 1.2, "at least 0", lambda k1: k1 >= 0,
@@ -191,6 +154,14 @@ class Bm25Function(RankingFunction):
     )  # fmt: skip
     held_by = "norms"
     java_class = "org.apache.lucene.search.similarities.BM25Similarity"
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
+        xp = tf.__array_namespace__()
+        idf = bm25_idf(statistics.doc_freq, statistics.doc_count, xp)
+        length_norm = 1 - self.b + self.b * doc_len / statistics.avg_doc_len
+        divisor = tf + self.k1 * length_norm
+        # 0 only where tf is 0 as well (k1 = 0, or b = 1 and an empty document): a score of 0.
+        return idf * tf / xp.where(divisor > 0, divisor, xp.ones_like(divisor))
 
     def corrected(self, share: Array, mean_tf: Array, k1: float) -> Array:
         """Through the saturation of the mean frequency, in a document of average length."""
@@ -211,7 +182,7 @@ class Bm25Function(RankingFunction):
 
 
 @dataclass(frozen=True)
-class Dirichlet:
+class Dirichlet(RankingFunction):
     """Lucene's ``LMDirichletSimilarity``: max(0, ln(1 + tf / (mu p)) + ln(mu / (|d| + mu))).
 
     p = (cf + 1) / (tokens + 1), Lucene's ``DefaultCollectionModel``. The paper's eq. (6) adds
@@ -221,21 +192,8 @@ class Dirichlet:
 
     mu: float = 1000.0
 
-    def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
-        xp = tf.__array_namespace__()
-        p = (statistics.total_term_freq + 1) / (statistics.total_tokens + 1)
-        score = xp.log1p(tf / (self.mu * p)) - xp.log1p(doc_len / self.mu)
-        # Without the term the first logarithm is 0 and the second is not negative: the clip
-        # that Lucene applies to a low score also gives an absent term its zero.
-        return xp.maximum(score, xp.zeros_like(score))
-
-
-class QueryLikelihood(RankingFunction):
-    """See :class:`Dirichlet`."""
-
     name = "qld"
     title = "query likelihood"
-    formula = Dirichlet
     takes = (
         Parameter(
             "mu", "QLD's mu", 1000.0, 2000.0, "above 0", lambda mu: mu > 0,
@@ -246,17 +204,29 @@ class QueryLikelihood(RankingFunction):
     java_class = "org.apache.lucene.search.similarities.LMDirichletSimilarity"
     has_idf = False
 
+    def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
+        xp = tf.__array_namespace__()
+        p = (statistics.total_term_freq + 1) / (statistics.total_tokens + 1)
+        score = xp.log1p(tf / (self.mu * p)) - xp.log1p(doc_len / self.mu)
+        # Without the term the first logarithm is 0 and the second is not negative: the clip
+        # that Lucene applies to a low score also gives an absent term its zero.
+        return xp.maximum(score, xp.zeros_like(score))
+
     def flags(self, values: Mapping[str, float]) -> tuple[str, str]:
         mu = f"{values['mu']:g}"
         return f"--qld --mu {mu}    set_qld({mu})", f"-qld -qld.mu {mu}"
 
 
 @dataclass(frozen=True)
-class TfIdf:
+class TfIdf(RankingFunction):
     """The paper's eq. (1)-(2), ``tdvlucene.search.TfIdfSimilarity``: tf * ln((N + 1) / df).
 
     Neither Lucene nor Anserini has it.
     """
+
+    name = "tfidf"
+    title = "TF-IDF"
+    java_class = "tdvlucene.search.TfIdfSimilarity"
 
     def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
         del doc_len  # no length normalisation in the paper's TF-IDF
@@ -264,17 +234,8 @@ class TfIdf:
         return tf * xp.log((statistics.doc_count + 1) / statistics.doc_freq)
 
 
-class TfIdfFunction(RankingFunction):
-    """See :class:`TfIdf`."""
-
-    name = "tfidf"
-    title = "TF-IDF"
-    formula = TfIdf
-    java_class = "tdvlucene.search.TfIdfSimilarity"
-
-
 @dataclass(frozen=True)
-class Impact:
+class Impact(RankingFunction):
     """Anserini's ``ImpactSimilarity``, ``tdvlucene.search.ImpactSimilarity``: tf, and nothing else.
 
     A searcher leaves out terms whose ln(N / df) is not above ``min_idf``, which here, by default,
@@ -283,17 +244,8 @@ class Impact:
 
     min_idf: float = 0.0
 
-    def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
-        del doc_len, statistics  # the weights hold all of it
-        return tf
-
-
-class ImpactFunction(RankingFunction):
-    """See :class:`Impact`."""
-
     name = "impact"
     title = "impact scoring"
-    formula = Impact
     takes = (
         Parameter(
             "min_idf", "Pyserini's min_idf", 0.0, 0.0, "at least -1", lambda least: least >= -1,
@@ -306,6 +258,10 @@ class ImpactFunction(RankingFunction):
     of_weights = True
     has_idf = False
 
+    def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
+        del doc_len, statistics  # the weights hold all of it
+        return tf
+
     def flags(self, values: Mapping[str, float]) -> tuple[str, str]:
         least = f"{values['min_idf']:g}"
         searcher = f"LuceneImpactSearcher(..., min_idf={least})"
@@ -313,12 +269,11 @@ class ImpactFunction(RankingFunction):
 
 
 _FUNCTIONS: dict[str, RankingFunction] = {
-    function.name: function
-    for function in (Bm25Function(), QueryLikelihood(), TfIdfFunction(), ImpactFunction())
+    function.name: function for function in (Bm25(), Dirichlet(), TfIdf(), Impact())
 }
 MODELS = {name: function.parameters for name, function in _FUNCTIONS.items()}
 """Ranking functions and the parameters each of them has."""
-DEFAULT_MODEL = Bm25Function.name
+DEFAULT_MODEL = Bm25.name
 """Default for frequencies that count words."""
 ANY_MODEL = "any"
 """The model of values that suit any."""
@@ -339,15 +294,10 @@ def at_scale(parameters: Mapping[str, float], scale: float) -> dict[str, float]:
     return {n: x * scale if PARAMETERS[n].scaled else x for n, x in parameters.items()}
 
 
-def check_model(model: str) -> None:
-    """Raise :class:`TdvError` when there is no such ranking function."""
-    if model not in MODELS:
-        raise TdvError(f"no such model: '{model}'; choose one of {', '.join(MODELS)}")
-
-
 def ranking_function(model: str) -> RankingFunction:
     """Return the ranking function ``model``; raise :class:`TdvError` when there is none."""
-    check_model(model)
+    if model not in MODELS:
+        raise TdvError(f"no such model: '{model}'; choose one of {', '.join(MODELS)}")
     return _FUNCTIONS[model]
 
 

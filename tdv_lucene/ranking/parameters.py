@@ -20,7 +20,6 @@ from .functions import (
     MODELS,
     PARAMETERS,
     Parameter,
-    check_model,
     ranking_function,
 )
 
@@ -34,10 +33,6 @@ class Baking:
     # Tokens of a document of the whole, if the index is a shard or was written already; else it is
     # counted
     average_length: float | None = None
-
-    def describe(self) -> dict[str, float]:
-        """Return the record of an index; the average length is added when it has been counted."""
-        return {"k1": self.held[0], "b": self.held[1]}
 
     def mean_off(self, lengths: np.ndarray, counts: np.ndarray | None = None) -> float:
         """Return how far off the length norms of documents are on average, as a share of them,
@@ -81,29 +76,19 @@ class Tiers(NamedTuple):
 
 @dataclass(frozen=True, init=False)
 class SearchParameters:
-    """The parameters of one ``model`` as attributes, or without a model those of all.
+    """The parameters of one ``model`` as attributes, or without a model those of all."""
 
-    Attributes
-    ----------
-    model : str or None
-        The name of a ranking function.
-    numbers : tuple of (name, value)
-        Those that ``model`` takes. Without a model all there are, Anserini's unless given.
-    defaults : str
-        Whose defaults some of the numbers are, in words; empty where all were given or recorded.
-    tiers : Tiers or None
-        Which field finds what the searched one ranks; None for a search of one field.
-    """
-
-    model: str | None
+    model: str | None  # the name of a ranking function
+    # (name, value): those that ``model`` takes; without a model all there are, Anserini's unless
+    # given
     numbers: tuple[tuple[str, float], ...]
+    # Whose defaults some of the numbers are, in words; empty where all were given or recorded
     defaults: str = field(default="", compare=False)
+    # Which field finds what the searched one ranks; None for a search of one field
     tiers: Tiers | None = None
 
     def __init__(self, model: str | None = None, **given: float | None) -> None:
-        if model is not None:
-            check_model(model)
-        names = MODELS[model] if model is not None else (*PARAMETERS,)
+        names = (*PARAMETERS,) if model is None else ranking_function(model).parameters
         of_it = {name: value for name, value in given.items() if value is not None}
         if model is None:
             of_it = {**ANSERINI_DEFAULTS, **of_it}
@@ -184,25 +169,18 @@ class SearchedModel(Config):
     )  # fmt: skip
 
 
-def _legal(value: float, name: str) -> None:
-    SearchParameters(None, **{name: value})
-
-
 def options_of(told: Callable[[Parameter], str], **more: Any) -> dict[str, Any]:
     """Return the parameters of ranking functions as options, with help by ``told``."""
-    return {
-        name: option(None, told(each), check=_legal, **more) for name, each in PARAMETERS.items()
-    }
+
+    def check(value: float, name: str) -> object:
+        return SearchParameters(None, **{name: value})
+
+    return {n: option(None, told(each), check=check, **more) for n, each in PARAMETERS.items()}
 
 
 def _set(each: Parameter) -> str:
     told = each.help or f"Set {each.title}."
     return f"{told}  [default: as recorded in the index, else {each.anserini:g}]"
-
-
-def _check_share(share: float, name: str) -> None:
-    if not 0 < share <= 1:
-        raise TdvError(f"{name} must be a share above 0, at most 1, got {share}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,18 +201,6 @@ class OfTiers(Config):
     )  # fmt: skip
 
     EFFECTS = (Effect(("depth",), "tier", "one tier alone ranks all", only=("both",)),)
-
-
-@dataclass(frozen=True, kw_only=True)
-class QueryTerms(Config):
-    """Share of each query to search with."""
-
-    query_terms: float | None = option(
-        None,
-        "Search with the heaviest terms of each query only: the fewest that hold this share of "
-        "its weight, such as 0.9. For impact indexes.  [default: all terms]",
-        metavar="SHARE", check=_check_share, group=INPUT,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from ..evaluation.measures import Evaluation
-from ..timing.latency import Latency, QueryTerms
+from ..timing.latency import DocFreqs, Latency
 from . import plots, tables
 from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
 from .wording import counted, shortened, visible
@@ -22,25 +22,18 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP
 
 
-@dataclass(frozen=True)
-class Rankings:
-    """The best documents of some queries."""
-
-    best: Mapping[str, Sequence[Sequence[str]]]  # query id -> by system, document ids from rank 1
-    relevant: Mapping[str, Sequence[str]]  # query id -> those of them that are judged relevant
-    titles: Mapping[str, str]  # document id -> stored title, else beginning of the text, if any
-
-
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One query set as measured: texts and terms by query id, values by system, and the rankings of
-    the queries that changed most."""
+    """One query set as measured: texts and terms by query id, values by system, and the best
+    documents of the queries that changed most."""
 
     label: str
     topics: Mapping[str, str]
     evaluations: Mapping[str, Evaluation]
-    words: Mapping[str, QueryTerms]
-    rankings: Rankings
+    words: Mapping[str, DocFreqs]
+    best: Mapping[str, Sequence[Sequence[str]]]  # query id -> by system, document ids from rank 1
+    relevant: Mapping[str, Sequence[str]]  # query id -> those of them that are judged relevant
+    titles: Mapping[str, str]  # document id -> stored title, else beginning of the text, if any
 
 
 def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], latency: Latency) -> str:
@@ -160,9 +153,9 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
     """
     parameters = report["parameters"]
     systems = [name for name in parameters["search"] if name not in parameters["tier_of"]]
-    shown = [lists for queries in query_sets for lists in queries.rankings.best.values()]
+    shown = [lists for queries in query_sets for lists in queries.best.values()]
     documents = dict.fromkeys(d for lists in shown for ranking in lists for d in ranking)
-    titles = {d: title for queries in query_sets for d, title in queries.rankings.titles.items()}
+    titles = {d: title for queries in query_sets for d, title in queries.titles.items()}
     numbers = {document: number for number, document in enumerate(documents)}
     sizes = [report["indexes"].get(name, report["indexes"][systems[0]]) for name in systems]
     data = {
@@ -224,7 +217,6 @@ def _query_set(
 ) -> dict[str, Any]:
     queries = next(iter(measured.evaluations.values())).queries
     evaluations = [measured.evaluations[name] for name in systems]
-    relevant = measured.rankings.relevant
     return {
         "label": visible(measured.label),
         "judged": figures["queries"]["judged"],
@@ -243,9 +235,9 @@ def _query_set(
         "opened": {
             queries.index(query): {
                 "rankings": [[numbers[document] for document in ranking] for ranking in lists],
-                "relevant": [numbers[document] for document in relevant[query]],
+                "relevant": [numbers[document] for document in measured.relevant[query]],
             }
-            for query, lists in measured.rankings.best.items()
+            for query, lists in measured.best.items()
         },
     }
 

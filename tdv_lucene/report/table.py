@@ -77,6 +77,7 @@ def print_table(console: Console, table: Table) -> None:
     may break between two numbers, never within one.
     """
     from rich import box
+    from rich.cells import cell_len
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -85,7 +86,11 @@ def print_table(console: Console, table: Table) -> None:
             console.print(Text(visible(text), style), width=min(console.width, _TEXT_WIDTH))
 
     columns = [[*map(visible, cells)] for cells in zip(table.columns, *table.rows)]
-    bounds = [_bounds(cells, at in table.texts) for at, cells in enumerate(columns)]
+    bounds = []  # the least width of each column, its longest word, and that of its longest cell
+    for at, cells in enumerate(columns):
+        word = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+        least = min(word, _NARROWEST) if at in table.texts else word
+        bounds.append((least, max(map(cell_len, cells))))
     say(table.title, "italic")
     for number, part in enumerate(_parts(bounds, console.width)):
         if number:
@@ -101,14 +106,6 @@ def print_table(console: Console, table: Table) -> None:
             shown.add_row(*map(Text, row))
         console.print(shown)
     say(table.note, "dim italic")
-
-
-def _bounds(cells: Sequence[str], is_text: bool) -> tuple[int, int]:
-    """Return the least width of a column, its longest word, and that of its longest cell."""
-    from rich.cells import cell_len
-
-    word = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
-    return min(word, _NARROWEST) if is_text else word, max(map(cell_len, cells))
 
 
 def _parts(bounds: Sequence[tuple[int, int]], width: int) -> list[list[int]]:

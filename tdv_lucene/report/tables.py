@@ -1,19 +1,28 @@
-"""The tables of a comparison: ranking, cost, terms, single queries.
+"""The report of a comparison, read again, and its tables: ranking, cost, terms, single queries.
 
 The screen, the page, Markdown and LaTeX show the same ones.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..errors import TdvError
 from ..evaluation.measures import Evaluation
-from ..timing.latency import QueryTerms
+from ..store import check_format
+from ..timing.latency import DocFreqs
+from ..vocabulary import StrPath
 from .table import SIGNIFICANT, Table, change, interval, p_value, ratio, times_interval
 from .wording import counted
+
+FILE = "report.json"
+FORMAT = 1  # from 1.0 on (``FORMATS.md``)
+_AGAIN = "compare the indexes again"
 
 DEPTHS = {"top10": "top-10", "top1000": "top-1000"}
 
@@ -24,15 +33,26 @@ _OUTCOMES = " +/=/-: queries better, equal and worse."
 _JUDGED = "judged: share of judged documents among the ten best."
 
 
+def read_report(folder: StrPath) -> dict[str, Any]:
+    """Return the report that :func:`tdv_lucene.compare_indexes` wrote into ``folder``.
+
+    Raises :class:`TdvError` when there is none, or one of a format that this version does not know.
+    """
+    path = Path(folder) / FILE
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TdvError(f"{path} cannot be read ({error}): {_AGAIN}") from error
+    if not isinstance(report, dict):
+        raise TdvError(f"{path} holds '{type(report).__name__}', expected a report: {_AGAIN}")
+    check_format(str(path), report.get("format"), FORMAT, _AGAIN)
+    return report
+
+
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
     """Return effectiveness on every query set, tests, size and latency."""
     ranking = [table for tables in ranking_tables(report).values() for table in tables]
     return [*ranking, *size_tables(report), latency_table(report), *tiers_tables(report)]
-
-
-def all_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Return those, every test by itself, and the terms changed most."""
-    return [*comparison_tables(report), *detail_tables(report), *term_tables(report["terms"])]
 
 
 # ranking ------------------------------------------------------------------------------------------
@@ -215,6 +235,7 @@ def tiers_tables(report: Mapping[str, Any]) -> list[Table]:
             name,
             f"{about['depth']:,}",
             f"{about['margin']:g}",
+            f"{about['query_terms']:g}",
             *("none" if about[k] is None else f"{about[k]:.3f}" for k in ("fidelity", _CHANGED)),
             "none" if about["hot_bytes"] is None else f"{about['hot_bytes']:,}",
             f"{report['indexes'][name]['bytes']:,}",
@@ -225,10 +246,11 @@ def tiers_tables(report: Mapping[str, Any]) -> list[Table]:
     note = (
         "Fidelity: mean share of the whole field's ten best documents that both tiers return, over "
         "the judged queries of the first set. Depth: documents that the whole field ranks at most; "
-        "margin: the least share of the last hit's score that they have in the hot field. A search "
-        "touches the hot field's bytes, and what it ranks of the whole."
+        "margin: the least share of the last hit's score that they have in the hot field. Query "
+        "terms: the share of a query's weight that the hot field is asked for. A search touches "
+        "the hot field's bytes, and what it ranks of the whole."
     )
-    columns = ("", "depth", "margin", "fidelity", "first answer changed",
+    columns = ("", "depth", "margin", "query terms", "fidelity", "first answer changed",
                "bytes of the hot field", "of all", "top-10 ms")  # fmt: skip
     return [Table("Two tiers", columns, rows, note)] if rows else []
 
@@ -254,7 +276,7 @@ def term_tables(terms: Mapping[str, Any]) -> list[Table]:
 
 def extreme_queries(
     topics: Mapping[str, str], evaluations: Mapping[str, Evaluation], measure: str,
-    words: Mapping[str, QueryTerms], most: int = 10,
+    words: Mapping[str, DocFreqs], most: int = 10,
 ) -> list[Table]:  # fmt: skip
     """Return the queries that lost and gained most in the second system, if they changed."""
     (full, before), (pruned, after) = [*evaluations.items()][:2]
@@ -267,7 +289,10 @@ def extreme_queries(
         query = before.queries[i]
         numbers = (before.values[measure][i], after.values[measure][i])
         values = (f"{value:.3f}" for value in numbers)
-        dropped = _most_thinned(words[query].thinned(full, pruned))
+        shares = [(t, 1 - of[pruned] / of[full]) for t, of in words[query].items() if of[full]]
+        thinned = sorted((each for each in shares if each[1] >= 0.005), key=lambda each: -each[1])
+        named = (f"{term} {'all' if share == 1 else f'{share:.0%}'}" for term, share in thinned)
+        dropped = ", ".join(named) or "none"
         return (query, topics[query], dropped, *values, f"{differences[i]:+.3f}")
 
     columns = ("id", "query", "postings dropped", full, pruned, "difference")
@@ -278,10 +303,3 @@ def extreme_queries(
         )
         for title, shown in (("Lost most", lost), ("Gained most", gained))
     ]  # fmt: skip
-
-
-def _most_thinned(shares: Mapping[str, float]) -> str:
-    """Name the terms with dropped postings and the share dropped, the largest first."""
-    order = sorted(((t, s) for t, s in shares.items() if s >= 0.005), key=lambda share: -share[1])
-    named = (f"{term} {'all' if share == 1 else f'{share:.0%}'}" for term, share in order)
-    return ", ".join(named) or "none"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..analysis import Analysed
 from ..arguments import MOST_HITS, MOST_THREADS
+from ..errors import TdvError
 from ..options import (
     INPUT,
     PYTHON_ONLY,
@@ -15,19 +16,30 @@ from ..options import (
     OfField,
     Overwrite,
     OwnDocuments,
-    Passages,
     Threads,
     TopicField,
     option,
 )
 from ..pruning.config import search_as_option
-from ..ranking.parameters import OfTiers, Parameters, QueryTerms, SearchedModel, Tiers
-from .listing import Listing
+from ..ranking.parameters import OfTiers, Parameters, SearchedModel, Tiers
+from .run_lines import Listing
+
+
+def _check_share(share: float, name: str) -> None:
+    if not 0 < share <= 1:
+        raise TdvError(f"{name} must be a share above 0, at most 1, got {share}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListedHits(OwnDocuments, Passages):
+class ListedHits(OwnDocuments):
     """What a run lists."""
+
+    max_passage: bool = option(
+        False,
+        "Rank documents by their best passage, as Pyserini does: the id of a passage is its "
+        "document's, '#', and more.",
+        group=INPUT,
+    )
 
     @property
     def listing(self) -> Listing:
@@ -36,10 +48,15 @@ class ListedHits(OwnDocuments, Passages):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking(
-    SearchedModel, OfTiers, QueryTerms, TopicField, ListedHits, Analysed, OfField, Named
-):  # fmt: skip
+class Asking(SearchedModel, OfTiers, TopicField, ListedHits, Analysed, OfField, Named):
     """How topics are read and put to indexes, wherever runs are made."""
+
+    query_terms: float | None = option(
+        None,
+        "Search with the heaviest terms of each query only: the fewest that hold this share of "
+        "its weight, such as 0.9. For impact indexes.  [default: all terms]",
+        metavar="SHARE", check=_check_share, group=INPUT,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

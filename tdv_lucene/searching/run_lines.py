@@ -1,12 +1,13 @@
-"""Hits as the lines of a TREC run, ``qid Q0 docid rank score tag``, with scores as Anserini prints
-them.
+"""Hits as the lines of a TREC run, ``qid Q0 docid rank score tag``: which documents it lists, each
+once, with scores as Anserini prints them.
 
 Columns are separated by spaces without any quoting, so names with white space are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,63 @@ import numpy as np
 
 from ..errors import TdvError
 from ..jvm.searcher import Hits
+from ..vocabulary import ByteStrings
 
 _MILLION = 1e6
 _DOUBTFUL = 1e-3
 _LARGEST = 1e9
 _MILLIONTH = Decimal("1e-6")
 _DECIMALS = Context(prec=60, rounding=ROUND_HALF_UP)
+
+
+PASSAGE = b"#"
+"""Ends the id of a document in that of its passage, as D7#0; what follows names the passage."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Rules by which a run lists what a search found."""
+
+    remove_query: bool = False  # leave out the document whose id is the query's
+    max_passage: bool = False  # list documents by their best passages
+
+    def of(self, found: Hits, topics: Mapping[str, str]) -> Listed:
+        """Return what a run lists of the hits of these topics: of each id the best hit."""
+        names = [*found.ids]
+        if self.max_passage:
+            names = [name.split(PASSAGE, 1)[0] for name in names]
+        numbers: dict[bytes, int] = {}
+        places = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+        documents = places[found.documents]
+        topic = np.repeat(np.arange(len(topics)), found.counts)
+        own = np.array([numbers.get(qid.encode(), -1) for qid in topics], np.int64)
+        is_own = documents == own[topic]
+        best = (np.cumsum(found.counts) - found.counts)[found.counts > 0]
+        own_first = topic[best[is_own[best]]]
+        is_listed = np.zeros(len(documents), bool)
+        is_listed[np.unique(topic * len(numbers) + documents, return_index=True)[1]] = True
+        duplicates = 0 if self.max_passage else int(np.count_nonzero(~is_listed))
+        if self.remove_query:
+            is_listed &= ~is_own
+        listed = replace(
+            found,
+            counts=np.bincount(topic[is_listed], minlength=len(topics)),
+            scores=found.scores[is_listed],
+            documents=documents[is_listed].astype(np.int32),
+            ids=ByteStrings.of(numbers),
+        )
+        ids = [*topics]
+        return Listed(listed, duplicates, [ids[number] for number in own_first.tolist()])
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The hits that a run lists."""
+
+    hits: Hits
+    duplicates: int  # hits left out because a better one has their id
+    # Queries whose best hit is the document that has their id, whether it is listed or not
+    own_first: list[str]
 
 
 def require_run_names(queries: Iterable[str], tag: str) -> None:

@@ -16,7 +16,7 @@ from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..evaluation.runs import Run, join
-from ..evaluation.topics import checked_topics, note_on_own_documents, read_topics
+from ..evaluation.topics import note_on_own_documents, read_topics
 from ..index.analysis import FieldAnalysis, analysis_of
 from ..index.index import Index
 from ..index.parameters import recorded_parameters, warn_of_another_search
@@ -33,11 +33,10 @@ from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source
 from .config import SearchConfig
-from .listing import Listing, note_on_duplicates
-from .run_lines import append_run, lower_ties, require_run_names
+from .run_lines import Listing, append_run, lower_ties, require_run_names
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
-    from ..index.sharded import FarShards
+    from ..index.sharded import ShardedIndex
 
 _log = logging.getLogger(__name__)
 
@@ -64,23 +63,16 @@ def search_index(
     index was pruned for, or BM25 if it was not pruned. Another model, parameters unlike those it
     records, and queries cut to the number of terms Lucene takes cause warnings in the log.
 
-    Parameters
-    ----------
-    index
-        A folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard is
-        searched by a worker that sees it, else all as one reader here. The run is the same.
-    config, options
-        How to search: a :class:`SearchConfig`, or its options by name, as ``hits=100``.
+    ``index`` is a folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard
+    is searched by a worker that sees it, else all as one reader here. The run is the same. Options
+    are those of :class:`SearchConfig`, as a config or by name.
 
     Returns the parameters used, ``analysis``, ``queries``, ``hits`` and ``queries_without_hits``;
     ``duplicates``, the hits left out because a better one has their id, if there are any; with
     ``query_terms`` also how many different terms a query has on average, before and after.
 
-    Raises
-    ------
-    TdvError
-        For unreadable topics or index, a parameter out of its range, an existing output, or an
-        index that has few of the queries' terms, and many by another analysis.
+    Raises :class:`TdvError` for unreadable topics or index, a parameter out of its range, an
+    existing output, or an index that has few of the queries' terms, and many by another analysis.
     """
     config = SearchConfig.of(config, options)
     source = Source.of(index).named_by(config.id_field)
@@ -90,23 +82,26 @@ def search_index(
     )  # fmt: skip
     field = config.field
     queries = (
-        checked_topics(topics)
+        dict(topics)
         if isinstance(topics, Mapping)
         else read_topics(topics, config.topic_field, config.topic_reader)
     )
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
-    _check_feedback(config.feedback, field, source)
-    opening: AbstractContextManager[Index | FarShards] = Index.open(index, config.id_field)
+    if config.feedback is not None and (field != "contents" or source.is_sharded):
+        raise TdvError(
+            f"{config.feedback} is Anserini's, and searches only the field 'contents', not "
+            f"'{field}', and one folder only: leave it out"
+        )
+    opening: AbstractContextManager[Index | ShardedIndex] = Index.open(index, config.id_field)
     if source.scheduler is not None:
-        from ..index.sharded import open_far_shards
+        from ..index.sharded import open_index
 
-        opening = open_far_shards(source, queries, field, config.analysis, progress)
+        opening = open_index(
+            source, field, analysis=config.analysis, topics=queries, progress=progress
+        )
     with opening as opened:
-        if isinstance(opened, Index):
-            analysed = analysis_of(opened, field, config.analysis)
-        else:
-            analysed = opened.analysed
+        analysed = analysis_of(opened, field, config.analysis)
         queries = searchable_topics(queries, field, analysed.analysis)
         if isinstance(opened, Index):  # with its dictionary
             check_query_terms(opened, field, analysed, queries.values())
@@ -140,7 +135,7 @@ def search_index(
 
 class Searched(NamedTuple):
     """The summary of a search, the run of each batch if it was kept in memory, and what
-    :class:`.listing.Listed` counts."""
+    :class:`.run_lines.Listed` counts."""
 
     summary: dict[str, Any]
     kept: list[Run]
@@ -160,15 +155,19 @@ class Searched(NamedTuple):
         """Return warnings of ids that came twice in ``what``, and of queries that find themselves
         where that is not judged relevant; ``removed`` tells whether those were left out."""
         own = [qid for qid in self.own_first if qrels.get(qid, {}).get(qid, 0) <= 0]
-        told = (
-            note_on_duplicates(self.duplicates, what),
-            note_on_own_documents(len(own), self.summary["queries"], removed),
-        )
-        return [note for note in told if note]
+        note = note_on_own_documents(len(own), self.summary["queries"], removed)
+        told = [note] if note else []
+        if self.duplicates:
+            told.insert(
+                0,
+                f"{self.duplicates:,} hits of {what} have the id of a better one and were left "
+                "out: give each document an id of its own",
+            )
+        return told
 
 
 def search_with(
-    index: Index | FarShards, queries: Mapping[str, str], place: Output,
+    index: Index | ShardedIndex, queries: Mapping[str, str], place: Output,
     parameters: SearchParameters, *, hits: int, threads: int | None = None, field: str,
     analysed: FieldAnalysis, feedback: str | None = None, tag: str | None = None,
     listing: Listing = Listing(),  # noqa: B008 - frozen
@@ -195,7 +194,7 @@ def search_with(
                 progress=progress,
             )  # fmt: skip
         else:
-            shards = index.shards
+            shards = len(index.source.parts)
             opened = nullcontext(partial(index.find, parameters, threads=threads))
         with opened as find:
             # Each shard sends its own best hits.
@@ -244,17 +243,6 @@ def _find_in_batches(
         yield batch, find(batch, hits, progress=advance)
 
 
-def _check_feedback(feedback: str | None, field: str, source: Source) -> None:
-    if feedback is not None and field != "contents":
-        raise TdvError(
-            f"{feedback} is Anserini's, and searches only the field 'contents', not '{field}': "
-            f"leave out field"
-        )
-    if feedback is not None and source.is_sharded:
-        one = f"{feedback} is Anserini's, and opens one folder only"
-        raise TdvError(f"{one}: search {source} without it")
-
-
 def open_searcher(
     index: str | os.PathLike[str],
     model: str | None = None,
@@ -278,10 +266,7 @@ def open_searcher(
     Pyserini's search package, which takes seconds. Calling ``set_bm25`` or ``set_qld`` on the
     result replaces model and parameters.
 
-    Raises
-    ------
-    TdvError
-        As :func:`recorded_parameters`.
+    Raises :class:`TdvError` as :func:`recorded_parameters`.
     """
     with Index.open(index) as opened:
         chosen = recorded_parameters(opened, model, tier=tier, depth=depth, **parameters)

@@ -15,12 +15,9 @@ from ..vocabulary import ByteStrings
 from .collection import WeightedCollection
 
 _EXCEPTIONS = 7
-_IMPACT_BYTES = 1.6
-"""Measured: a pair of frequency and norm takes one byte or two."""
-_SAMPLE = 1 << 20
-"""Postings looked at, about."""
-_HALF_BLOCK = 16
-"""Lucene's blocks of terms have 25 to 48."""
+_IMPACT_BYTES = 1.6  # measured: a pair of frequency and norm takes one byte or two
+_SAMPLE = 1 << 20  # postings looked at, about
+_HALF_BLOCK = 16  # Lucene's blocks of terms have 25 to 48
 
 
 class PostingFormat(NamedTuple):
@@ -37,10 +34,8 @@ class PostingFormat(NamedTuple):
         return self._replace(block_overhead=self.block_overhead + 3.3)
 
 
-LUCENE_9 = PostingFormat(128, False, 6.0, 0.25)
-"""``Lucene99PostingsFormat``."""
-LUCENE_10 = PostingFormat(256, True, 6.0, 0.05)
-"""``Lucene104PostingsFormat``."""
+LUCENE_9 = PostingFormat(128, False, 6.0, 0.25)  # ``Lucene99PostingsFormat``
+LUCENE_10 = PostingFormat(256, True, 6.0, 0.05)  # ``Lucene104PostingsFormat``
 
 
 def posting_bytes(

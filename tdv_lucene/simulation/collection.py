@@ -13,7 +13,6 @@ import numpy as np
 from ..matrix.term_document_matrix import (
     Block,
     NormKind,
-    Pool,
     TermDocumentMatrix,
     blocks,
     lucene_length,
@@ -31,10 +30,8 @@ from ..values.posting_rule import (
     order_terms,
 )
 
-LEAST_FREQUENCY = 1
-"""The least stored frequency of a posting that stays."""
-_GOLDEN = (5**0.5 - 1) / 2
-"""Multiples of it are spread evenly over [0, 1), however many are taken."""
+LEAST_FREQUENCY = 1  # the least stored frequency of a posting that stays
+_GOLDEN = (5**0.5 - 1) / 2  # multiples of it are spread evenly over [0, 1), however many are taken
 _ROUNDING = 1e-9  # of quotients that are whole numbers
 
 
@@ -120,19 +117,19 @@ class _Sums:
     def __init__(self, matrix: TermDocumentMatrix) -> None:
         self._matrix, self._pool = matrix, matrix.pool
         shape = (1 if matrix.pool is None else 2), matrix.shape[0]  # all documents, and drawn ones
-        self._doc_freq, self._total = np.zeros(shape), np.zeros(shape)
+        self.doc_freq, self.total = np.zeros(shape), np.zeros(shape)
 
     def add(self, block: Block, docs: np.ndarray, tf: np.ndarray) -> None:
         """Add the postings of a block: the documents, and their frequencies now."""
         parts = (tf,) if self._pool is None else (tf, tf * self._pool.drawn[docs])
         for row, part in enumerate(parts):
-            self._doc_freq[row, block.terms] = row_sums(part > 0, block.sizes)
-            self._total[row, block.terms] = row_sums(part, block.sizes)
+            self.doc_freq[row, block.terms] = row_sums(part > 0, block.sizes)
+            self.total[row, block.terms] = row_sums(part, block.sizes)
 
     @property
     def sizes(self) -> np.ndarray:
         """int64[V]: the postings left of the matrix itself."""
-        return np.asarray(self._doc_freq[0], np.int64)
+        return np.asarray(self.doc_freq[0], np.int64)
 
     def of_collection(self, factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return int64[V] document frequencies and float64[V] sums of the collection's postings.
@@ -141,15 +138,15 @@ class _Sums:
         """
         matrix, pool = self._matrix, self._pool
         if pool is None:
-            return self.sizes, self._total[0]
+            return self.sizes, self.total[0]
         factors = np.asarray(factors, np.float64)
         unseen = np.asarray(matrix.doc_freq) - np.diff(matrix.indptr)
-        left = _left(unseen, pool.doc_freq_drawn, self._doc_freq[1], factors > 0, pool.kinds)
+        left = _left(unseen, pool.doc_freq_drawn, self.doc_freq[1], factors > 0, pool.kinds)
         whole = _whole(left)
         unseen = np.maximum(np.asarray(matrix.total_term_freq) - pool.total, 0)
-        total = _left(unseen, pool.total_drawn, self._total[1], factors, pool.kinds)
+        total = _left(unseen, pool.total_drawn, self.total[1], factors, pool.kinds)
         total *= np.divide(whole, left, out=np.zeros(len(left)), where=left > 0)
-        return self.sizes + whole, self._total[0] + total
+        return self.sizes + whole, self.total[0] + total
 
     def doc_count(self, doc_len: np.ndarray) -> int:
         """Return the documents of the collection with a term left, from lengths of D documents."""
@@ -161,12 +158,6 @@ class _Sums:
         left = int(np.count_nonzero((doc_len > 0) & drawn))
         share = left / max(1, int(np.count_nonzero(before & drawn)))
         return here + round(unseen * share)
-
-    def pool_left(self) -> Pool:
-        """Return the pool of the matrix with nothing but the added postings."""
-        assert self._pool is not None
-        doc_freq, total = self._doc_freq.astype(np.int64), self._total.astype(np.int64)
-        return replace(self._pool, doc_freq_drawn=doc_freq[1], total=total[0], total_drawn=total[1])
 
 
 def _left(
@@ -284,7 +275,9 @@ def keep_postings(
         return left
     assert matrix.collection is not None  # a pool has one
     collection = {**matrix.collection, "doc_count": sums.doc_count(doc_len)}
-    return replace(left, collection=collection, pool=sums.pool_left())
+    doc_freq, total = sums.doc_freq.astype(np.int64), sums.total.astype(np.int64)
+    pool = replace(matrix.pool, doc_freq_drawn=doc_freq[1], total=total[0], total_drawn=total[1])
+    return replace(left, collection=collection, pool=pool)
 
 
 def term_totals(matrix: TermDocumentMatrix) -> np.ndarray:

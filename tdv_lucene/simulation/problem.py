@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_vectors import TermVectors
-from ..ranking import SearchParameters, Similarity, ranking_function
+from ..ranking import RankingFunction, SearchParameters, ranking_function
 from ..ranking.postings import Boost
 from ..values.posting_rule import OperatingPoint, PostingRule
 from .bytes import estimate_bytes
@@ -64,7 +64,9 @@ class DocumentRows:
         entries = rows.nnz
         size = self._padded_size.get(docs.shape, 0)
         if size < entries:
-            size = self._padded_size[docs.shape] = _bucket(entries + entries // 20)
+            size = entries + entries // 20
+            quarter = 1 << max(0, size.bit_length() - 3)  # of a power of two, to round up to
+            size = self._padded_size[docs.shape] = max(1, -(-size // quarter) * quarter)
         terms, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         places = np.full(size, docs.size - 1, np.int32)
         terms[:entries], values[:entries] = rows.indices, rows.data
@@ -75,12 +77,6 @@ class DocumentRows:
         """Return float32[B, L]: frequency in document ``docs[b]`` of each of ``terms[b]``."""
         found: np.ndarray = self._rows[docs[:, None], terms].toarray()
         return found
-
-
-def _bucket(size: int) -> int:
-    """Round up to a quarter of a power of two."""
-    quarter = 1 << max(0, size.bit_length() - 3)
-    return max(1, -(-size // quarter) * quarter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +178,7 @@ class Problem:
         return replace(self, judged=replace(self.judged))
 
     @property
-    def similarity(self) -> Similarity:
+    def similarity(self) -> RankingFunction:
         """The ranking function on real-valued frequencies."""
         return ranking_function(self.model).similarity(self.parameters)
 
@@ -272,25 +268,6 @@ class Problem:
         return [np.sort(part) for part in np.array_split(order, min(number, len(order)))]
 
 
-class FoldProblems(NamedTuple):
-    """A problem with the parameters and the boost that were chosen for it."""
-
-    of_all: Problem  # With those that all queries chose: pruning writes and searches use them
-    # For each fold, with those that the *other* folds' queries chose. Folds that chose the same
-    # share one object.
-    of_folds: Sequence[Problem]
-
-    @property
-    def problems(self) -> list[Problem]:
-        """The problem of all, then that of each fold."""
-        return [self.of_all, *self.of_folds]
-
-    @classmethod
-    def same(cls, problem: Problem, folds: Sequence[np.ndarray]) -> FoldProblems:
-        """Return the problem as it is, for all and every fold."""
-        return cls(problem, [problem] * len(folds))
-
-
 class TermScores(NamedTuple):
     """TDVs float32[V] of terms while they are kept, and the rule that drops postings."""
 
@@ -300,15 +277,15 @@ class TermScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PrunedByFold:
-    """A problem pruned at one reduction, by the final scores and by those of each fold.
+    """A problem pruned at one reduction: as all queries made it, and as it is made without a fold.
 
-    ``of_folds`` are from each fold's training, in which its queries took no part; ``folds`` holds
-    int64[n] query numbers.
+    ``problems`` and ``scores`` begin with those of all queries, which pruning writes and searches
+    use. Then come those of each fold, in which its queries took no part; folds with the same
+    problem share one object. ``folds`` holds int64[n] query numbers.
     """
 
-    problems: FoldProblems
-    final: TermScores
-    of_folds: Sequence[TermScores]
+    problems: Sequence[Problem]
+    scores: Sequence[TermScores]
     folds: Sequence[np.ndarray]
     reduction: float = 0.0
     _left: dict[tuple[Problem, PostingRule], tuple[Problem, np.ndarray]] = field(
@@ -319,7 +296,7 @@ class PrunedByFold:
     def in_one_fold(cls, problem: Problem, scores: TermScores, reduction: float) -> PrunedByFold:
         """Return a problem pruned by scores that no query chose: one fold of all queries."""
         everyone = [np.arange(len(problem.queries))]
-        return cls(FoldProblems.same(problem, everyone), scores, [scores], everyone, reduction)
+        return cls([problem] * 2, [scores] * 2, everyone, reduction)
 
     def at(self, reduction: float) -> PrunedByFold:
         """Return the same at another reduction."""
@@ -328,21 +305,21 @@ class PrunedByFold:
     @property
     def problem(self) -> Problem:
         """The problem of all queries."""
-        return self.problems.of_all
+        return self.problems[0]
 
     def prune(self, scale: float | None) -> tuple[Problem, WeightedCollection]:
         """Return what the final scores leave, and the index they make of it at ``scale``.
 
         A scale of None is the real-valued model.
         """
-        return self._pruned(self.problem, self.final, scale)
+        return self._pruned(self.problem, self.scores[0], scale)
 
     def held_out(self, scales: Sequence[float | None], *, judged: bool = False) -> np.ndarray:
         """Measure each query on the index made without its fold: float64[Q, measures].
 
         ``scales`` are those of the folds; ``judged`` is for :func:`.retrieval.evaluate`.
         """
-        parts = zip(self.problems.of_folds, self.of_folds, self.folds, scales)
+        parts = zip(self.problems[1:], self.scores[1:], self.folds, scales)
         measured: list[np.ndarray] = []
         for problem, scores, fold, scale in parts:
             left, collection = self._pruned(problem, scores, scale)
@@ -362,7 +339,7 @@ class PrunedByFold:
         What the final scores leave is kept, and one other: each is as large as the matrix.
         """
         if (problem, rule) not in self._left:
-            final = self.problem, self.final.rule
+            final = self.problem, self.scores[0].rule
             for other in [other for other in self._left if other != final]:
                 del self._left[other]
             self._left[problem, rule] = problem.left(rule, self.reduction)

@@ -19,15 +19,12 @@ from ..errors import TdvError
 from ..evaluation.measures import JUDGED_DEPTH, judged_share, ndcg
 from ..interruption import check
 from ..matrix.term_document_matrix import NormKind, TermDocumentMatrix, blocks
-from ..ranking import Similarity
-from ..vocabulary import ByteStrings
+from ..ranking import RankingFunction
 from .collection import WeightedCollection
 
 MEASURES = ("nDCG@5", "R@1000", "nDCG@1000", "nDCG@10", "RR@10", "R@100")
-JUDGED = ("judged", "nDCG@10 of judged")
-"""Two measures that :func:`evaluate` adds if asked for."""
-_BLOCK = 1 << 14
-"""Postings; about the most that are scored at once."""
+JUDGED = ("judged", "nDCG@10 of judged")  # two measures that :func:`evaluate` adds if asked for
+_BLOCK = 1 << 14  # postings; about the most that are scored at once
 _Record = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
 """One query: id, terms, tf, judged documents, grades, ideal grades, the document left out."""
 
@@ -102,9 +99,6 @@ def make_queries(
 
     ``topics`` are query id -> index terms, with repetitions; ``qrels`` query id -> document id ->
     grade. With ``remove_query`` a query must not find the document that has its id.
-
-    Raises :class:`TdvError` when the topics, the qrels and the index have nothing in common to
-    learn from.
     """
     shared = [query_id for query_id in topics if query_id in qrels]
     if not shared:
@@ -121,10 +115,19 @@ def make_queries(
     judged = {doc for query_id in shared for doc in qrels[query_id]}
     own = {*shared} if remove_query else set()
     documents = numbers_of(matrix, judged | own)
-    records = [
-        _number(matrix, documents, qid, topics[qid], qrels[qid], remove_query) for qid in shared
-    ]
-    records = [record for record in records if (record[4] > 0).any()]
+    records: list[_Record] = []
+    for qid in shared:
+        leave_out = qid if remove_query else None
+        held = sorted(
+            (documents[doc], grade)
+            for doc, grade in qrels[qid].items()
+            if doc in documents and doc != leave_out
+        )
+        docs, grades = np.array(held, np.int32).reshape(-1, 2).T
+        ideal = np.array(sorted((g for g in qrels[qid].values() if g > 0), reverse=True), np.int32)
+        if (grades > 0).any():
+            left_out = documents.get(qid, -1) if remove_query else -1
+            records.append((qid, *_terms(matrix, topics[qid]), docs, grades, ideal, left_out))
     if not records:
         for name in matrix.doc_ids:
             document = name.decode(errors="replace").split("#")[0]
@@ -150,10 +153,7 @@ def make_queries(
 def unjudged_queries(
     matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[str]], remove_query: bool = False
 ) -> Queries:
-    """Number the terms of topics without judgements, leaving out those without an index term.
-
-    Raises :class:`TdvError` when none has one.
-    """
+    """Number the terms of topics without judgements, leaving out those without an index term."""
     records = [(query_id, *_terms(matrix, tokens)) for query_id, tokens in topics.items()]
     records = [record for record in records if len(record[1])]
     if not records:
@@ -171,38 +171,18 @@ def unjudged_queries(
 
 def numbers_of(matrix: TermDocumentMatrix, wanted: Iterable[str]) -> dict[str, int]:
     """Return the numbers of the ``wanted`` documents that are in the collection."""
-    found_in = matrix.each(_find_documents, wanted=[*dict.fromkeys(wanted)])
+    found_in = matrix.each(find_documents, wanted=[*dict.fromkeys(wanted)])
     parts = zip(matrix.first_documents, found_in)
     return {doc: first + number for first, found in parts for doc, number in found.items()}
 
 
-def _find_documents(matrix: TermDocumentMatrix, wanted: Sequence[str]) -> dict[str, int]:
-    return find_documents(matrix.doc_ids, wanted)
-
-
-def find_documents(doc_ids: ByteStrings, wanted: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of the ``wanted`` documents that are there, in one pass over all ids.
+def find_documents(matrix: TermDocumentMatrix, wanted: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of the ``wanted`` documents in the matrix, in one pass over all ids.
 
     Of an id that is there twice it is the last.
     """
     encoded = {doc.encode(): doc for doc in wanted}
-    return {encoded[doc]: number for number, doc in enumerate(doc_ids) if doc in encoded}
-
-
-def _number(
-    matrix: TermDocumentMatrix,
-    documents: Mapping[str, int],
-    query_id: str,
-    tokens: Sequence[str],
-    judged: Mapping[str, int],
-    remove_query: bool,
-) -> _Record:
-    terms, tf = _terms(matrix, tokens)
-    own = query_id if remove_query else None
-    held = sorted((documents[d], g) for d, g in judged.items() if d in documents and d != own)
-    docs, grades = np.array(held, np.int32).reshape(-1, 2).T
-    ideal = np.array(sorted((g for g in judged.values() if g > 0), reverse=True), np.int32)
-    return query_id, terms, tf, docs, grades, ideal, -1 if own is None else documents.get(own, -1)
+    return {encoded[doc]: number for number, doc in enumerate(matrix.doc_ids) if doc in encoded}
 
 
 def _terms(matrix: TermDocumentMatrix, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -253,8 +233,9 @@ class QueryPostings:
         return np.asarray(np.argsort(np.argsort(drawn, kind="stable"), kind="stable"))
 
     def impacts(
-        self, similarity: Similarity, collection: WeightedCollection, only: np.ndarray | None = None
-    ) -> np.ndarray:
+        self, similarity: RankingFunction, collection: WeightedCollection,
+        only: np.ndarray | None = None,
+    ) -> np.ndarray:  # fmt: skip
         """Return float32[postings]: each posting's score for a query that has the term once."""
         result = np.zeros(len(self.docs), np.float32)
         doc_len = np.asarray(collection.doc_len, np.float32)

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..ranking import Array, Similarity, Statistics
+from ..ranking import Array, RankingFunction, Statistics
 
 
 class Features(NamedTuple):
@@ -60,12 +60,6 @@ def term_values(parameters: Linear, features: Features) -> jax.Array:
     return jax.nn.relu(known.at[features.vector_terms].add(from_vector))
 
 
-def squared_length(parameters: Linear) -> jax.Array:
-    """Return |w|^2; the bias is free."""
-    length: jax.Array = (parameters.of_statistics**2).sum() + (parameters.of_vector**2).sum()
-    return length
-
-
 class Batch(NamedTuple):
     """Queries, their candidates and the candidates' rows of the term-document matrix."""
 
@@ -98,7 +92,7 @@ def doc_lengths(term_values: Array, batch: Batch) -> jax.Array:
 
 
 def score_batch(
-    similarity: Similarity, term_values: Array, batch: Batch, statistics: Statistics
+    similarity: RankingFunction, term_values: Array, batch: Batch, statistics: Statistics
 ) -> jax.Array:
     """Return float32[B, C] scores, differentiable in ``term_values`` float32[V].
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..analysis import DEFAULT, Analysis
-from ..errors import TdvError
 from ..jvm.analysis import analyze
 from ..jvm.searcher import count_terms, make_similarity, time_queries
 from ..progress import Progress, silent
@@ -23,40 +22,7 @@ from ..ranking import SearchParameters
 
 MODES = ("top10", "top1000")
 """Timed searches, by the hits they ask for: those of ``tdvlucene.search.LatencyJob``."""
-_LEAST_ROUNDS = 5
 _RESAMPLES = 2000
-
-
-@dataclass(frozen=True)
-class LatencyPlan:
-    """Plan for measuring latency.
-
-    Attributes
-    ----------
-    rounds : int, at least 5
-        Timed rounds, not counting the warm-up.
-    budget_seconds : float
-        Time for warming up and timing. If all queries do not fit, fewer are timed. It is exceeded
-        on a machine that slows down meanwhile: no round is left out.
-    seed : int
-        Random seed that chooses and orders the queries.
-    exhaustive : bool
-        Score every posting, as the paper's timings do; block maxima skip none.
-    """
-
-    rounds: int = 7
-    budget_seconds: float = 60.0
-    seed: int = 0
-    exhaustive: bool = False
-
-    def __post_init__(self) -> None:
-        if self.rounds < _LEAST_ROUNDS:
-            raise TdvError(f"rounds must be at least {_LEAST_ROUNDS}, got {self.rounds}")
-        if not 0 < self.budget_seconds < float("inf"):
-            raise TdvError(
-                f"latency_budget_seconds must be above 0 seconds, and finite, got "
-                f"{self.budget_seconds:g}"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,64 +62,56 @@ class Latency:
 def measure_latency(
     indexes: Mapping[str, tuple[str | os.PathLike[str], SearchParameters]],
     topics: Mapping[str, str],
-    plan: LatencyPlan,
     *,
+    seed: int,
+    budget_seconds: float,
+    rounds: int = 7,
+    exhaustive: bool = False,
     field: str = "contents",
     analysis: Analysis = DEFAULT,
     raw: Path,
     progress: Progress = silent,
 ) -> Latency:
-    """Time all topics, or as many as the plan has time for, on all indexes in turn.
+    """Time all topics on all indexes in turn, each with the parameters it is searched with.
 
-    Each index has the parameters it is searched with. Creates the file ``raw`` with every
-    measurement: ``.npy``, int64 nanoseconds, flat, in the order of :attr:`Latency.rounds_ms`.
-    Raises :class:`TdvError` when an index cannot be read.
+    Creates the file ``raw`` with every measurement: ``.npy``, int64 nanoseconds, flat, in the order
+    of :attr:`Latency.rounds_ms`. The ``seed`` chooses and orders the queries. If warming up and
+    timing all of them does not fit into ``budget_seconds``, fewer are timed; no round is left out,
+    so a machine that slows down meanwhile takes longer. ``rounds``, at least 5, do not count the
+    warm-up. ``exhaustive`` scores every posting, as the paper's timings do: block maxima skip none.
     """
     found = time_queries(
         [(one, make_similarity(by), by.tiers) for one, by in indexes.values()],
-        topics, field=field, analysis=analysis, **asdict(plan), output=raw, progress=progress,
+        topics, field=field, analysis=analysis, rounds=rounds, budget_seconds=budget_seconds,
+        seed=seed, exhaustive=exhaustive, output=raw, progress=progress,
     )  # fmt: skip
     queries: Sequence[str] = found.pop("queries")
-    nanos = np.load(raw).reshape(plan.rounds, len(MODES), len(indexes), len(queries))
+    nanos = np.load(raw).reshape(rounds, len(MODES), len(indexes), len(queries))
     setup = {
         "queries_timed": len(queries),
-        "counted_rounds": plan.rounds,
+        "counted_rounds": rounds,
         **found,
         "threads": 1,
-        "seed": plan.seed,
-        "budget_seconds": plan.budget_seconds,
+        "seed": seed,
+        "budget_seconds": budget_seconds,
     }
     return Latency(tuple(indexes), tuple(queries), nanos / 1e6, setup)
 
 
-@dataclass(frozen=True)
-class QueryTerms:
-    """Different index terms of a query, and their document frequencies: index -> term -> number."""
-
-    terms: tuple[str, ...]
-    doc_freq: Mapping[str, Mapping[str, int]]
-
-    def thinned(self, first: str, name: str) -> dict[str, float]:
-        """Return term -> the share of its postings in ``first`` that ``name`` lacks, if any."""
-        before, after = self.doc_freq[first], self.doc_freq[name]
-        shares = {t: 1 - after[t] / before[t] for t in self.terms if before[t]}
-        return {term: share for term, share in shares.items() if share > 0}
+DocFreqs = Mapping[str, Mapping[str, int]]
+"""Term -> name of an index -> its document frequency there, of the different terms of a query."""
 
 
 def look_up_terms(
     paths: Mapping[str, Any], topics: Mapping[str, str], field: str, analysis: Analysis
-) -> dict[str, QueryTerms]:
+) -> dict[str, DocFreqs]:
     """Return query id -> its terms with their document frequencies in every index."""
     tokens = analyze(list(topics.values()), field, analysis)
     distinct = sorted({token for terms in tokens for token in terms})
-    counted = {  # once an index, under however many names it is searched
-        path: {term: count[0] for term, count in count_terms(path, field, distinct).items()}
-        for path in set(paths.values())
-    }
-    doc_freq = {name: counted[path] for name, path in paths.items()}
-    return {
-        q: QueryTerms(tuple(dict.fromkeys(terms)), doc_freq) for q, terms in zip(topics, tokens)
-    }
+    # Once an index, under however many names it is searched.
+    counted = {path: count_terms(path, field, distinct) for path in set(paths.values())}
+    doc_freq = {t: {n: counted[path][t][0] for n, path in paths.items()} for t in distinct}
+    return {q: {t: doc_freq[t] for t in terms} for q, terms in zip(topics, tokens)}
 
 
 def paired_ratio(before: np.ndarray, after: np.ndarray, seed: int = 0) -> dict[str, Any]:

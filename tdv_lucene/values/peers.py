@@ -19,7 +19,7 @@ from ..matrix.term_statistics import residual_idf
 from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import ANY_MODEL, Parameter, SearchParameters, ranking_function
+from ..ranking import ANY_MODEL, SearchParameters, ranking_function
 from ..ranking.functions import bm25_idf
 from ..ranking.parameters import Parameters, options_of
 from .posting_rule import REDUCTIONS, make_posting_rule, rule_length_norm
@@ -123,17 +123,10 @@ def unlearned_values(
     Nothing is validated: the points have no measures. Their scale is 1, which leaves frequencies
     as they are.
 
-    Parameters
-    ----------
-    parameters
-        k1, b and mu that the pruned index records for its search; None for Anserini's.
-    seed
-        For ``"random"``.
+    ``parameters`` are k1, b and mu that the pruned index records for its search, None for
+    Anserini's; ``seed`` is for ``"random"``.
 
-    Raises
-    ------
-    TdvError
-        When there is no such peer.
+    Raises :class:`TdvError` when there is no such peer.
     """
     if name not in PEERS:
         raise TdvError(f"no peer '{name}': choose one of {', '.join(PEERS)}")
@@ -158,14 +151,11 @@ def unlearned_values(
     )  # fmt: skip
 
 
-def _recorded(each: Parameter) -> str:
-    return f"{each.title} that the index records."
+_NUMBERS = options_of(lambda each: f"{each.title} that the index records.", flag=PYTHON_ONLY)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeersConfig(
-    OfMatrix, Seed, OfField, Overwrite, Parameters, numbers=options_of(_recorded, flag=PYTHON_ONLY)
-):
+class PeersConfig(OfMatrix, Seed, OfField, Overwrite, Parameters, numbers=_NUMBERS):
     """Options of :func:`tdv_lucene.make_peer_values`."""
 
     EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",)),)
@@ -182,15 +172,9 @@ def make_peer_values(
 ) -> TermValues:
     """Write :func:`unlearned_values` of a Lucene index to the folder ``output``.
 
-    Parameters
-    ----------
-    config, options
-        A :class:`PeersConfig`, or its options by name, as ``seed=1``.
+    Options are those of :class:`PeersConfig`, as a config or by name.
 
-    Raises
-    ------
-    TdvError
-        For anything a user can fix, before anything is written.
+    Raises :class:`TdvError` for anything a user can fix, before anything is written.
     """
     config = PeersConfig.of(config, options, name=name)
     place = Output(

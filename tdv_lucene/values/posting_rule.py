@@ -8,18 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix, blocks, release
 from ..matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
 from ..ranking import DEFAULT_MODEL, ranking_function
-from ..ranking.functions import (
-    LEAST_K1,
-    Bm25Function,
-    ImpactFunction,
-    QueryLikelihood,
-    TfIdfFunction,
-    bm25_idf,
-)
+from ..ranking.functions import LEAST_K1, Bm25, Dirichlet, Impact, TfIdf, bm25_idf
 from ..ranking.postings import Boost, LengthNorm, PostingCut, describe_boost, read_boost
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
@@ -68,17 +60,17 @@ class Constants(NamedTuple):
 
 
 _CONSTANTS = {
-    Bm25Function.name: Constants(
+    Bm25.name: Constants(
         boost_times=2.0, worth_per_byte=True,
         pool_searches=({"k1": 0.9, "b": 0.4}, {"k1": 3.0, "b": 0.4}, {"k1": 1.2, "b": 0.75})
     ),
-    QueryLikelihood.name: Constants(
+    Dirichlet.name: Constants(
         whole_terms=0.67, pool_searches=({"mu": 1000.0}, {"mu": 250.0}, {"mu": 50.0})
     ),
     # It counts every occurrence in full: a scale below 1 ranks better, and frequency counts less.
-    TfIdfFunction.name: Constants(dropped_by=(0.9, 0.4), scale_ranks=True),
+    TfIdf.name: Constants(dropped_by=(0.9, 0.4), scale_ranks=True),
     # Nothing saturates: weights as they are, and in part as shares of their document's size.
-    ImpactFunction.name: Constants(
+    Impact.name: Constants(
         dropped_by=(1e4, 0.75), scales=(0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
     ),
 }  # fmt: skip
@@ -91,31 +83,19 @@ def constants_of(model: str) -> Constants:
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """The TDVs to prune with, at one reduction.
+    """The TDVs to prune with, at one reduction."""
 
-    Attributes
-    ----------
-    tdv : float32[V]
-        Finite, not negative; exactly 0 for a term that is dropped.
-    scale : float
-        The scale that suits the ranking: an index stores max(1, rint(scale * tf * tdv)).
-    cut : PostingCut or None
-        The postings dropped besides those of terms with a TDV of 0; None for no others.
-    reduction : float
-        Share of the field's postings that is dropped. With a ``cut`` it is the one asked for,
-        with whole terms the one reached.
-    nearest : dict
-        The nearest learned point: its reduction, its measures on held-out queries, and how well
-        each scale keeps the ranking.
-    position_boost : Boost or None
-        How frequencies count, see :mod:`..ranking.postings`; None if as they are.
-    """
-
-    tdv: np.ndarray
-    scale: float
+    tdv: np.ndarray  # float32[V]: finite, not negative; exactly 0 for a term that is dropped
+    scale: float  # that suits the ranking: an index stores max(1, rint(scale * tf * tdv))
+    # The postings dropped besides those of terms with a TDV of 0; None for no others
     cut: PostingCut | None
+    # Share of the field's postings that is dropped: with a ``cut`` the one asked for, with whole
+    # terms the one reached
     reduction: float
+    # The nearest learned point: its reduction, its measures on held-out queries, and how well each
+    # scale keeps the ranking
     nearest: Mapping[str, Any]
+    # How frequencies count, see :mod:`..ranking.postings`; None if as they are
     position_boost: Boost | None = None
 
 
@@ -175,15 +155,9 @@ class PostingRule:
         """Return the rule that :meth:`describe` described."""
         length_norm = LengthNorm.read(described)
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
-        lead = described.get("lead")
-        numbers = (*length_norm, *thresholds, *(lead or {}).values())
-        if not all(np.isfinite(part).all() for part in numbers):
-            raise TdvError(
-                "the posting rule of these TDVs holds numbers that are not finite: learn them again"
-            )
         return cls(
             priority, described["whole_terms"], length_norm, thresholds,
-            tuple(described["factors_at"]), factors, read_boost(lead),
+            tuple(described["factors_at"]), factors, read_boost(described.get("lead")),
         )  # fmt: skip
 
 

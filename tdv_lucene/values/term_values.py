@@ -17,7 +17,7 @@ from ..output import Output
 from ..plan import LONGEST, kinds_of
 from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, SearchParameters
 from ..ranking.postings import Boost, read_boost
-from ..store import check_files, load_array, read_manifest, save_array
+from ..store import check_files, map_array, read_manifest, save_array
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 from .posting_rule import OperatingPoint, PostingRule, drop_terms, nearest
 
@@ -41,37 +41,28 @@ _ARRAYS = (*_COUNTS, "weights", "priority", "posting_priority", "posting_factors
 class TermValues:
     """The learned TDVs of one field of one index, and the order in which terms are dropped.
 
-    Attributes
-    ----------
-    vocabulary : Vocabulary of V terms
-    doc_freq, total_term_freq : int64[V]
-    weights : float32[V]
-        TDVs before any term is dropped.
-    priority : float32[V]
-        Terms with the smallest are dropped first.
-    manifest : dict
-        Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
-        ``source``, ``measure`` (by which points are chosen), ``recommended_reduction``,
-        ``recommended_because`` (see :class:`..learning.selection.Recommended`), ``first_ten`` (see
-        :func:`..learning.validate.validate_points`), and ``points``. A point is a dict with its
-        ``reduction``; the ``measures`` on held-out queries, beside those of the tuned ``full``
-        index, and the mean ``difference`` of each with its interval; what of the ten best is
-        ``judged``; the estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an
-        index, ``index_bytes``; ``visited``, the postings in the lists of a query's terms, mean over
-        the queries; the ``scale`` that keeps the ranking, and all ``scales`` that were tried.
-        With a ``posting_priority`` there is also ``posting_rule`` (see
-        :meth:`.posting_rule.PostingRule.describe`) and ``unit``, which is dropped by default.
-    posting_priority, posting_factors : float32[V] or None, float32[F, V] or None
-        The ``priority`` and ``factors`` of a :class:`.posting_rule.PostingRule`, for the unit
-        "posting"; None without such a rule.
+    ``manifest`` has the model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the
+    first-position boost), ``source``, ``measure`` (by which points are chosen),
+    ``recommended_reduction``, ``recommended_because`` (see
+    :class:`..learning.selection.Recommended`), ``first_ten`` (see
+    :func:`..learning.validate.validate_points`), and ``points``. A point is a dict with its
+    ``reduction``; the ``measures`` on held-out queries, beside those of the tuned ``full`` index,
+    and the mean ``difference`` of each with its interval; what of the ten best is ``judged``; the
+    estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an index,
+    ``index_bytes``; ``visited``, the postings in the lists of a query's terms, mean over the
+    queries; the ``scale`` that keeps the ranking, and all ``scales`` that were tried. With a
+    ``posting_priority`` there is also ``posting_rule`` (see
+    :meth:`.posting_rule.PostingRule.describe`) and ``unit``, which is dropped by default.
     """
 
-    vocabulary: Vocabulary
-    doc_freq: np.ndarray
-    total_term_freq: np.ndarray
-    weights: np.ndarray
-    priority: np.ndarray
+    vocabulary: Vocabulary  # V terms
+    doc_freq: np.ndarray  # int64[V]
+    total_term_freq: np.ndarray  # int64[V]
+    weights: np.ndarray  # float32[V]: TDVs before any term is dropped
+    priority: np.ndarray  # float32[V]: terms with the smallest are dropped first
     manifest: Mapping[str, Any]
+    # float32[V] and float32[F, V]: ``priority`` and ``factors`` of a
+    # :class:`.posting_rule.PostingRule`, for the unit "posting"; None without such a rule
     posting_priority: np.ndarray | None = None
     posting_factors: np.ndarray | None = None
 
@@ -80,10 +71,8 @@ class TermValues:
         factors_at = self.manifest.get("posting_rule", {}).get("factors_at", ())
         for name in _ARRAYS:
             found = getattr(self, name)
-            if found is None:
-                continue
             expected = (len(factors_at), terms) if name == "posting_factors" else (terms,)
-            if found.shape != expected or not _is_legal(name, found):
+            if found is not None and (found.shape != expected or not _is_legal(name, found)):
                 raise TdvError(
                     f"term values: '{name}' must hold {list(expected)} finite numbers, none below "
                     f"0 (counts are whole), and is {found.dtype}{list(found.shape)}: the folder is "
@@ -157,16 +146,14 @@ class TermValues:
         """
         recommended: float | None = self.manifest["recommended_reduction"]
         if recommended is None:
-            measured = [p for p in self.points if p["measures"] and p["full"]]
-            found = ", ".join(
-                f"{p['reduction']:g} ({p['measures'][self.measure]:.4f})" for p in measured
-            )
-            said = f": {self.measure}, cross-validated, is {found}" if found else ""
-            full = (
-                f", {measured[0]['full'][self.measure]:.4f} of the full index" if measured else ""
+            measured = ", ".join(
+                f"{p['reduction']:g} ({p['measures'][self.measure]:.4f})"
+                for p in self.points
+                if p["measures"]
             )
             raise TdvError(
-                f"no reduction is recommended for these TDVs{said}{full}; choose "
+                "no reduction is recommended for these TDVs "
+                f"({self.measure}, cross-validated: {measured or 'not measured'}); choose "
                 "reduction, max_loss or max_bytes"
             )
         return recommended
@@ -202,28 +189,15 @@ class TermValues:
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
 
-    def check(self, vocabulary_sha256: str) -> None:
-        """Raise :class:`TdvError` unless these are TDVs of that vocabulary."""
-        if vocabulary_sha256 != self.vocabulary.sha256:
-            raise TdvError(
-                f"these TDVs belong to another vocabulary ({self.vocabulary.sha256[:12]}; "
-                f"the index has {vocabulary_sha256[:12]}): run 'tdv-lucene learn' on this index"
-            )
-
     def at_reduction(self, reduction: float, *, unit: str | None = None) -> OperatingPoint:
         """Return the TDVs that drop about ``reduction`` of the field's postings.
 
         Terms with a learned TDV of 0 are always dropped, so a small ``reduction`` may be exceeded:
         see ``OperatingPoint.reduction``.
 
-        Parameters
-        ----------
-        reduction
-            Within [0, 1).
-        unit
-            ``"term"`` drops whole terms, in order of ``priority`` (see
-            :func:`.posting_rule.drop_terms`); ``"posting"`` single postings, by the
-            ``posting_rule``. None for the default of these TDVs.
+        ``reduction`` is within [0, 1). The ``unit`` ``"term"`` drops whole terms, in order of
+        ``priority`` (see :func:`.posting_rule.drop_terms`); ``"posting"`` single postings, by the
+        ``posting_rule``; None is the default of these TDVs.
         """
         checked_share(reduction)
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
@@ -269,11 +243,9 @@ class TermValues:
         optional = ("posting_priority", "posting_factors")
         there = [n for n in _ARRAYS if n not in optional or (Path(path) / f"{n}.npy").exists()]
         names = ["terms", "terms_indptr", *there]
-        arrays = {name: load_array(path, name, _MADE_BY) for name in names}
+        arrays = {name: map_array(Path(path) / f"{name}.npy") for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
         vocabulary = Vocabulary(manifest["field"], terms)
-        if vocabulary.sha256 != manifest["vocabulary_sha256"]:
-            raise TdvError(f"{path}: the terms do not match their checksum: learn it again")
         _log.info(
             "read values of %d terms of '%s' from %s", len(vocabulary), vocabulary.field, path
         )

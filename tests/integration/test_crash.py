@@ -1,26 +1,28 @@
-"""Killed runs, full disks, readers and writers beside: the source stays, the output is whole."""
+"""Killed and interrupted runs, full disks, readers and writers beside: the source stays, and the
+output is whole."""
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from command_line import ROOT, write_judged
 from crash_check import Crashes, digest, same_content
-from lucene_reading import check_index
-from pruning_inputs import field_plan
-from python_rules import make_rule
+from lucene_indexes import write_index
 from testing_jar import dump_index
+from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError, TermValues, extract_matrix, prune_index, update_index
-from tdv_lucene.jvm import java_class, run_job
-from tdv_lucene.jvm._jobs import java_index
-from tdv_lucene.jvm.rewriter import open_table
 from tdv_lucene.jvm.searcher import every_pair
 
 pytestmark = pytest.mark.jvm
@@ -39,7 +41,7 @@ def test_killed_at_random_moments(crashes: Crashes) -> None:
     rng = random.Random(1)
     assert crashes.kill("overwrite", rng) == "overwrite: the whole output"  # left to end
     crashes.seconds["prune"] = crashes.seconds["overwrite"]
-    for stage in ("prune", "overwrite", "prune"):
+    for stage in ("prune", "overwrite"):
         crashes.kill(stage, rng)
 
 
@@ -59,7 +61,7 @@ def _small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("kilobytes", [4, 12, 24, 40, 64, 96])
+@pytest.mark.parametrize("kilobytes", [4, 12, 40, 96])
 def test_full_disk(kilobytes: int, crashes: Crashes, tmp_path: Path) -> None:
     """Each stage says so and leaves nothing, or has what it needs and is whole."""
     stages = {
@@ -97,9 +99,7 @@ def test_an_update_on_a_full_disk_leaves_the_old_state(crashes: Crashes, tmp_pat
         assert same_content(dump_index(disk / "pruned"), crashes.ahead)
 
 
-def test_a_full_disk_of_temporary_files_is_no_defect(
-    crashes: Crashes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_of_temporary_files_is_no_defect(crashes, tmp_path, monkeypatch) -> None:
     """Java writes there without a job, which would know a full disk."""
     with _small_disk(tmp_path / "disk", 4) as disk:
         monkeypatch.setattr(tempfile, "tempdir", str(disk))
@@ -111,42 +111,27 @@ def test_a_full_disk_of_temporary_files_is_no_defect(
 
 
 @pytest.mark.slow
-def test_writer_in_another_process_holds_the_lock(crashes: Crashes, tmp_path: Path) -> None:
-    writer = crashes.start("lock")
-    writer.stdin.write("\n")
-    writer.stdin.flush()
-    assert writer.stdout.readline() == "LOCKED\n"
-    for stage in (
-        lambda: prune_index(crashes.source, crashes.values, tmp_path / "pruned"),
-        lambda: extract_matrix(crashes.source, tmp_path / "matrix"),
-    ):
-        with pytest.raises(TdvError, match="locked"):
-            stage()
-    assert not list(tmp_path.iterdir())
-    assert writer.communicate("\n")[0] == "DONE\n"
-    prune_index(crashes.source, crashes.values, tmp_path / "pruned")
-
-
-def test_a_pruning_ends_with_the_commit_it_began_with(tmp_path: Path) -> None:
-    """A second process deletes a document and commits while the postings are read."""
-    crashes = Crashes(tmp_path, documents=6)
-    before, writer = dump_index(crashes.source), crashes.start("commit")
-    said: list[str] = []
-
-    def drops(term: int) -> bool:
-        if not said:
-            said.append(writer.communicate("\n")[0])
-        return False
-
-    rule = make_rule(drops, lambda term, tf, first, length: tf)
-    vocabulary = extract_matrix(crashes.source, tmp_path / "again").vocabulary
-    output = tmp_path / "pruned"
-    output.mkdir()
-    with open_table(field_plan(vocabulary, 1, None)) as table:
-        job = java_class("tdvlucene.prune.PruneJob")(java_index(crashes.source), str(output), 1)
-        job.addField("contents", "contents", table, rule)
-        run_job(job)
-    assert said == ["DONE\n"]
-    assert len(dump_index(crashes.source)["documents"]) == len(before["documents"]) - 1
-    assert same_content(dump_index(output), before)
-    check_index(output)
+@pytest.mark.parametrize("seed", range(3))
+def test_learn_is_interrupted_at_any_moment(seed: int, tmp_path: Path) -> None:
+    """Ctrl-C: status 130, nothing left, no crash."""
+    index = write_index(tmp_path / "index", tiny_segments())
+    asked = {f"{q}": f"quick index term {q}" for q in range(300)}
+    topics, qrels = write_judged(tmp_path, asked, {q: f"d{int(q) % 10}" for q in asked})
+    place = tmp_path / "place"
+    place.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tdv_lucene", "-v", "learn", "--index", index, "--topics", topics,
+         "--qrels", qrels, "--output", "values", "--no-prior"],
+        cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    for line in process.stderr:
+        if "ExtractJob" in line:  # from here on it is JAX that works
+            break
+    time.sleep(random.Random(seed).uniform(0, 3))
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == 130, stdout + stderr
+    assert stderr.endswith("tdv-lucene: interrupted; nothing was written\n")
+    assert "Exception ignored" not in stderr and "SIG" not in stdout
+    assert list(place.iterdir()) == []

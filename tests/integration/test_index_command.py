@@ -8,34 +8,34 @@ from pathlib import Path
 
 import pytest
 from command_line import json_of
+from index_facts import analysis_of
 
 from tdv_lucene import TdvError, build_index, inspect_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 DOCS = ["pruning inverted indexes", "discrimination values of terms", "indexes of documents"]
+SOUND = {
+    "docs.jsonl": "\n".join(
+        json.dumps({"id": f"d{i}", "contents": text}) for i, text in enumerate(DOCS)
+    )
+}
 
 
-@pytest.fixture
-def collection(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    lines = [json.dumps({"id": f"d{i}", "contents": text}) for i, text in enumerate(DOCS)]
-    (folder / "docs.jsonl").write_text("\n".join(lines))
-    return folder
-
-
-def _flags(collection: Path, *more: str) -> list[str]:
+def _flags(tmp_path: Path, *more: str, files: dict[str, str] = SOUND) -> list[str]:
+    """Flags to index these files, which are written."""
+    (tmp_path / "docs").mkdir()
+    for name, text in files.items():
+        (tmp_path / "docs" / name).write_text(text)
     return [
-        "--collection", "JsonCollection", "-input", str(collection),
+        "--collection", "JsonCollection", "-input", str(tmp_path / "docs"),
         "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", *more,
     ]  # fmt: skip
 
 
-def test_command_passes_flags_of_both_forms(collection: Path, tmp_path: Path) -> None:
+def test_command_passes_flags_of_both_forms(tmp_path) -> None:
     index = tmp_path / "index"
-    flags = _flags(collection, "--storePositions", "-storeRaw")
-    report = json_of("index", *flags, "-index", index)
+    report = json_of("index", *_flags(tmp_path, "--storePositions", "-storeRaw"), "-index", index)
     assert (report["indexed"], report["errors"]) == (3, 0)
     found = inspect_index(index)
     assert found["documents"] == 3 and found["can_be_pruned"]
@@ -45,48 +45,38 @@ def test_command_passes_flags_of_both_forms(collection: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("more", "files", "message"),
     [
-        (["-bogus"], '"-bogus" is not a valid option'),
-        (["-input", "/nowhere"], "Invalid collection path"),
-        (["-append"], "-append would change an existing index"),
+        (["-bogus"], SOUND, '"-bogus" is not a valid option'),
+        (["-input", "/nowhere"], SOUND, "Invalid collection path"),
+        (["-append"], SOUND, "-append would change an existing index"),
+        # Anserini logs it, drops the rest of the file, and ends with status 0.
+        ([], {**SOUND, "bad.jsonl": '{"id": "x", not json\n'}, "IndexCollection failed; nothing"),
+        ([], {}, ""),
+        ([], {"empty.jsonl": ""}, ""),
     ],
 )
-def test_refused_flags_leave_nothing(more, message, collection, tmp_path) -> None:
+def test_what_cannot_be_indexed_leaves_nothing(more, files, message, tmp_path) -> None:
     with pytest.raises(TdvError, match=message):
-        build_index(tmp_path / "index", _flags(collection, *more))
+        build_index(tmp_path / "index", _flags(tmp_path, *more, files=files))
     assert os.listdir(tmp_path) == ["docs"]
 
 
-def test_unreadable_documents_are_an_error(collection: Path, tmp_path: Path) -> None:
-    """Anserini logs them, drops the rest of the file, and ends with status 0."""
-    (collection / "bad.jsonl").write_text('{"id": "x", not json\n')
-    with pytest.raises(TdvError, match="IndexCollection failed; nothing was written"):
-        build_index(tmp_path / "index", _flags(collection))
-    assert os.listdir(tmp_path) == ["docs"]
-
-
-def test_existing_output_is_refused_before_anything_runs(collection, tmp_path) -> None:
+def test_existing_output_is_refused_before_anything_runs(tmp_path) -> None:
+    flags = _flags(tmp_path)
     (tmp_path / "index").mkdir()
     with pytest.raises(TdvError, match="exists"):
-        build_index(tmp_path / "index", _flags(collection))
+        build_index(tmp_path / "index", flags)
     with pytest.raises(TdvError, match="overlaps the input"):
-        build_index(collection, _flags(collection), overwrite=True)
+        build_index(tmp_path / "docs", flags, overwrite=True)
 
 
-def test_a_language_is_no_input(collection, tmp_path, monkeypatch) -> None:
+def test_a_language_is_recorded_and_no_input(tmp_path, monkeypatch) -> None:
     """Also where a folder has its name, as one for each language."""
     (tmp_path / "de").mkdir()
     monkeypatch.chdir(tmp_path)
-    built = build_index("de/index", _flags(collection, "-language", "de"))
-    assert built["indexed"] == 3
-
-
-@pytest.mark.parametrize("files", [{}, {"empty.jsonl": ""}])
-def test_indexing_nothing_is_refused(files, tmp_path) -> None:
-    (tmp_path / "docs").mkdir()
-    for name, text in files.items():
-        (tmp_path / "docs" / name).write_text(text)
-    with pytest.raises(TdvError):
-        build_index(tmp_path / "index", _flags(tmp_path / "docs"))
-    assert os.listdir(tmp_path) == ["docs"]
+    flags = _flags(tmp_path, "-language", "de")
+    assert build_index("de/index", flags)["indexed"] == 3
+    assert analysis_of(Path("de/index")).describe() == "German (recorded in the index)"
+    with pytest.raises(TdvError, match="language must be one of"):
+        build_index("de/other", [*flags[:-1], "xx"])

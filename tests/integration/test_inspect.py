@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from lucene_reading import default_codec
 from pruning_inputs import index_bytes
 from tiny_collection import TINY_TEXTS, tiny_segments
 
-from tdv_lucene import inspect_index
+from tdv_lucene import TdvError, extract_matrix, inspect_index, prune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -75,11 +76,15 @@ def test_compound_files_count_by_what_is_in_them(make_index) -> None:
     assert sum(compound.values()) == sum(on_disk)
 
 
-def test_locked_index_is_described_but_not_prunable(make_index) -> None:
+def test_locked_index_is_described_but_not_prunable(make_index, tmp_path) -> None:
     index = make_index([[Doc("a", ["x"])]])
     writer = open_writer(index)
     try:
         found = inspect_index(index)
+        for stage in (partial(prune_index, index, None), partial(extract_matrix, index)):
+            with pytest.raises(TdvError, match="locked"):
+                stage(tmp_path / "out")
+        assert not (tmp_path / "out").exists()
     finally:
         writer.close()
     assert found["locked"] and not found["can_be_pruned"]

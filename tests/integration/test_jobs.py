@@ -1,8 +1,14 @@
-"""Java jobs seen from Python: progress, cancelling, errors; and starting the JVM."""
+"""Java jobs seen from Python: progress, cancelling, errors; and starting Java, with heaps it cannot
+have, and paths it would not take."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from command_line import ROOT, run_apart
@@ -100,20 +106,17 @@ def test_cancelled_searches_end_before_their_reader_is_closed(tiny_index, tmp_pa
 
 
 def test_a_crash_of_java_leaves_nothing_in_the_working_folder(tmp_path) -> None:
-    program = f"""
-import os, signal, sys
-sys.path.insert(0, {str(ROOT)!r})
-import tdv_lucene
+    program = """
+import os, signal, tdv_lucene
 tdv_lucene.start_jvm()
 os.kill(os.getpid(), signal.SIGSEGV)
 """
-    (tmp_path / "here").mkdir()
-    (tmp_path / "100 % temporary").mkdir()
-    temporary = str(tmp_path / "100 % temporary")
-    done = run_apart("-c", program, cwd=tmp_path / "here", TMPDIR=temporary)
-    assert done.returncode != 0
-    assert list((tmp_path / "here").iterdir()) == []
-    reports = [path.name for path in (tmp_path / "100 % temporary").iterdir()]
+    here, temporary = tmp_path / "here", tmp_path / "100 % temporary"
+    here.mkdir()
+    temporary.mkdir()
+    assert run_apart("-c", program, cwd=here, TMPDIR=str(temporary)).returncode != 0
+    assert list(here.iterdir()) == []
+    reports = [path.name for path in temporary.iterdir()]
     assert [name for name in reports if name.startswith("tdv-lucene-java-crash-")], reports
 
 
@@ -173,3 +176,39 @@ def test_heap_after_the_start_comes_too_late() -> None:
 
     with pytest.raises(TdvError, match="comes too late"):
         set_heap("3g")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("heap", ["1k", "1m", "100000g"])
+def test_heaps_java_cannot_have(heap: str, tiny_index: Path, tmp_path: Path) -> None:
+    arguments = ["extract", "--index", tiny_index, "--output", tmp_path / "matrix"]
+    done = run_apart("-m", "tdv_lucene", "--heap", heap, *arguments)
+    assert done.returncode == 2 and f"Java cannot start with heap '{heap}'" in done.stderr
+    done = run_apart("-m", "tdv_lucene", *arguments, TDV_LUCENE_HEAP=heap)
+    assert done.returncode == 2 and f"cannot start with TDV_LUCENE_HEAP={heap}" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kilobytes", [3_000_000, 4_500_000])
+def test_a_limit_on_addresses_is_told_before_java_meets_it(kilobytes, tiny_index) -> None:
+    """Java would end the process with words of its own, or by a crash."""
+    command = f'ulimit -v {kilobytes} && exec "$@"'
+    words = [sys.executable, "-m", "tdv_lucene", "inspect", "--index", str(tiny_index)]
+    done = subprocess.run(
+        ["sh", "-c", command, "sh", *words], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert "with 'ulimit -v unlimited', and limit memory by heap 1g or" in done.stderr
+
+
+@pytest.mark.slow
+def test_paths_that_are_not_ascii_under_the_c_locale(tiny_index: Path, tmp_path: Path) -> None:
+    place = tmp_path / "Verzeichnis für Ωμέγα"
+    place.mkdir()
+    shutil.copytree(tiny_index, place / "índice")
+    arguments = ["extract", "--index", place / "índice", "--output", place / "matriz ñ"]
+    done = run_apart("-m", "tdv_lucene", "--heap", "300m", *arguments, LC_ALL="C")
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(place)) == ["matriz ñ", "índice"]

@@ -1,7 +1,10 @@
-"""From an index and files to term values: embed and learn with the analyzer on the JVM."""
+"""From an index and files to term values: embed and learn with the analyzer on the JVM; and pruning
+without a judgement, end to end: the command alone, its record, its proof."""
 
 from __future__ import annotations
 
+import json
+import random
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,12 +14,16 @@ import pytest
 from command_line import json_of, run_command, write_judged
 from gensim.models import KeyedVectors
 from lucene_indexes import Doc, Layout, write_index
+from pruning_inputs import read_user_data
 
-from tdv_lucene import TdvError, TermValues, embed_terms, learn_from_index, prune_index, tune_index
+from tdv_lucene import TdvError, TermValues, embed_terms, learn_from_index, prune_index
 from tdv_lucene.cli import learn as learn_command
 from tdv_lucene.learning.config import Recipe
+from tdv_lucene.learning.prior import Prior, settings_for
 from tdv_lucene.learning.selection import BEST, recommend
-from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.matrix.extract import extract_matrix, open_matrix
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -105,21 +112,13 @@ def test_a_pool_holds_what_lucene_finds(few_judged, tmp_path, capsys, model):
     assert 0.2 < report["reduction"] <= 0.3 + 1e-9
 
 
-def _judgements_of_others(folder: Path) -> tuple[Path, Path]:
-    """Topics and qrels that the index meets by chance only."""
-    asked = {f"q{n}": "pruned" for n in range(36)}  # documents 1, 7, 13, ...
-    return write_judged(folder, asked, {f"q{n}": f"d{6 * (n % 15)}" for n in range(36)})
-
-
 def test_judgements_of_another_collection_are_asked_about(case, tmp_path, caplog):
-    topics, qrels = _judgements_of_others(tmp_path)
-    asked = SimpleNamespace(index=case.index, topics=topics, qrels=qrels)
-    learn(asked, tmp_path / "V")
+    """Topics and qrels that the index meets by chance only; also where it is tuned on them."""
+    asked = {f"q{n}": "pruned" for n in range(36)}  # documents 1, 7, 13, ...
+    relevant = {f"q{n}": f"d{6 * (n % 15)}" for n in range(36)}
+    topics, qrels = write_judged(tmp_path, asked, relevant)
+    learn(SimpleNamespace(index=case.index, topics=topics, qrels=qrels), tmp_path / "V")
     assert f"{qrels} for {topics}" in caplog.text and "no better than chance" in caplog.text
-
-
-def test_tuning_on_judgements_of_another_collection_is_asked_about(case, tmp_path, caplog):
-    topics, qrels = _judgements_of_others(tmp_path)
     with qrels.open("a") as file:
         file.write("q0 0 elsewhere 1\n")
     tune_index(case.index, topics, qrels, tmp_path / "T")
@@ -160,18 +159,6 @@ def test_words_of_a_file_meet_stems_through_the_analyzer(case, tmp_path):
     assert values.manifest["vectors"]["file"] == "words.vec"
 
 
-def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
-    monkeypatch.setattr("tdv_lucene.learning.from_index.Recipe", lambda: SHORT)
-    words = ["learn", "--index", case.index, "--topics", case.topics, "--qrels", case.qrels,
-             "--output", tmp_path / "V"]  # fmt: skip
-    shown = run_command(*words).output
-    removed = TermValues.load(tmp_path / "V").points[1]["removed"]
-    assert 0.2 < removed <= 0.3 and f"{removed:.0%} " in shown
-    assert "nDCG@5" in shown and "MB:" in shown
-    summary = json_of(*words, "--overwrite")
-    assert [point["reduction"] for point in summary["points"]] == [0, 0.3]
-
-
 def test_a_matrix_of_another_index_is_refused(case, tmp_path):
     write_index(tmp_path / "other", [[Doc("d0", ["index"])]])
     extract_matrix(tmp_path / "other", tmp_path / "S")
@@ -185,3 +172,88 @@ def test_training_is_refused_where_no_text_is_stored(tmp_path):
     with pytest.raises(TdvError, match="stores no text"):
         embed_terms(index, tmp_path / "E", vectors="train")
     assert not (tmp_path / "E").exists()
+
+
+POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
+
+
+def _docs() -> list[Doc]:
+    rng = random.Random(5)
+    words = [f"w{i}" for i in range(200)]
+    weights = [1 / (i + 1) for i in range(200)]
+    return [
+        Doc(f"d{i}", rng.choices(words, weights, k=rng.randint(20, 90)), deleted=i % 9 == 4)
+        for i in range(60)
+    ]
+
+
+@pytest.fixture
+def zipfian(make_index) -> Path:
+    return make_index([_docs()[:35], _docs()[35:]], options=POSITIONS)
+
+
+def test_what_cannot_be_pruned_is_refused_before_anything_else(make_index, tmp_path, caplog):
+    """Nothing else is said of it, such as how unlike other collections it is."""
+    index = make_index([_docs()], options="DOCS")
+    for words in (["prune"], ["learn", "--no-judgements"]):
+        with pytest.raises(TdvError, match="'contents'"):
+            run_command(*words, "--index", index, "--output", tmp_path / "P")
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("options", [POSITIONS, "DOCS_AND_FREQS"])
+def test_the_command_alone_prunes_and_the_result_is_proved(options, make_index, tmp_path) -> None:
+    zipfian, pruned = make_index([_docs()[:35], _docs()[35:]], options=options), tmp_path / "P"
+    report = json_of("prune", "--index", zipfian, "--output", pruned)
+    name, sha256 = Prior.load().describe().values()
+    with open_matrix(zipfian) as matrix:
+        settings = settings_for(Prior.load(), matrix, "bm25", positions=options == POSITIONS)[0]
+    assert report["requested_reduction"] == (settings.reduction or 0.0)
+    assert report["reduction"] == pytest.approx(report["requested_reduction"], abs=0.05)
+    assert report["learned_from"] == f"prior {name} ({sha256[:12]}), no judgements"
+    record = read_user_data(pruned)
+    assert ("tdv.lead.boost" in record) == (options == POSITIONS)
+    assert json_of("verify", "--index", zipfian, "--pruned", pruned)["equal"]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    rng, path = random.Random(6), tmp_path / "log.tsv"
+    asked = [f"w{rng.randrange(40)} w{rng.randrange(200)}" for _ in range(20)]
+    path.write_text("".join(f"{n}\t{text}\n" for n, text in enumerate(asked)), encoding="utf-8")
+    return path
+
+
+def test_a_query_log_chooses_the_reduction(zipfian: Path, log: Path, tmp_path: Path) -> None:
+    words = ["--index", zipfian, "--topics", log, "--output", tmp_path / "V"]
+    shown = " ".join(run_command("learn", *words).output.split())
+    assert "for 20 queries without judgements" in shown and "* recommended: the largest" in shown
+    values = TermValues.load(tmp_path / "V")
+    words = ["--index", zipfian, "--queries", log, "--output", tmp_path / "P"]
+    shown = " ".join(run_command("prune", *words).output.split())
+    assert "By 20 queries, against the re-weighted index with nothing dropped: loses" in shown
+    report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text(encoding="utf-8"))
+    assert report["chosen"]["reduction"] == values.recommended_reduction
+    assert report["chosen"]["log"]["queries"] == 20
+    assert verify_pruned(zipfian, tmp_path / "P")["equal"]
+    most = prune_index(zipfian, None, tmp_path / "Q", queries=log, max_loss=0.99)
+    assert most["chosen"]["reduction"] == 0.8 and most["chosen"]["max_loss"] == 0.99
+    given = prune_index(zipfian, None, tmp_path / "R", queries=log, reduction=0.3)
+    assert given["chosen"] is None and given["requested_reduction"] == 0.3
+
+
+def test_what_prior_and_log_cannot_say_is_refused(zipfian: Path, log: Path, tmp_path: Path) -> None:
+    for options, named in (
+        ({"max_loss": 0.01}, "max_loss .*queries"), ({"field": "nothing"}, "'nothing'"),
+    ):  # fmt: skip
+        with pytest.raises(TdvError, match=named):
+            prune_index(zipfian, None, tmp_path / "Q", **options)
+    for options, named in (({"k1": 1.2}, "k1 .*qrels"), ({}, "queries")):
+        queries, judged = (log, None) if options else (None, log)
+        with pytest.raises(TdvError, match=named):
+            learn_from_index(zipfian, queries, judged, tmp_path / "W", **options)
+    for text in ("", "1\tnowhere\n"):
+        log.write_text(text, encoding="utf-8")
+        with pytest.raises(TdvError, match="topic|queries"):
+            prune_index(zipfian, None, tmp_path / "Q", queries=log)
+    assert not (tmp_path / "Q").exists() and not (tmp_path / "W").exists()

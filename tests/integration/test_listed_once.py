@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +25,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 @pytest.mark.slow
 def test_an_id_that_comes_twice_costs_its_document_in_all_commands(
-    make_index: Callable[..., Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    make_index, tmp_path, caplog
 ) -> None:
     docs = [Doc(f"d{n}", [f"w{n}", "all", *["filler"] * n]) for n in range(6)]
     twice = [Doc(f"d{n}", ["all", *["filler"] * 30]) for n in range(6)]
@@ -47,9 +46,7 @@ def test_an_id_that_comes_twice_costs_its_document_in_all_commands(
 
 
 @pytest.mark.slow
-def test_queries_that_are_documents_do_not_find_themselves(
-    make_index: Callable[..., Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_queries_that_are_documents_do_not_find_themselves(make_index, tmp_path, caplog) -> None:
     """Pyserini's --remove-query, and the warning of who forgets it, in all commands."""
     words = [[f"w{n}", f"w{n + 1}", "all"] for n in range(24)]
     docs = [Doc(f"d{n}", own * 3) for n, own in enumerate(words)]
@@ -83,9 +80,7 @@ def test_queries_that_are_documents_do_not_find_themselves(
 
 
 @pytest.mark.slow
-def test_documents_are_ranked_by_their_best_passages(
-    make_index: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_documents_are_ranked_by_their_best_passages(make_index, tmp_path) -> None:
     """Pyserini's --max-passage; without, the error names it."""
     docs = [Doc(f"d{n}#{p}", [f"w{n}", "all", *["x"] * p]) for n in range(12) for p in range(3)]
     index = make_index([docs])

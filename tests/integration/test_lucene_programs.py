@@ -10,22 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import hits_of, run_command, write_judged
-from lucene_indexes import _bytes_ref, _directory
+from command_line import run_command, search, write_judged
+from lucene_indexes import _bytes_ref, _directory, open_writer
 from lucene_reading import search_lucene
 from pruning_inputs import read_user_data
 
-from tdv_lucene import TdvError, compare_indexes, explain_query, find_shards, inspect_index
+import tdv_lucene as tdv
 from tdv_lucene.jvm import java_class
-from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
-from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.searching.search import open_searcher, search_index
 
 pytestmark = pytest.mark.jvm
 
 LUCENE = "org.apache.lucene."
+STANDARD = LUCENE + "analysis.standard.StandardAnalyzer"
 WORDS = "index postings terms documents ranking retrieval pruning query search weight".split()
 DOCUMENTS = 24
 GONE = (3, 17)
@@ -86,9 +82,9 @@ def _document(number: int, names: bool = True):
 def _writer(path: Path):
     fields = java_class("java.util.HashMap")()
     fields.put("title", java_class(LUCENE + "analysis.cjk.CJKAnalyzer")())
-    standard = java_class(LUCENE + "analysis.standard.StandardAnalyzer")()
     per_field = java_class(LUCENE + "analysis.miscellaneous.PerFieldAnalyzerWrapper")
-    config = java_class(LUCENE + "index.IndexWriterConfig")(per_field(standard, fields))
+    analyzer = per_field(java_class(STANDARD)(), fields)
+    config = java_class(LUCENE + "index.IndexWriterConfig")(analyzer)
     config.setMergePolicy(java_class(LUCENE + "index.NoMergePolicy").INSTANCE)
     config.setSoftDeletesField("gone")
     longs = java_class(LUCENE + "search.SortField$Type").LONG
@@ -120,18 +116,14 @@ def _add(writer, numbers: range) -> None:
 @pytest.fixture(scope="module")
 def pruned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Without judgements, and for Lucene's defaults without being told."""
-    made = tmp_path_factory.mktemp("pruned")
-    prune_index(
-        program, None, made / "pruned", field="body", id_field="url", reduction=0.3,
-    )  # fmt: skip
-    return made / "pruned"
+    made = tmp_path_factory.mktemp("pruned") / "pruned"
+    tdv.prune_index(program, None, made, field="body", id_field="url", reduction=0.3)
+    return made
 
 
 def _run(index: Path, folder: Path, query: str = "ranking the postings", **options) -> list[tuple]:
     """(id, score) of the hits."""
-    options = {"field": "body", **options}
-    search_index(index, {"q": query}, folder / "run", overwrite=True, **options)
-    return [(name, float(score)) for name, score in hits_of(folder / "run").get("q", [])]
+    return search(index, {"q": query}, folder / "run", **{"field": "body", **options}).get("q", [])
 
 
 def _by_lucene(
@@ -149,29 +141,27 @@ def test_numbers_name_documents_where_nothing_else_does(program, tmp_path: Path)
     for none in ({}, {"id_field": "none"}):
         found = _run(program, tmp_path, **none)
         assert [(numbered[name], score) for name, score in found] == named
-    prune_index(program, None, tmp_path / "pruned", field="body", reduction=0.3)
+    tdv.prune_index(program, None, tmp_path / "pruned", field="body", reduction=0.3)
     by_number = [numbered[name] for name, _ in _run(tmp_path / "pruned", tmp_path)]
     assert by_number == [name for name, _ in _run(tmp_path / "pruned", tmp_path, id_field="url")]
 
 
 def test_a_pruned_index_keeps_its_names_and_all_else(program, pruned, tmp_path: Path) -> None:
+    """It tells how its source is named, too."""
     assert read_user_data(pruned)["id_field"] == "url"
-    found = verify_pruned(program, pruned)
+    found = tdv.verify_pruned(program, pruned)
     assert found["equal"], found
     found = _run(pruned, tmp_path)
     assert [(name.removeprefix("http://a/"), score) for name, score in found] == [
         (isbn, pytest.approx(score, abs=1e-5)) for isbn, score in _by_lucene(pruned)
     ]
-    with pytest.raises(TdvError, match="records that its documents are named by 'url'"):
+    with pytest.raises(tdv.TdvError, match="records that its documents are named by 'url'"):
         _run(pruned, tmp_path, id_field="number")
-
-
-def test_the_pruned_index_tells_how_its_source_is_named(program, pruned, tmp_path: Path) -> None:
     topics, qrels = write_judged(tmp_path, {"q": "ranking the postings"}, {"q": "http://a/20"})
     asked = {"field": "body", "latency_budget_seconds": 0.1}
-    report = compare_indexes(program, pruned, topics, qrels, tmp_path / "report", **asked)
+    report = tdv.compare_indexes(program, pruned, topics, qrels, tmp_path / "report", **asked)
     assert report["measures"]["R@1000"]["full"] == 1
-    explained = explain_query(program, pruned, "ranking", field="body")
+    explained = tdv.explain_query(program, pruned, "ranking", field="body")
     assert explained["hits"]["before"][0]["document"].startswith("http://a/")
 
 
@@ -183,19 +173,19 @@ def test_it_is_learned_from_and_followed(program, tmp_path: Path) -> None:
     _add(writer, range(DOCUMENTS))
     writer.close()
     asked = {"field": "body", "term_values": False}
-    with pytest.raises(TdvError, match="documents that another field names need"):
-        learn_from_index(source, topics, qrels, tmp_path / "values", **asked)
-    learn_from_index(source, topics, qrels, tmp_path / "values", **asked, id_field="url")
-    prune_index(source, tmp_path / "values", tmp_path / "pruned", reduction=0.2)
+    with pytest.raises(tdv.TdvError, match="documents that another field names need"):
+        tdv.learn_from_index(source, topics, qrels, tmp_path / "values", **asked)
+    tdv.learn_from_index(source, topics, qrels, tmp_path / "values", **asked, id_field="url")
+    tdv.prune_index(source, tmp_path / "values", tmp_path / "pruned", reduction=0.2)
     writer = _writer(source)
     _add(writer, range(DOCUMENTS, DOCUMENTS + 6))
     writer.close()
-    assert update_index(tmp_path / "pruned")["segments_added"] == 1
+    assert tdv.update_index(tmp_path / "pruned")["segments_added"] == 1
     assert "http://a/28" in dict(_run(tmp_path / "pruned", tmp_path, "Word28"))
 
 
 def test_inspect_proposes_fields(program: Path) -> None:
-    found = inspect_index(program)
+    found = tdv.inspect_index(program)
     assert found["can_be_pruned"] and found["named_by"] == "their numbers"
     assert found["id_fields"] == ["isbn", "key", "number", "rank", "url"]
     shown = run_command("inspect", "--index", program).output
@@ -214,15 +204,12 @@ def test_what_names_not_every_document_is_refused(program: Path, tmp_path: Path)
         (program, "title2", "no field 'title2'"),
         (nested, "url", "document 2 of .* has no 'url'"),
     ):
-        with pytest.raises(TdvError, match=why):
+        with pytest.raises(tdv.TdvError, match=why):
             _run(index, tmp_path, id_field=field)
-    with pytest.raises(TdvError, match="for an index in one folder"):
-        _run(find_shards([str(program), str(nested)]), tmp_path, id_field="url")
-    with pytest.raises(TdvError, match="their numbers, and Anserini and Pyserini"):
-        open_searcher(program)
-
-
-STANDARD = LUCENE + "analysis.standard.StandardAnalyzer"
+    with pytest.raises(tdv.TdvError, match="for an index in one folder"):
+        _run(tdv.find_shards([str(program), str(nested)]), tmp_path, id_field="url")
+    with pytest.raises(tdv.TdvError, match="their numbers, and Anserini and Pyserini"):
+        tdv.open_searcher(program)
 
 
 NO_TEXT = bytes([0xE3, 0x81])
@@ -256,11 +243,7 @@ KINDS = READABLE | UNREADABLE
 def _random_program(path: Path, ids, field: str, seed: int) -> str:
     """Write documents of random words and lengths with these ids, one segment or several; return a
     query that most have a word of."""
-    rng = np.random.default_rng(seed)
-    analyzer = java_class(LUCENE + "analysis.standard.StandardAnalyzer")()
-    config = java_class(LUCENE + "index.IndexWriterConfig")(analyzer)
-    config.setMergePolicy(java_class(LUCENE + "index.NoMergePolicy").INSTANCE)
-    writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
+    rng, writer = np.random.default_rng(seed), open_writer(path, analyzer=java_class(STANDARD)())
     for number in range(30):
         text = " ".join(rng.choice(WORDS, int(rng.integers(1, 40))))
         fields = *ids(number), _words(field, text, "NO"), _stored("isbn", f"{number}")
@@ -271,27 +254,24 @@ def _random_program(path: Path, ids, field: str, seed: int) -> str:
     return " ".join(rng.choice(WORDS, 3, replace=False))
 
 
-def _assert_hits(found: list[tuple], expected: list[tuple]) -> None:
-    assert [name for name, _ in found] == [name for name, _ in expected] and len(found) > 9
-    assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "whole, binary"])
 def test_a_field_called_id_does_not_make_an_index_anserinis(kind: str, tmp_path: Path) -> None:
     """Hits are those of Lucene's searcher with its defaults, or the remedy's are."""
     index = tmp_path / "index"
     query = _random_program(index, KINDS[kind], "contents", len(kind))
     asked = {"field": "contents", "analyzer": STANDARD}
-    told = inspect_index(index)
+    told = tdv.inspect_index(index)
     assert told["can_be_pruned"] == (kind in READABLE)
     assert told["defaults"].startswith("Lucene's k1 1.2, b 0.75 (")
     assert told["id_fields"].count("isbn") == (kind in UNREADABLE or kind == "none")
     if kind in UNREADABLE:
         assert "'id'" in told["why_not"] and "none" in told["id_fields"]
-        with pytest.raises(TdvError, match=r"'id'.*id_field none"):
+        with pytest.raises(tdv.TdvError, match=r"'id'.*id_field none"):
             _run(index, tmp_path, **asked)
         asked["id_field"] = "none"
-    _assert_hits(_run(index, tmp_path, query, **asked), _by_lucene(index, query, "contents"))
+    found, expected = _run(index, tmp_path, query, **asked), _by_lucene(index, query, "contents")
+    assert [name for name, _ in found] == [name for name, _ in expected] and len(found) > 9
+    assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
 
 
 @pytest.mark.parametrize("field", ["body", "contents"])
@@ -302,52 +282,15 @@ def test_what_anserini_writes_makes_an_index_anserinis(field: str, tmp_path: Pat
     is_anserinis = field == "contents"
     k1, b = (0.9, 0.4) if is_anserinis else (1.2, 0.75)
     similarity = java_class(LUCENE + "search.similarities.BM25Similarity")(k1, b)
-    assert inspect_index(index)["defaults"].startswith("Anserini" if is_anserinis else "Lucene")
+    assert tdv.inspect_index(index)["defaults"].startswith("Anserini" if is_anserinis else "Lucene")
     expected = dict(_by_lucene(index, query, field, similarity))
     for named in ({}, {"id_field": "none"}, {"id_field": "isbn"}):
         found = dict(_run(index, tmp_path, query, field=field, analyzer=STANDARD, **named))
         assert found == pytest.approx(expected, abs=1e-4)
     pruned = tmp_path / "pruned"
     asked = {"field": field, "analyzer": STANDARD, "reduction": 0.3, "id_field": "isbn"}
-    report = prune_index(index, None, pruned, **asked)
+    report = tdv.prune_index(index, None, pruned, **asked)
     assert (report["search"]["k1"], report["search"]["b"]) == (k1, b)
-    for shown in (report, search_index(index, {"q": query}, tmp_path / "run2", field=field)):
+    for shown in (report, tdv.search_index(index, {"q": query}, tmp_path / "run2", field=field)):
         assert f"k1 {k1:g}, b {b:g}" in shown["defaults"]
-    assert "defaults" not in search_index(pruned, {"q": query}, tmp_path / "run3", field=field)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["stored", "Binary", "Sorted"])
-def test_bytes_that_are_no_text_are_in_nobodys_way(kind: str, tmp_path: Path) -> None:
-    """As Elasticsearch stores its own ids; they are refused as names, by name."""
-    index = tmp_path / "index"
-
-    def ids(number: int) -> list:
-        value = NO_TEXT + bytes([number])
-        bytes_ = _stored("thumb", value) if kind == "stored" else _column(kind, "thumb", value)
-        return [_whole("key", f"k{number}"), bytes_]
-
-    query = _random_program(index, ids, "body", 7)
-    asked = {"field": "body", "analyzer": STANDARD}
-    assert inspect_index(index)["id_fields"] == ["isbn", "key"]
-    prune_index(index, None, tmp_path / "pruned", reduction=0.3, **asked)
-    with pytest.raises(TdvError, match="'thumb'.*id_field"):
-        _run(index, tmp_path, query, id_field="thumb", **asked)
-
-
-@pytest.mark.parametrize("deleted", [False, True])
-def test_a_field_without_a_term_is_not_offered(deleted: bool, tmp_path: Path) -> None:
-    """As documents are that had some, once they are deleted."""
-    writer = _writer(tmp_path / "index")
-    for number in range(6):
-        body = "gone" * (deleted and number < 3)
-        writer.addDocument(_of(_words("body", body), _words("title", f"a {number}")))
-    writer.flush()
-    gone = java_class(LUCENE + "index.Term")("body", "gone")
-    writer.deleteDocuments(java_class(LUCENE + "search.TermQuery")(gone))
-    writer.close()
-    fields = inspect_index(tmp_path / "index")["fields"]
-    offered = [field["name"] for field in fields if not field["why_not_pruned"]]
-    assert offered == ["title"]
-    with pytest.raises(TdvError, match="'body'"):
-        prune_index(tmp_path / "index", None, tmp_path / "pruned", field="body")
+    assert "defaults" not in tdv.search_index(pruned, {"q": query}, tmp_path / "run3", field=field)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ciff_reading import read_ciff
-from command_line import hits_of
+from command_line import search
 from index_facts import recorded_parameters
 from lucene_indexes import Doc, Layout, change, write_index
 from lucene_reading import search_lucene
@@ -24,7 +24,7 @@ from tdv_lucene.matrix.term_document_matrix import lucene_length
 from tdv_lucene.ranking import SearchParameters, ranking_function
 from tdv_lucene.ranking.functions import bm25_idf
 from tdv_lucene.simulation.collection import plain_collection
-from tdv_lucene.timing.latency import LatencyPlan, measure_latency
+from tdv_lucene.timing.latency import measure_latency
 from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
@@ -48,25 +48,17 @@ def _docs(longest: int = 700) -> list[Doc]:
     ]
 
 
-def _write(folder: Path, norms: str) -> Path:
-    docs = _docs()
-    vectors = "v" if norms == "accurate" else ""
-    return write_index(folder, [docs[:50], docs[50:]], Layout(norms=norms, vectors=vectors))
-
-
 @pytest.fixture(scope="module")
 def indexes(tmp_path_factory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("kinds")
-    return {norms: _write(folder / norms, norms) for norms in KINDS}
-
-
-def _run(path: Path) -> dict[str, list[tuple[str, float]]]:
-    return {qid: [(doc, float(s)) for doc, s in hits] for qid, hits in hits_of(path).items()}
+    folder, docs = tmp_path_factory.mktemp("kinds"), _docs()
+    return {
+        norms: write_index(folder / norms, [docs[:50], docs[50:]], Layout(norms=norms))
+        for norms in KINDS
+    }
 
 
 def _search(index, folder: Path, **options) -> dict[str, list[tuple[str, float]]]:
-    search_index(index, TOPICS, folder / "run", overwrite=True, **options)
-    return _run(folder / "run")
+    return search(index, TOPICS, folder / "run", **options)
 
 
 def _by_anserini(index: Path, k1: float, b: float) -> dict[str, dict[str, float]]:
@@ -114,15 +106,11 @@ def test_search_equals_the_simulated_index(norms, parameters, indexes, tmp_path)
     _assert_same(run, _by_formula(matrix, parameters))
 
 
-def test_exact_lengths_rank_as_by_anserinis_own_class(indexes, tmp_path):
-    run = _search(indexes["accurate"], tmp_path)
-    _assert_same(run, _by_anserini(indexes["accurate"], 0.9, 0.4))
-
-
-def test_every_door_reads_them(indexes, tmp_path):
-    """Shards, an index that stays open, and timed searches."""
+def test_every_door_reads_exact_lengths_as_anserinis_own_class(indexes, tmp_path):
+    """Runs, shards, an index that stays open, and timed searches."""
     index = indexes["accurate"]
     run = _search(index, tmp_path)
+    _assert_same(run, _by_anserini(index, 0.9, 0.4))
     parameters = recorded_parameters(index)
     ranks = make_similarity(parameters)
     with open_searched(index, ranks, "contents", analysis=DEFAULT, threads=1) as opened:
@@ -130,7 +118,9 @@ def test_every_door_reads_them(indexes, tmp_path):
             hits = {hit.document: hit.score for hit in opened.best(text, 1000)}
             _assert_same(run, {name: hits})
     timed = {"a": (index, parameters)}
-    measured = measure_latency(timed, TOPICS, LatencyPlan(5, 0.2), raw=tmp_path / "raw.npy")
+    measured = measure_latency(
+        timed, TOPICS, seed=0, rounds=5, budget_seconds=0.2, raw=tmp_path / "raw.npy"
+    )
     assert set(measured.queries) == set(TOPICS)
     docs = _docs()
     for name, some in (("s0", docs[:30]), ("s1", docs[30:])):
@@ -177,8 +167,8 @@ def test_norms_of_another_similarity_are_refused(tmp_path):
         with pytest.raises(TdvError, match="norms.*contents|contents.*norms"):
             search_index(index, TOPICS, tmp_path / "run", model=model)
     assert not (tmp_path / "run").exists()
-    search_index(index, TOPICS, tmp_path / "run", model="tfidf")  # the remedy: reads no norms
-    assert _run(tmp_path / "run").keys() == TOPICS.keys()
+    found = _search(index, tmp_path, model="tfidf")  # the remedy: reads no norms
+    assert found.keys() == TOPICS.keys()
 
 
 def _bm25_of_file(path: Path, k1: float, b: float) -> dict[str, dict[str, float]]:

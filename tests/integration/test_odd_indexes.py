@@ -7,27 +7,18 @@ import multiprocessing
 import random
 import shutil
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import hits_of, run_command
-from impact_documents import LAYOUT, impact_documents
+from command_line import run_command, search, write_judged
 from lucene_indexes import Doc, _directory, open_writer, text_field, write_index
 from lucene_reading import default_codec, open_reader, search_lucene
 from oracle import byte4_to_int
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.index.index import Index
-from tdv_lucene.index.inspection import inspect_index
+import tdv_lucene as tdv
 from tdv_lucene.jvm import java_class
-from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.searching.search import search_index
-from tdv_lucene.searching.tune import tune_index
 from tdv_lucene.simulation.collection import apply_values, keep_postings, plain_collection
 
 pytestmark = pytest.mark.jvm
@@ -69,8 +60,7 @@ def _write_overlaps(
     path: Path, chain: str, options: str = POSITIONS, most: int = 90, omit_norms: bool = False
 ) -> Path:
     rng = random.Random(chain)
-    config = java_class(LUCENE + "index.IndexWriterConfig")(_chain(CHAINS[chain]))
-    writer = java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
+    writer = open_writer(path, merges=True, analyzer=_chain(CHAINS[chain]))
     for number in range(60):
         document = java_class(LUCENE + "document.Document")()
         weights = [1 if word.isascii() else 0.1 for word in WORDS]
@@ -94,9 +84,7 @@ def _norms(index: Path) -> list[int]:
 
 @pytest.mark.parametrize("words", [1, 90])
 @pytest.mark.parametrize("chain", CHAINS)
-def test_lengths_that_learning_sees_are_those_of_norms(
-    chain: str, words: int, tmp_path: Path
-) -> None:
+def test_lengths_that_learning_sees_are_those_of_norms(chain, words, tmp_path) -> None:
     """Also where each document has one place, and norms are all 1 as those of weights are."""
     index = _write_overlaps(tmp_path / "source", chain, most=words)
     with open_matrix(index, field="body") as matrix:
@@ -115,25 +103,23 @@ def test_lengths_that_learning_sees_are_those_of_norms(
 def test_norms_that_do_not_count_overlaps_are_kept(chain: str, tmp_path: Path) -> None:
     source = _write_overlaps(tmp_path / "source", chain)
     kept = {"field": "body", "reduction": 0.0, "tf": "original", "search_as": "recorded"}
-    prune_index(source, None, tmp_path / "kept", **kept)
+    tdv.prune_index(source, None, tmp_path / "kept", **kept)
     assert _norms(tmp_path / "kept") == _norms(source)
-    assert verify_pruned(source, tmp_path / "kept")["equal"]
+    assert tdv.verify_pruned(source, tmp_path / "kept")["equal"]
     pruned = tmp_path / "pruned"
-    prune_index(source, None, pruned, field="body", reduction=0.4, search_as="recorded")
-    assert verify_pruned(source, pruned)["equal"]
-    (body,) = (f for f in inspect_index(source)["fields"] if f["name"] == "body")
+    tdv.prune_index(source, None, pruned, field="body", reduction=0.4, search_as="recorded")
+    assert tdv.verify_pruned(source, pruned)["equal"]
+    (body,) = (f for f in tdv.inspect_index(source)["fields"] if f["name"] == "body")
     is_plain = chain in ("few", "words")
     assert body["norms"] == ("default" if is_plain else "overlaps")
-    (said,) = inspect_index(source)["analyses"].values()
+    (said,) = tdv.inspect_index(source)["analyses"].values()
     assert is_plain or "exactly the terms" not in said["evidence"]
 
 
 @pytest.mark.parametrize("omit_norms", [False, True])
 @pytest.mark.parametrize("options", ["DOCS_AND_FREQS", POSITIONS])
 @pytest.mark.parametrize("chain", CHAINS)
-def test_hits_are_those_of_lucenes_own_searcher(
-    chain: str, options: str, omit_norms: bool, tmp_path: Path
-) -> None:
+def test_hits_are_those_of_lucenes_own_searcher(chain, options, omit_norms, tmp_path) -> None:
     """With all its defaults, and after a pruning that drops nothing; or what cannot be is told."""
     source, pruned = tmp_path / "source", tmp_path / "pruned"
     _write_overlaps(source, chain, options, omit_norms=omit_norms)
@@ -141,20 +127,19 @@ def test_hits_are_those_of_lucenes_own_searcher(
     topics = {f"q{n}": f"{term} pruned" for n, term in enumerate(terms)}
     asked = {"field": "body", "id_field": "url", "analyzer": WHITESPACE}
 
-    search_index(source, topics, tmp_path / "run", **asked)
+    found = search(source, topics, tmp_path / "run", **asked)
     before = search_lucene(source, topics, field="body", name="url")
-    for query, hits in hits_of(tmp_path / "run").items():
-        found = {name: float(score) for name, score in hits}
-        assert found == pytest.approx(dict(before.pop(query)), abs=1e-5)
-    assert not before
+    assert found.keys() == before.keys()
+    for query, hits in found.items():
+        assert dict(hits) == pytest.approx(dict(before[query]), abs=1e-5)
     kept = {**asked, "reduction": 0.0, "tf": "original", "search_as": "recorded"}
     overlaps = chain not in ("few", "words")
     if overlaps and options == "DOCS_AND_FREQS" and not omit_norms:
-        with pytest.raises(TdvError, match="'body'.*positions"):
-            prune_index(source, None, pruned, **kept)
+        with pytest.raises(tdv.TdvError, match="'body'.*positions"):
+            tdv.prune_index(source, None, pruned, **kept)
         shutil.rmtree(source)
         _write_overlaps(source, chain, POSITIONS)  # as the error says
-    prune_index(source, None, pruned, **kept)
+    tdv.prune_index(source, None, pruned, **kept)
     own = [search_lucene(index, topics, field="body", name="url") for index in (source, pruned)]
     assert own[0] == own[1]
 
@@ -180,27 +165,24 @@ def test_norms_that_some_segments_lack_are_told(segments: list[bool], tmp_path: 
     writer.close()
     index, asked = tmp_path / "index", {"field": "body", "no_judgements": True}
     for refused in (
-        lambda: prune_index(index, None, tmp_path / "pruned", field="body"),
-        lambda: learn_from_index(index, None, None, tmp_path / "tdv", **asked),
-        lambda: tune_index(index, None, None, tmp_path / "tuned", field="body"),
+        lambda: tdv.prune_index(index, None, tmp_path / "pruned", field="body"),
+        lambda: tdv.learn_from_index(index, None, None, tmp_path / "tdv", **asked),
+        lambda: tdv.tune_index(index, None, None, tmp_path / "tuned", field="body"),
     ):
-        with pytest.raises(TdvError, match=r"'body'.*norms.*forceMerge"):
+        with pytest.raises(tdv.TdvError, match=r"'body'.*norms.*forceMerge"):
             refused()
     topics = {"q": "quick dog"}
-    search_index(index, topics, tmp_path / "run", field="body", id_field="url")
+    found = search(index, topics, tmp_path / "run", field="body", id_field="url")["q"]
     own = search_lucene(index, topics, field="body", name="url")["q"]
-    found = [(name, float(score)) for name, score in hits_of(tmp_path / "run")["q"]]
     assert dict(found) == pytest.approx(dict(own), abs=1e-5) and len(own) > 20
     writer = open_writer(index, merges=True)
     writer.forceMerge(1)
     writer.close()
-    prune_index(index, None, tmp_path / "pruned", field="body", reduction=0.2)
-    assert verify_pruned(index, tmp_path / "pruned")["equal"]
+    tdv.prune_index(index, None, tmp_path / "pruned", field="body", reduction=0.2)
+    assert tdv.verify_pruned(index, tmp_path / "pruned")["equal"]
 
 
-def test_formats_of_other_programs_are_named(
-    make_index: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_formats_of_other_programs_are_named(make_index, tmp_path) -> None:
     """A codec that Lucene lacks, and a format of one field, as Elasticsearch's completion has."""
     for files, known in (("*.si segments_*", default_codec()), ("*.fnm", "Lucene90")):
         index = make_index([[Doc("a", ["x"])]], name=known)
@@ -208,69 +190,63 @@ def test_formats_of_other_programs_are_named(
         for path in (path for form in files.split() for path in index.glob(form)):
             content = path.read_bytes()[:-8].replace(known.encode(), unknown.encode())
             path.write_bytes(content + zlib.crc32(content).to_bytes(8, "big"))
-        for refused in (inspect_index, lambda of: prune_index(of, None, tmp_path / "pruned")):
-            with pytest.raises(TdvError, match=f"format of its own, '{unknown}'"):
+        for refused in (
+            tdv.inspect_index,
+            lambda of: tdv.prune_index(of, None, tmp_path / "pruned"),
+        ):
+            with pytest.raises(tdv.TdvError, match=f"format of its own, '{unknown}'"):
                 refused(index)
 
 
-def _odd(kind: str, path: Path) -> Path:
-    if kind == "overlaps without positions":
-        return _write_overlaps(path, "keywordRepeat", "DOCS_AND_FREQS")
-    docs = {
-        "some ids": [Doc("a", ["x"]), Doc("", ["x"])],
-        "emptied": [Doc("a", []), Doc("b", [])],
-        "deleted": [Doc("a", ["x"], deleted=True), Doc("b", [])],
-        "sound": [Doc("a", ["x"]), Doc("b", ["y"])],
-        "features": [],
-    }[kind]
-    return write_index(path, [docs, [Doc("z", None, title=["t"])]])
+ODD = {
+    "overlaps without positions": None,
+    "some ids": [Doc("a", ["x"]), Doc("", ["x"])],
+    "emptied": [Doc("a", []), Doc("b", [])],
+    "deleted": [Doc("a", ["x"], deleted=True), Doc("b", [])],
+    "sound": [Doc("a", ["x"]), Doc("b", ["y"])],
+}
 
 
-@pytest.mark.parametrize(
-    "kind", ["overlaps without positions", "some ids", "emptied", "deleted", "sound"]
-)
+@pytest.mark.parametrize("kind", ODD)
 def test_inspect_and_prune_answer_alike(kind: str, tmp_path: Path) -> None:
-    index = _odd(kind, tmp_path / "index")
-    field = "body" if "overlaps" in kind else "contents"
-    found = inspect_index(index)
+    if (docs := ODD[kind]) is None:
+        field, index = "body", _write_overlaps(tmp_path / "i", "keywordRepeat", "DOCS_AND_FREQS")
+    else:
+        segments = [docs, [Doc("z", None, title=["t"])]]
+        field, index = "contents", write_index(tmp_path / "i", segments)
+    found = tdv.inspect_index(index)
     (of_field,) = (each for each in found["fields"] if each["name"] == field)
     of_ids = found["why_not"] if found["why_not"].startswith("document") else ""
     why = of_field["why_not_pruned"] or of_ids
     assert bool(why) == (kind != "sound")
-    with Index.open(index) as opened:
+    with tdv.Index.open(index) as opened:
         if not why:
             opened.require_prunable(field)
             return
-        with pytest.raises(TdvError) as refused:
+        with pytest.raises(tdv.TdvError) as refused:
             opened.require_prunable(field)
     told = str(refused.value)
     assert why in told and "\ufdd0" not in why + told
-    with pytest.raises(TdvError) as again:
-        prune_index(index, None, tmp_path / "pruned", field=field)
+    with pytest.raises(tdv.TdvError) as again:
+        tdv.prune_index(index, None, tmp_path / "pruned", field=field)
     assert str(again.value) == told
 
 
-def test_vectors_without_positions_are_told_before_anything_is_learned(
-    make_index: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_vectors_without_positions_are_told_before_anything_is_learned(make_index, tmp_path):
     docs = [Doc(f"d{n}", ["all", f"w{n}"]) for n in range(20)]
     index = make_index([docs], options=POSITIONS, vectors="v")
-    (tmp_path / "topics").write_text("q\tall\n")
-    (tmp_path / "qrels").write_text("q 0 d1 1\n")
-    files = tmp_path / "topics", tmp_path / "qrels"
+    files = write_judged(tmp_path, {"q": "all"}, {"q": "d1"})
     for refused in (
-        lambda: learn_from_index(index, *files, tmp_path / "tdv"),
-        lambda: prune_index(index, None, tmp_path / "pruned", reduction=0.1),
+        lambda: tdv.learn_from_index(index, *files, tmp_path / "tdv"),
+        lambda: tdv.prune_index(index, None, tmp_path / "pruned", reduction=0.1),
     ):
-        with pytest.raises(TdvError, match=r"--no-lead.*vectors"):
+        with pytest.raises(tdv.TdvError, match=r"--no-lead.*vectors"):
             refused()
-    learn_from_index(index, None, None, tmp_path / "tdv", no_judgements=True, lead=False)
-    prune_index(index, tmp_path / "tdv", tmp_path / "pruned", reduction=0.1)
+    tdv.learn_from_index(index, None, None, tmp_path / "tdv", no_judgements=True, lead=False)
+    tdv.prune_index(index, tmp_path / "tdv", tmp_path / "pruned", reduction=0.1)
 
 
-def test_what_pyserini_takes_otherwise_is_told(
-    make_index: Callable[..., Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_pyserini_takes_otherwise_is_told(make_index, tmp_path, caplog) -> None:
     """An emptied first document, a name of one of its own indexes, and weights of fields."""
     rng = np.random.default_rng(0)
     docs = [Doc("d0", ["all"], title=["t"])]
@@ -279,7 +255,7 @@ def test_what_pyserini_takes_otherwise_is_told(
     said = {"set_rm3": "emptied", "its own": "msmarco-v1-passage-slim"}
     for output in ("emptied", "msmarco-v1-passage-slim", "msmarco-v1-passage-pruned"):
         caplog.clear()
-        report = prune_index(
+        report = tdv.prune_index(
             index, None, tmp_path / output, reduction=0.5 if output == "emptied" else 0.0
         )
         told = {words for words in said if words in caplog.text}
@@ -290,24 +266,14 @@ def test_what_pyserini_takes_otherwise_is_told(
     assert any(line.startswith("Searches of contents together with title") for line in lines)
 
 
-def test_impact_indexes_have_no_kind_of_queries(tmp_path: Path) -> None:
-    index = write_index(tmp_path / "index", [impact_documents()], LAYOUT)
-    with pytest.raises(TdvError, match="expect"):
-        prune_index(index, None, tmp_path / "pruned", expect="details")
-
-
-def test_sizes_below_what_stays_are_refused_at_once(
-    make_index: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sizes_below_what_stays_are_refused_at_once(make_index, tmp_path, monkeypatch) -> None:
     index = make_index([[Doc(f"d{n}", [f"w{n}", "all"]) for n in range(30)]])
     monkeypatch.setattr("tdv_lucene.pruning.writing.write_index", lambda *_, **__: pytest.fail())
-    with pytest.raises(TdvError, match="max_bytes 900 .*stored"):
-        prune_index(index, None, tmp_path / "pruned", max_bytes=900)
+    with pytest.raises(tdv.TdvError, match="max_bytes 900 .*stored"):
+        tdv.prune_index(index, None, tmp_path / "pruned", max_bytes=900)
 
 
-def test_an_empty_query_costs_no_other(
-    make_index: Callable[..., Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_empty_query_costs_no_other(make_index, tmp_path, caplog) -> None:
     index = make_index([[Doc(f"d{n}", [f"w{n}", "all"]) for n in range(5)]])
     forms = {
         "tsv": "a\tw1\nb\t\nc\tw2\n",
@@ -319,39 +285,36 @@ def test_an_empty_query_costs_no_other(
         topics = tmp_path / f"topics.{ending}"
         topics.write_text(text)
         caplog.clear()
-        found = search_index(index, topics, tmp_path / f"{ending}.run")
+        found = tdv.search_index(index, topics, tmp_path / f"{ending}.run")
         assert (found["hits"], found["queries_without_hits"]) == (2, ["b"])
         assert "'b'" in caplog.text
 
 
 @pytest.mark.slow
-def test_norms_that_hold_parameters_are_told_to_other_models(
-    make_index: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_norms_that_hold_parameters_are_told_to_other_models(make_index, tmp_path) -> None:
     rng = np.random.default_rng(0)
     docs = [Doc(f"d{n}", [f"w{n}", *rng.choice(WORDS, 40)]) for n in range(30)]
     index = make_index([docs])
-    prune_index(index, None, tmp_path / "pruned", reduction=0.1)
-    (tmp_path / "topics").write_text("".join(f"q{n}\tw{n} terms\n" for n in range(9)))
-    (tmp_path / "qrels").write_text("".join(f"q{n} 0 d{n} 1\n" for n in range(9)))
-    report = run_command(
-        "compare", "--index", index, "--pruned", tmp_path / "pruned", "--topics",
-        tmp_path / "topics", "--qrels", tmp_path / "qrels", "--output", tmp_path / "report",
-        "--latency-budget", "0.1", "--model", "qld",
+    tdv.prune_index(index, None, tmp_path / "pruned", reduction=0.1)
+    asked = {f"q{n}": f"w{n} terms" for n in range(9)}
+    files = write_judged(tmp_path, asked, {f"q{n}": f"d{n}" for n in range(9)})
+    report = tdv.compare_indexes(
+        index, tmp_path / "pruned", *files, tmp_path / "report", model="qld",
+        latency_budget_seconds=0.1,
     )  # fmt: skip
-    assert report.exit_code == 0 and "hold BM25's k1 and b" in report.output
+    assert any("hold BM25's k1 and b" in note for note in report["notes"])
 
 
 def _call_in_child(index: Path, told: multiprocessing.Queue) -> None:
     logging.disable()
     try:
-        inspect_index(index)
-    except TdvError as error:
+        tdv.inspect_index(index)
+    except tdv.TdvError as error:
         told.put(str(error))
 
 
 def test_a_forked_process_is_refused_java(tiny_index: Path) -> None:
-    inspect_index(tiny_index)
+    tdv.inspect_index(tiny_index)
     forking = multiprocessing.get_context("fork")
     told = forking.Queue()
     child = forking.Process(target=_call_in_child, args=(tiny_index, told))
@@ -364,22 +327,20 @@ def test_a_forked_process_is_refused_java(tiny_index: Path) -> None:
 
 
 @pytest.mark.parametrize("known", ["contents", ""])
-def test_a_field_that_is_not_there_is_told_with_the_option(
-    known: str, make_index: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_field_that_is_not_there_is_told_with_the_option(known, make_index, tmp_path) -> None:
     kind = {"options": "DOCS_AND_FREQS" if known else "DOCS"}
     index = make_index([[Doc("a", ["x"], title=["t"])]], title="DOCS", **kind)
     remedy = f"--field.*: {known}$" if known else "none of its fields"
     for refused in (
-        lambda: prune_index(index, None, tmp_path / "out", field="boddy"),
-        lambda: search_index(index, {"q": "x"}, tmp_path / "out", field="boddy"),
+        lambda: tdv.prune_index(index, None, tmp_path / "out", field="boddy"),
+        lambda: tdv.search_index(index, {"q": "x"}, tmp_path / "out", field="boddy"),
         lambda: extract_matrix(index, tmp_path / "out", field="boddy"),
     ):
-        with pytest.raises(TdvError, match=f"'boddy'.*{remedy}"):
+        with pytest.raises(tdv.TdvError, match=f"'boddy'.*{remedy}"):
             refused()
 
 
-def test_what_is_no_index_is_named(make_index: Callable[..., Path], tmp_path: Path) -> None:
+def test_what_is_no_index_is_named(make_index, tmp_path) -> None:
     """The folder above one, as Elasticsearch's and Solr's; an archive; vectors of Faiss."""
     for name in ("one", "other"):
         (tmp_path / "data" / "indices" / name / "0").mkdir(parents=True)
@@ -394,5 +355,5 @@ def test_what_is_no_index_is_named(make_index: Callable[..., Path], tmp_path: Pa
         (tmp_path / "index.tar.gz", "unpack"), (tmp_path / "faiss", "Faiss"),
         (tmp_path / "nowhere", "folder$"),
     ):  # fmt: skip
-        with pytest.raises(TdvError, match=named):
-            inspect_index(path)
+        with pytest.raises(tdv.TdvError, match=named):
+            tdv.inspect_index(path)

@@ -52,7 +52,7 @@ def openings() -> Iterator[Any]:
 
 
 def test_pruning_opens_its_source_once_and_asks_java_four_times(
-    tiny_index: Path, tmp_path: Path, asked: list[Any], openings: Any
+    tiny_index, tmp_path, asked, openings
 ) -> None:
     values = values_of(extract_matrix(tiny_index, tmp_path / "matrix"))
     asked.clear()

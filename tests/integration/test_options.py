@@ -14,6 +14,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from impact_documents import LAYOUT as IMPACT
 from lucene_indexes import Doc, Layout, write_index
 
 from tdv_lucene import TdvError, prune_index
@@ -63,7 +65,6 @@ SLOW = [
     "prune --index {index} --output {output} --tf original",
     "compare --index {index} --pruned {tiers} --output {output} --latency-budget 0.2 " + _JUDGED,
     f"learn --index {{index}} --output {{output}} {_JUDGED}",
-    f"learn --index {{index}} --output {{output}} {_JUDGED} --model qld",
     f"learn --index {{index}} --output {{output}} {_JUDGED} --no-values",
 ]
 PASSED_ON = {
@@ -130,8 +131,11 @@ _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
     r"goes with one|tuning needs|go into its norms|needs reductions that 'learn' has measured|"
     r"is for (bm25|an index in one folder)|was given: leave it out|another field names? |"
-    r"ranks by weights|TopicReader cannot read|tiers are chosen by|has no hot field"
+    r"ranks by weights|TopicReader cannot read|tiers are chosen by|has no hot field|has no norms|"
+    r"impact index"
 )
+REFUSED = {"no norms": {"tune"}, "impact": {"tune", "learn", "search"}}
+"""Commands that refuse a kind of index, or its ranking function."""
 _TOLD = (
     "postings", "tokens", "terms", "scale", "search", "requested_reduction", "documents", "baked",
     "analysis", "chosen", "measure",
@@ -154,10 +158,23 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare, "render_page", lambda *_, **__: "")  # the page is report.json's
 
 
+LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp", analysis=None)
+KINDS = {
+    "no norms": replace(LAYOUT, norms="none"),
+    "exact norms": replace(LAYOUT, norms="accurate"),
+    "no positions": Layout(),
+    "impact": IMPACT,
+}
+"""Of other indexes than the one whose options are tried."""
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return _make_files(tmp_path_factory.mktemp("options"), LAYOUT)
+
+
+def _make_files(home: Path, layout: Layout) -> dict[str, Any]:
     """What the command lines name."""
-    home = tmp_path_factory.mktemp("options")
     rng = np.random.default_rng(1)
     subjects = ["index", "prune", "rank", "weight", "learn", "retriev"]
     docs = [
@@ -168,7 +185,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         )
         for i in range(90)
     ]
-    layout = Layout("contents", "DOCS_AND_FREQS_AND_POSITIONS", "vp", analysis=None)
     index = write_index(home / "index", [docs[:50], docs[50:]], layout)
     values = prior_values_of_index(index)
     values.save(home / "values")
@@ -187,13 +203,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (home / "qrels.txt").write_text("".join(f"q{n} 0 d{d} {int(d % 6 == n)}\n" for n, d in judged))
     (home / "words.vec").write_text("3 2\nindex 0.1 0.2\nt1 0.3 0.1\nt2 0.2 0.2\n")
     _run("extract --index {index} --output {matrix}", {"index": index, "matrix": home / "matrix"})
+    (home / "work").mkdir()
     size = sum(file.stat().st_size for file in (home / "pruned").iterdir())
     return {
         "index": index, "values": home / "values", "pruned": home / "pruned",
         "tiers": home / "tiers",
         "topics": home / "topics.jsonl", "log": home / "log.tsv", "qrels": home / "qrels.txt",
         "words": home / "words.vec", "matrix": home / "matrix",
-        "size": size - 400, "work": tmp_path_factory.mktemp("work"),
+        "size": size - 400, "work": home / "work",
     }  # fmt: skip
 
 
@@ -323,14 +340,21 @@ def test_an_option_has_an_effect_or_is_refused(base: str, files: dict[str, Any])
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_command_serves_every_kind_of_index_or_refuses_it(kind: str, tmp_path: Path) -> None:
+    files = _make_files(tmp_path, KINDS[kind])
+    told = {base: _outcome(base, files) for base in (*BASES, *SLOW)}
+    refused = {_name(base) for base in told if isinstance(told[base], str)}
+    assert refused == REFUSED.get(kind, set()), told
+
+
 class _Reached(Exception):
     """A stage was called with these arguments."""
 
 
 @pytest.mark.parametrize("base", PASSED_ON.values(), ids=PASSED_ON)
-def test_an_option_of_what_takes_minutes_reaches_its_function(
-    base: str, files: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_option_of_what_takes_minutes_reaches_its_function(base, files, monkeypatch) -> None:
     def reach(stage: object, *args: Any, **kwargs: Any) -> None:
         raise _Reached(repr((args, kwargs)))
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_indexes import Doc, change, write_index
+from command_line import write_judged
+from lucene_indexes import Doc, write_index
 from pruning_inputs import bytes_of, values_of
 
 from tdv_lucene import TermValues, extract_matrix, learn_from_index, prune_index
@@ -23,28 +24,18 @@ REDUCTIONS = (0.0, 0.3, 0.6)
 
 
 @pytest.fixture(scope="module")
-def learned(tmp_path_factory):
-    return _learned(tmp_path_factory.mktemp("sizes"), segments=1, deleted=0)
-
-
-def _learned(folder: Path, segments: int, deleted: int) -> tuple[Path, TermValues]:
+def learned(tmp_path_factory) -> tuple[Path, TermValues]:
     """4,000 documents of 60 words on average, from a vocabulary of 20,000, and values for them."""
+    folder = tmp_path_factory.mktemp("sizes")
     rng = np.random.default_rng(5)
     words = [f"{rng.integers(1 << 30):x}" for _ in range(20_000)]
     texts = [[words[t] for t in rng.zipf(1.2, n) % 20_000] for n in 5 + rng.geometric(1 / 60, 4000)]
     docs = [Doc(f"d{i}", text) for i, text in enumerate(texts)]
-    index = write_index(folder / "index", [docs[part::segments] for part in range(segments)])
-    if deleted:
-        change(index, deleted=[doc.id for doc in docs[:deleted]])
-    asked = deleted + rng.choice(4000 - deleted, 30, replace=False)
-    lines = [f"q{i}\t{' '.join(texts[i][:3])}" for i in asked]
-    (folder / "topics.tsv").write_text("\n".join(lines) + "\n")
-    (folder / "qrels").write_text("".join(f"q{i} 0 d{i} 1\n" for i in asked))
+    index = write_index(folder / "index", [docs])
+    asked = {f"q{i}": " ".join(texts[i][:3]) for i in rng.choice(4000, 30, replace=False)}
+    files = write_judged(folder, asked, {qid: f"d{qid[1:]}" for qid in asked})
     recipe = Recipe(values=False, folds=2, reductions=REDUCTIONS)
-    values = learn_from_index(
-        index, folder / "topics.tsv", folder / "qrels", folder / "values", recipe=recipe
-    )
-    return index, values
+    return index, learn_from_index(index, *files, folder / "values", recipe=recipe)
 
 
 @pytest.mark.parametrize("place", range(len(REDUCTIONS)))
@@ -88,13 +79,10 @@ def test_bytes_are_foreseen_at_every_scale_that_was_tried(learned, tmp_path):
         assert foreseen(0.45) == pytest.approx(bytes_of(place), rel=0.03)
 
 
-def written_bytes(index: Path) -> int:
-    return sum(file.stat().st_size for file in index.glob("*.doc"))
-
-
 @pytest.mark.parametrize("scale", [1, 2.5, 8])
-def test_within_three_percent_of_what_lucene_writes(scale, source, tmp_path):
-    index, matrix = source
+def test_within_three_percent_of_what_lucene_writes(scale, learned, tmp_path):
+    index = learned[0]
+    matrix = extract_matrix(index, tmp_path / "source")
     rng = np.random.default_rng(2)
     weights = np.exp(rng.normal(0, 0.7, len(matrix.vocabulary)))
     values = values_of(matrix, weights)
@@ -103,21 +91,9 @@ def test_within_three_percent_of_what_lucene_writes(scale, source, tmp_path):
     form = LUCENE_9 if written_lucene_version().startswith("9.") else LUCENE_10
     norms = np.asarray(pruned.norms).astype(np.uint8)[pruned.indices]
     model = posting_bytes(pruned.indptr, pruned.indices, pruned.data, norms, form)
-    assert model == pytest.approx(written_bytes(tmp_path / "pruned"), rel=0.03)
+    written = sum(file.stat().st_size for file in (tmp_path / "pruned").glob("*.doc"))
+    assert model == pytest.approx(written, rel=0.03)
     point = values.at_reduction(0.3)
     foreseen = estimate_posting_bytes(matrix, apply_values(matrix, point.tdv, scale))
     if form == LUCENE_9:
         assert foreseen == pytest.approx(model, rel=0.01)
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory):
-    """3,000 documents of 30 words on average, and their matrix."""
-    rng = np.random.default_rng(5)
-    docs = [
-        Doc(f"d{i}", [f"t{t}" for t in np.minimum(rng.zipf(1.25, n) - 1, 299)])
-        for i, n in enumerate(rng.geometric(1 / 30, 3000))
-    ]
-    folder = tmp_path_factory.mktemp("bytes")
-    index = write_index(folder / "index", [docs])
-    return index, extract_matrix(index, folder / "matrix")

@@ -1,32 +1,30 @@
-"""The prune stage end to end: reports, what the index records, and every refusal."""
+"""The prune stage end to end: reports, what the index records, and every refusal; several fields
+pruned in one rewrite, and one segment of many."""
 
 from __future__ import annotations
 
 import json
 import os
-import random
 import re
-import subprocess
-import sys
-import zlib
-from collections.abc import Callable
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from lucene_indexes import Doc, Layout, open_writer, write_index
+from command_line import json_of, run_command
+from lucene_indexes import Doc, Layout, write_index
 from lucene_reading import check_index
 from oracle import ANSERINI, assert_pruned
 from pruning_inputs import bytes_of, read_user_data, values_of
-from tiny_collection import tiny_segments
+from tiny_collection import TINY_TEXTS, tiny_segments
 
-from tdv_lucene import TdvError, TermDocumentMatrix, extract_matrix, inspect_index, make_peer_values
-from tdv_lucene.jvm import lucene_version, pyserini_jar
-from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene import Index, TdvError, TermDocumentMatrix, TermValues, extract_matrix, prune_index
+from tdv_lucene.index.inspection import inspect_index
+from tdv_lucene.jvm import lucene_version, pyserini_jar, rewriter
+from tdv_lucene.plan import FOLDER
 from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 
@@ -74,7 +72,6 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
     ("options", "named"),
     [
         ({"min_doc_freq": 5}, "min_doc_freq 5 .*'contents'.* 4 "),
-        ({"min_doc_freq": 5, "reduction": 0.0}, "min_doc_freq 5 .*'contents'.* 4 "),
         ({"scale": 1e12}, "smaller scale"),
         ({"max_loss": 0.01}, "max_loss"),
         ({"max_bytes": 10}, "max_bytes 10 "),
@@ -99,51 +96,10 @@ def test_a_boost_needs_positions(layout, make_index, tmp_path):
     assert not (tmp_path / "pruned").exists()
 
 
-def _write_newer_format(path: Path) -> None:
-    """Raise the version in the header of segments_N by one hundred; the checksum is right."""
-    segments = next(path.glob("segments_*"))
-    content = bytearray(segments.read_bytes())
-    version_at = 4 + 1 + len("segments")  # magic, length-prefixed codec name
-    content[version_at + 3] += 100
-    content[-8:] = zlib.crc32(content[:-8]).to_bytes(8, "big")
-    segments.write_bytes(content)
-
-
-def _damaged(path: Path) -> None:
-    write_index(path, [[Doc("a", ["x", "y"])]])
-    postings = next(path.glob("*.doc"))
-    content = bytearray(postings.read_bytes())
-    content[-1] ^= 255  # the checksum at the end
-    postings.write_bytes(content)
-
-
-def _newer(path: Path) -> None:
-    write_index(path, [[Doc("a", ["x", "y"])]])
-    _write_newer_format(path)
-
-
-def _layout(**layout: object) -> Callable[[Path], object]:
-    docs = [Doc("a", ["x"]), Doc("b", ["x", "y"] * 2)]
-    return lambda path: write_index(path, [docs], Layout(**layout))
-
-
-def test_locked_index_is_refused(make_index, tmp_path):
-    source = make_index([[Doc("a", ["x"])]])
-    make_peer_values(source, tmp_path / "values", name="df")
-    writer = open_writer(source)
-    try:
-        with pytest.raises(TdvError, match="locked"):
-            prune_index(source, tmp_path / "values", tmp_path / "pruned")
-    finally:
-        writer.close()
-    assert _leftovers(tmp_path, "index", "values") == []
-
-
 @pytest.mark.parametrize(
     ("docs", "message"),
     [
         ([Doc("a", ["x", "y", "z"])], "'z'"),
-        ([Doc("a", ["x", "ya", "y"])], "'ya'"),
         ([Doc("a", ["x", b"\xff\xfe"])], r"\[ff fe\]"),
         ([Doc("a", ["x"])], "'y'"),
         ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "'y'"),
@@ -192,31 +148,6 @@ def test_nested_documents_of_lucene_10_stay_nested(make_index, tmp_path):
         assert [mark["doc_values"] for mark in marks] == ["NUMERIC"]
 
 
-@pytest.mark.parametrize("limit", [300, 2_000], ids=["in-python", "in-java"])
-def test_full_disk_is_told_and_nothing_left(limit, make_index, tmp_path):
-    """A limit on the size of files stands in for a full disk."""
-    words = random.Random(0).choices([f"word{i}" for i in range(40)], k=3_000)
-    source = make_index([[Doc("long", words)]])  # its stored text exceeds the limits
-    values_of(extract_matrix(source, tmp_path / "matrix")).save(tmp_path / "values")
-    program = (
-        "import resource, signal, sys\n"
-        "from tdv_lucene.cli import main\n"
-        "from tdv_lucene.jvm import start\n"
-        "start()\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
-        "sys.argv[0] = 'tdv-lucene'\n"
-        "main()\n"
-    )
-    # -B: byte code cut off at the limit would poison every later import
-    command = [sys.executable, "-B", "-c", program, "prune", "--index", str(source)]
-    command += ["--tdv", str(tmp_path / "values"), "--output", str(tmp_path / "pruned")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
-    assert done.returncode == 2, done.stderr
-    assert str(tmp_path / "pruned") in done.stderr and "Traceback" not in done.stderr
-    assert _leftovers(tmp_path, "index", "values") == []
-
-
 def _path(values: TermValues, *shape: tuple[float, float]) -> TermValues:
     """The values with operating points of (reduction, nDCG@5); the full index has .5.
 
@@ -251,21 +182,17 @@ def test_a_tolerated_loss_chooses_the_point(tiny_index, tiny_matrix, tmp_path) -
 
 
 def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, tmp_path):
-    from tdv_lucene.cli.prune import prune as command
-
     tiny_values.save(tmp_path / "values")
-    arguments = ["--index", str(tiny_index), "--tdv", str(tmp_path / "values")]
-    shown = CliRunner().invoke(command, [*arguments, "--output", str(tmp_path / "pruned")])
-    assert shown.exit_code == 0, shown.output
-    assert "(k1 0.9, b 0.4)" in shown.output
-    assert "qld" not in shown.output, "nothing is known of these values under another model"
-    assert re.search(r"reduction +4\d\.\d %", shown.output) and "45.0 %" in shown.output
+    words = ["prune", "--index", tiny_index, "--tdv", tmp_path / "values"]
+    shown = run_command(*words, "--output", tmp_path / "pruned").output
+    assert "(k1 0.9, b 0.4)" in shown
+    assert "qld" not in shown, "nothing is known of these values under another model"
+    assert re.search(r"reduction +4\d\.\d %", shown) and "45.0 %" in shown
     report = json.loads((tmp_path / "pruned" / "tdv-manifest.json").read_text())
     assert report["bytes"] == bytes_of(tmp_path / "pruned")
     assert report["bytes_before"] == bytes_of(tiny_index)
-    assert f"{report['bytes_before']:,}" in shown.output
-    arguments += ["--output", str(tmp_path / "again"), "--json", "--scale", "2"]
-    report = json.loads(CliRunner().invoke(command, arguments).output)
+    assert f"{report['bytes_before']:,}" in shown
+    report = json_of(*words, "--output", tmp_path / "again", "--scale", 2)
     assert report["search"] == {"k1": 0.9, "b": 0.4, "mu": 2000, "min_idf": 0}
     assert report["baked"] == {"k1": 1.8, "b": 0.4}
     assert report["norms"]["beyond"] == 0
@@ -285,12 +212,9 @@ def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, t
 def test_only_validated_parameters_are_told_and_as_people_write_them(
     about, options, told, not_told, tiny_index, tiny_values, tmp_path
 ):
-    from tdv_lucene.cli.prune import prune as command
-
     replace(tiny_values, manifest={**tiny_values.manifest, **about}).save(tmp_path / "V")
-    arguments = ["--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]
-    given = [str(a) for a in [*arguments, "--reduction", "0.3", *options]]
-    shown = CliRunner().invoke(command, given).output
+    words = ["prune", "--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]
+    shown = run_command(*words, "--reduction", 0.3, *options).output
     advice = shown.partition("documents_without_terms")[2]
     assert all(text in advice for text in told) and not any(text in advice for text in not_told)
     assert "recommended" not in shown
@@ -301,3 +225,125 @@ def test_values_of_nothing_but_zeros_are_refused(tiny_index, tiny_matrix, tmp_pa
     with pytest.raises(TdvError, match="0.3 .*'contents'.*reduction.*min_doc_freq"):
         prune_index(tiny_index, values, tmp_path / "P", reduction=0.3)
     assert _leftovers(tmp_path) == []
+
+
+FIELDS = ("contents", "title")
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny texts with their last words as titles, in three segments."""
+    docs = [Doc(f"d{i}", text.split(), text.split()[-3:]) for i, text in enumerate(TINY_TEXTS)]
+    path = tmp_path_factory.mktemp("fields") / "index"
+    layout = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="v", title_vectors="v")
+    return write_index(path, [docs[:4], docs[4:8], docs[8:]], layout)
+
+
+@pytest.fixture
+def matrices(source: Path, tmp_path: Path) -> dict:
+    return {
+        name: extract_matrix(source, tmp_path / f"matrix-{name}", field=name) for name in FIELDS
+    }
+
+
+@pytest.fixture
+def values(matrices: dict) -> dict:
+    scales = {"contents": 4, "title": 2}
+    weights = {n: np.linspace(0.4, 1.6, m.shape[0], dtype=np.float32) for n, m in matrices.items()}
+    return {n: values_of(matrices[n], weights[n][:: 1 if n == "contents" else -1], scales[n])
+            for n in FIELDS}  # fmt: skip
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("tf", ["scaled", "original"])
+def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, tmp_path) -> None:
+    pruned = tmp_path / "pruned"
+    report = prune_index(
+        source, values["contents"], pruned, others=[values["title"]], reduction=0.3, tf=tf,
+        optimize=optimize,
+    )  # fmt: skip
+    check_index(pruned)
+    data = read_user_data(pruned)
+    for name in FIELDS:
+        point = values[name].at_reduction(0.3)
+        scale = point.scale if tf == "scaled" else None
+        found = assert_pruned(matrices[name], pruned, point, scale, tmp_path / "found")
+        said = report if name == "contents" else report["fields"][name]
+        assert said["postings"] == found.postings < matrices[name].postings
+        recorded = "tdv." if name == "contents" else f"tdv.fields.{name}."
+        assert data[recorded + "plan_sha256"] == said["plan_sha256"]
+        assert float(data[recorded + "scale"]) == (scale or 1)
+        assert float(data[recorded + "reduction"]) == pytest.approx(
+            1 - found.postings / matrices[name].postings
+        )
+    assert len(inspect_index(pruned)["segments"]) == report["segments"] == (1 if optimize else 3)
+    manifest = json.loads((pruned / "tdv-manifest.json").read_text())
+    assert manifest["fields"]["title"] == report["fields"]["title"]
+    run = tmp_path / "run"
+    search_index(pruned, {"1": "pruned index terms"}, run)
+    assert run.read_text().splitlines()
+    found = verify_pruned(source, pruned)
+    assert found["equal"], found
+    assert found["postings"] == report["postings"] + report["fields"]["title"]["postings"]
+
+
+def test_wrong_second_field_is_found(source, matrices, values, tmp_path) -> None:
+    """The same record and plan over an index in which the titles were pruned otherwise, or not."""
+    pruned = tmp_path / "pruned"
+    prune_index(source, values["title"], pruned, others=[values["contents"]])
+    assert verify_pruned(source, pruned)["equal"]
+    with Index.open(pruned) as opened:
+        title, contents = opened.plan.fields
+    otherwise = replace(title, tdv=np.ones_like(title.tdv))
+    for name, fields in (("none", [contents]), ("others", [otherwise, contents])):
+        lying = tmp_path / name
+        lying.mkdir()
+        rewriter.rewrite_index(source, lying, fields, threads=1, user_data=read_user_data(pruned))
+        shutil.copytree(pruned / FOLDER, lying / FOLDER)
+        difference = verify_pruned(source, lying)["difference"]
+        is_title = difference.get("field") == "title" or "'title'" in difference["what"]
+        assert is_title, difference
+
+
+def test_what_an_earlier_pruning_recorded_is_not_taken_for_this_one(
+    source, values, tmp_path
+) -> None:
+    """The user data still has the title's entries, of the source's own pruning."""
+    pruned = tmp_path / "pruned"
+    both = [values["title"]]
+    prune_index(source, values["contents"], pruned, others=both, search_as="recorded")
+    again = values_of(extract_matrix(pruned, tmp_path / "again-matrix"))
+    prune_index(pruned, again, tmp_path / "again", reduction=0.2)
+    assert "tdv.fields.title.plan_sha256" in read_user_data(tmp_path / "again")
+    assert verify_pruned(pruned, tmp_path / "again")["equal"]
+
+
+def test_command_takes_values_by_field(source, values, tmp_path) -> None:
+    for name in FIELDS:
+        values[name].save(tmp_path / name)
+    words = ["prune", "--index", source, "--tdv", tmp_path / "contents", "--optimize"]
+    titled = ["--tdv", f"title={tmp_path / 'title'}", "--output", tmp_path / "p"]
+    shown = [line.split() for line in run_command(*words, *titled).output.splitlines()]
+    named = [line[1] for line in shown if line[:1] == ["field"]]
+    assert named == ["contents", "title"], "each is told of"
+    assert len([line for line in shown if line[:1] == ["reduction"]]) == 2
+    report = json.loads((tmp_path / "p" / "tdv-manifest.json").read_text())
+    assert (report["field"], [*report["fields"]], report["segments"]) == ("contents", ["title"], 1)
+    with pytest.raises(TdvError, match="'title'"):
+        run_command(*words, "--tdv", f"title={tmp_path / 'contents'}", "--output", tmp_path / "q")
+    assert json_of("verify", "--index", source, "--pruned", tmp_path / "p")["equal"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "message"),
+    [
+        (("contents", "contents"), {}, "'contents'"),
+        (FIELDS, {"max_loss": 0.1}, "max_loss .*contents, title"),
+        (FIELDS, {"max_bytes": 1_000}, "max_bytes .*contents, title"),
+    ],
+)
+def test_what_is_for_one_field_is_refused(fields, options, message, source, values, tmp_path):
+    first, second = (values[name] for name in fields)
+    with pytest.raises(TdvError, match=message):
+        prune_index(source, first, tmp_path / "pruned", others=[second], **options)
+    assert not (tmp_path / "pruned").exists()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import unicodedata
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from command_line import hits_of
+from command_line import hits_of, run_apart
 from index_facts import analysis_of, recorded_parameters
 from lucene_indexes import Doc, open_writer, say, write_index
+from pruning_inputs import values_of
 
-from tdv_lucene import Index, TdvError
+from tdv_lucene import Index, TdvError, extract_matrix, make_peer_values, prune_index
 from tdv_lucene.evaluation.measures import MEASURES, evaluate_run
 from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.jvm import java_class
@@ -62,22 +60,26 @@ def test_the_run_is_plain_pyserinis(tied_index, tmp_path, model):
         searcher.set_bm25(used["k1"], used["b"])
     else:
         searcher.set_qld(used["mu"])
-    expected = [
-        [qid, "Q0", hit.docid, str(rank), f"{hit.score:.6f}", f"tdv-lucene-{model}"]
+    run = (tmp_path / "run").read_text().splitlines()
+    assert len(run) == used["hits"] == 500
+    assert run == _by(searcher, topics, 250, f"tdv-lucene-{model}")
+
+
+def _by(searcher, topics: dict[str, str], hits: int, tag: str) -> list[str]:
+    """The lines of the run that a searcher of Pyserini's gives."""
+    return [
+        f"{qid} Q0 {hit.docid} {rank} {hit.score:.6f} {tag}"
         for qid, text in topics.items()
-        for rank, hit in enumerate(searcher.search(text, 250), 1)
+        for rank, hit in enumerate(searcher.search(text, hits), 1)
     ]
-    assert len(expected) == used["hits"] == 500
-    assert read_lines(tmp_path / "run") == expected
 
 
 @pytest.mark.pyserini
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
 def test_open_searcher_ranks_as_the_run(tied_index, tmp_path, model):
-    search_index(tied_index, {"a": "t1 t2"}, tmp_path / "run", model=model, hits=20)
-    hits = open_searcher(tied_index, model).search("t1 t2", 20)
-    run = [(doc, score) for _, _, doc, _, score, _ in read_lines(tmp_path / "run")]
-    assert [(hit.docid, f"{hit.score:.6f}") for hit in hits] == run
+    search_index(tied_index, {"a": "t1 t2"}, tmp_path / "run", model=model, hits=20, tag="x")
+    expected = _by(open_searcher(tied_index, model), {"a": "t1 t2"}, 20, "x")
+    assert (tmp_path / "run").read_text().splitlines() == expected
 
 
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
@@ -137,9 +139,7 @@ def test_a_query_of_too_many_terms_is_cut_and_told(make_index, tmp_path, caplog)
     topics = {"long": " ".join(["w0", *words]), "exact": " ".join(words[:1024]), "other": "w1400"}
     search_index(index, topics, tmp_path / "run")
     assert "'long' (1,500)" in caplog.messages[0]
-    found = {}
-    for query, _, document, _, score, _ in read_lines(tmp_path / "run"):
-        found.setdefault(query, {})[document] = score
+    found = {query: dict(hits) for query, hits in hits_of(tmp_path / "run").items()}
     assert found["long"] == found["exact"] and found["long"].keys() == {"first", "last"}
     assert found["other"].keys() == {"beyond"}
 
@@ -215,12 +215,8 @@ def test_refusals_leave_nothing(tiny_index, tmp_path, changes, message):
 def test_in_a_pipe(tiny_index, tmp_path):
     """Topics from standard input, the run and nothing else on standard output."""
     search_index(tiny_index, {"q1": "quick fox", "q2": "the"}, tmp_path / "run", tag="x")
-    done = subprocess.run(
-        [sys.executable, "-m", "tdv_lucene", "search", "--index", str(tiny_index), "--topics", "-",
-         "--output", "-", "--tag", "x"],
-        input="q1\tquick fox\nq2\tthe\n", capture_output=True, text=True, check=True,
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )  # fmt: skip
+    words = ["search", "--index", tiny_index, "--topics", "-", "--output", "-", "--tag", "x"]
+    done = run_apart("-m", "tdv_lucene", *words, cwd=tmp_path, said="q1\tquick fox\nq2\tthe\n")
     assert done.stdout == (tmp_path / "run").read_text()
     assert "queries_without_hits  1 (ids: q2)" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"run", "run.manifest.json"}
@@ -263,15 +259,83 @@ def test_soft_deleted_documents_are_not_found(make_index, tmp_path):
         search_index(index, {"q": "t1"}, tmp_path / "expanded", feedback="rm3")
 
 
-def test_documents_without_an_id_are_named_before_the_search(make_index, tmp_path):
-    index = make_index([[Doc("d1", ["t1"]), Doc("", ["t1"])]])
-    with pytest.raises(TdvError, match="document 1 of .*'id'"):
-        search_index(index, {"q": "t1"}, tmp_path / "run")
-
-
 def test_a_ranking_function_of_another_version_is_refused_by_name(make_index):
     index = make_index([[Doc("a", ["t1"])]])
     record(index, model="dfr", version="9.1.0", plan_sha256="of another")
     with pytest.raises(TdvError, match="9.1.0 .*'dfr'"):
         recorded_parameters(index)
     assert recorded_parameters(index, "qld") == SearchParameters("qld", mu=1000.0)
+
+
+@pytest.fixture
+def expanded(make_index, tmp_path):
+    """``expanded(tf, vectors)``: 120 documents on 20 topics of 8 words, for RM3 takes no word of
+    more than a tenth of them; every third term is dropped."""
+    rng = np.random.default_rng(4)
+    words = [[f"g{i % 20}w{w}" for w in rng.permutation(8)[:5]] for i in range(120)]
+    docs = [Doc(f"d{i}", [*tokens, "all"]) for i, tokens in enumerate(words)]
+
+    def make(tf, vectors):
+        source = make_index([docs[:80], docs[80:]], vectors=vectors)
+        matrix = extract_matrix(source, tmp_path / "matrix")
+        weights = np.where(np.arange(matrix.shape[0]) % 3 == 0, 0, 1.3)
+        prune_index(source, values_of(matrix, weights), tmp_path / "pruned", reduction=0, tf=tf)
+        return tmp_path / "pruned"
+
+    return make
+
+
+@pytest.mark.pyserini
+@pytest.mark.parametrize("tf", ["scaled", "original"])
+@pytest.mark.parametrize("feedback", ["rm3", "rocchio"])
+def test_search_expands_as_pyserini(feedback, tf, expanded, tmp_path):
+    """The same hits and scores, for several queries at once."""
+    index = expanded(tf, vectors="v")
+    topics = {f"q{i}": f"g{i}w1 g{i}w4" for i in range(12)} | {"none": "zyzzy"}
+    summary = search_index(index, topics, tmp_path / "run", feedback=feedback, hits=50, threads=3)
+    assert summary["feedback"] == feedback and summary["queries_without_hits"][-1] == "none"
+    searcher = open_searcher(index)
+    getattr(searcher, f"set_{feedback}")()
+    run = (tmp_path / "run").read_text().splitlines()
+    assert run == _by(searcher, topics, 50, f"tdv-lucene-bm25-{feedback}")
+    search_index(index, topics, tmp_path / "plain", hits=50, tag="mine")
+    assert (tmp_path / "plain").read_text().splitlines()[0].endswith(" mine")
+    assert len(run) > len((tmp_path / "plain").read_text().splitlines())
+
+
+@pytest.mark.pyserini
+@pytest.mark.parametrize("feedback", ["rm3", "rocchio"])
+def test_search_says_what_feedback_needs(feedback, expanded, tmp_path):
+    index = expanded("scaled", vectors="")
+    for options, told in (
+        ({}, f"no term vectors of 'contents', which {feedback}.*-storeD"),
+        ({"field": "title"}, "searches only the field 'contents', not 'title'"),
+        ({"feedback": "prf"}, "feedback must be one of rm3, rocchio, got 'prf'"),
+    ):
+        with pytest.raises(TdvError, match=told):
+            search_index(
+                index, {"q": "g3w1"}, tmp_path / "run", **{"feedback": feedback, **options}
+            )
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.pyserini
+def test_a_pruned_index_is_searched_from_pyterrier(tiny_index, tmp_path):
+    pt = pytest.importorskip("pyterrier")
+    make_peer_values(tiny_index, tmp_path / "values", name="ridf")
+    prune_index(tiny_index, tmp_path / "values", tmp_path / "pruned", reduction=0.2, scale=3.0)
+    from tdv_lucene.pyterrier import Pruned
+
+    pruned = Pruned(tmp_path / "pruned")
+    topics = pd.DataFrame(list(TOPICS.items()), columns=["qid", "query"])
+    found = pruned(topics)
+    search_index(tmp_path / "pruned", TOPICS, tmp_path / "run")
+    run = read_run(tmp_path / "run")
+    assert len(run) > 5
+    assert list(zip(found["qid"], found["docno"])) == list(zip(run["query"], run["docid"]))
+    assert found["score"].tolist() == pytest.approx(run["score"].tolist(), abs=1e-4)
+    assert len((pruned % 2)(topics)) <= 2 * len(TOPICS)
+    first = run.groupby("query").first()["docid"]
+    qrels = pd.DataFrame({"qid": first.index, "docno": first.to_numpy(), "label": 1})
+    table = pt.Experiment([pruned], topics, qrels, eval_metrics=["recip_rank"])
+    assert table["recip_rank"].tolist() == [1.0]

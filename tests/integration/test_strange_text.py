@@ -1,15 +1,12 @@
 """No text of a user's is interpreted: by a screen, a browser, Markdown, LaTeX, or a reader of runs.
 
-Each command runs on a collection whose ids, terms, queries and paths are full of markup. A command
-joins by an entry in ``COMMANDS`` (arguments, and what it prints of that text) or, where it prints
-nothing a user wrote, in ``NO_USER_TEXT``.
+Commands run on a collection whose ids, terms, queries and paths are full of markup.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,8 +18,9 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 
 import tdv_lucene.report
-from tdv_lucene import compare_indexes, make_peer_values, prune_index, search_index
-from tdv_lucene.cli import _group
+from tdv_lucene import compare_indexes, make_peer_values, prune_index
+from tdv_lucene.cli import _group, main
+from tdv_lucene.jvm import searcher
 from tdv_lucene.report.wording import visible
 
 pytestmark = pytest.mark.jvm
@@ -57,79 +55,47 @@ def case(tmp_path_factory) -> SimpleNamespace:
         "".join(f"{qid} 0 {name} {rng.integers(0, 2)}\n" for qid in WORDS for name in ids),
         encoding="utf-8",
     )
-    docs_folder = folder / "d[o]cs"
-    docs_folder.mkdir()
-    (docs_folder / "docs.jsonl").write_text(
-        "".join(json.dumps({"id": word, "contents": f"text {word}"}) + "\n" for word in WORDS)
-    )
     made = SimpleNamespace(
-        folder=folder, index=str(index), topics=str(topics), qrels=str(qrels), texts=texts,
-        docs=str(docs_folder), values=str(folder / "val[u]es"), pruned=str(folder / "pr[u]ned"),
-        ranker=str(folder / "r[a]nker"), run=str(folder / "r[u]n"),
+        folder=folder, index=str(index), topics=str(topics), qrels=str(qrels),
+        values=str(folder / "val[u]es"), pruned=str(folder / "pr[u]ned"),
     )  # fmt: skip
     make_peer_values(index, made.values, "ridf")
     prune_index(index, made.values, made.pruned, reduction=0.4)
-    search_index(index, topics, made.run)
     return made
 
 
-def run(*arguments: str) -> str:
-    """What a command prints, on either stream."""
-    done = CliRunner(env={"COLUMNS": "200"}).invoke(_group, [*arguments])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.output
-
-
-Made = Callable[[SimpleNamespace, str], tuple[list[str], list[str]]]
-"""(case, path of a new output) -> (arguments, texts that stand in what is printed)."""
-
-
-def judged(case: SimpleNamespace) -> list[str]:
-    return ["--topics", case.topics, "--qrels", case.qrels]
-
-
-COMMANDS: dict[str, Made] = {
-    "inspect": lambda case, output: (["--index", case.index], [case.index]),
-    "prune": lambda case, output: (
-        ["--index", case.index, "--tdv", case.values, "--reduction", "0.4",
-         "--output", output], [output]),
-    "verify": lambda case, output: (
-        ["--index", case.index, "--pruned", case.pruned], []),
-    "search": lambda case, output: (
-        ["--index", case.index, "--topics", case.topics, "--output", output], [output]),
-    "compare": lambda case, output: (
-        ["--index", case.index, "--pruned", case.pruned, *judged(case),
-         "--latency-budget", "0.2", "--output", output], [output]),
-    "explain": lambda case, output: (
-        ["--index", case.index, "--pruned", case.pruned, "--query",
-         "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
+COMMANDS: dict[str, tuple[tuple[str, ...], list[str]]] = {
+    "inspect": ((), ["{index}"]),
+    "prune": (("--tdv", "{values}", "--reduction", "0.4", "--output", "{output}"), ["{output}"]),
+    "verify": (("--pruned", "{pruned}"), []),
+    "search": (("--topics", "{topics}", "--output", "{output}"), ["{output}"]),
+    "compare": (
+        ("--pruned", "{pruned}", "--topics", "{topics}", "--qrels", "{qrels}",
+         "--latency-budget", "0.2", "--output", "{output}"), ["{output}"]),
+    "explain": (
+        ("--pruned", "{pruned}", "--query", "t1 t2 page[a] \x1b[31m", "--hits", "80"),
+        [word.replace("{", "{{").replace("}", "}}") for word in WORDS]),
 }  # fmt: skip
+"""Options beside --index, and texts that stand in what is printed."""
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_nothing_acts_on_the_screen(command, case):
     output = str(case.folder / f"{command}[b] \x1b[31m\u202e<i>$x$")
-    arguments, shown = COMMANDS[command](case, output)
-    printed = run(*command.split(), *arguments)
-    assert not ACTING.search(printed), ACTING.search(printed)
-    together = re.sub(r"\s", "", printed)
+    names, (options, shown) = {**vars(case), "output": output}, COMMANDS[command]
+    words = ["--index", case.index, *(word.format(**names) for word in options)]
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(_group, [command, *words])
+    assert done.exit_code == 0, done.exception
+    assert not ACTING.search(done.output), ACTING.search(done.output)
+    together = re.sub(r"\s", "", done.output)
     for text in shown:
-        assert re.sub(r"\s", "", visible(text)) in together, text
+        assert re.sub(r"\s", "", visible(text.format(**names))) in together, text
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_nothing_acts_in_an_error(command, case, monkeypatch, capsys):
+def test_nothing_acts_in_an_error(case, monkeypatch, capsys):
     """What a user names wrongly is named to them, and does nothing either."""
-    from tdv_lucene.cli import main
-
-    arguments, _ = COMMANDS[command](case, str(case.folder / "new"))
-    place = arguments.index("--index") + 1
     missing = str(case.folder / "absent" / "[/b]\x1b[31m\u202e")
-    monkeypatch.setattr(
-        "sys.argv",
-        ["tdv-lucene", *command.split(), *arguments[:place], missing, *arguments[place + 1 :]],
-    )
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", "inspect", "--index", missing])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
@@ -168,3 +134,17 @@ def test_what_the_pages_script_shows_is_text(compared, tmp_path):
     assert "CONSOLE" not in opened.console
     rows = opened.dom[opened.dom.index('id="query-rows"') :]
     assert "&lt;script&gt;alert" in rows and not ACTING.search(rows)
+
+
+def test_every_term_comes_as_its_bytes(tmp_path):
+    terms = [b"\xff\xfe", b"new\nline", b"tab\tbed", b"nul\x00", "\U0001f98a".encode(), b"\xc3("]
+    for name, of_all in (("full", terms), ("half", terms[::2])):
+        docs = [Doc(f"d{i}", [f"t{i % 9}", *of_all]) for i in range(40)]
+        write_index(tmp_path / name, [docs[:20], docs[20:]])
+    with searcher.every_pair(tmp_path / "full", tmp_path / "half", "contents") as (found, counts):
+        found = list(found)
+    assert found == sorted(found) and {*terms} <= {*found} and len(found) == len(terms) + 9
+    only_in_full = {term for term, row in zip(found, counts) if row[0] and not row[2]}
+    assert only_in_full == {*terms[1::2]}
+    asked = {"new\nline": (40, 40), "tab\tbed": (40, 40), "absent\n": (0, 0), "": (0, 0)}
+    assert searcher.count_terms(tmp_path / "full", "contents", list(asked)) == asked

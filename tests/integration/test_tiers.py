@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from lucene_indexes import Doc, Layout, change, write_index
+from command_line import run_command, search, write_judged
+from impact_documents import LAYOUT as WEIGHTS
+from lucene_indexes import Doc, Layout, write_index
 from lucene_reading import open_reader
 
 import tdv_lucene as tdv
 from tdv_lucene.analysis import DEFAULT, Analysis
-from tdv_lucene.cli import _group
-from tdv_lucene.errors import TdvError
 from tdv_lucene.index.analysis import analysis_of
-from tdv_lucene.index.index import Index
 from tdv_lucene.index.parameters import recorded_parameters
 from tdv_lucene.index.queries import shortened_topics
 from tdv_lucene.jvm import java_class
@@ -27,12 +27,10 @@ from tdv_lucene.jvm.searcher import field_bytes, make_similarity, open_searched
 from tdv_lucene.pruning.tiers import Found, Measured, faithful
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking.parameters import Tiers
-from tdv_lucene.values.peers import make_peer_values
 
 pytestmark = pytest.mark.jvm
 
 LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS")
-WEIGHTS = Layout(norms="impact", raw=False, analysis=Analysis(pretokenized=True))
 TOPICS = {
     **{f"q{i}": f"t{i} t{i + 1} t{2 * i + 9} t2" for i in range(1, 25)},
     "one": "t3", "long": " ".join(f"t{i}" for i in range(1, 50)), "twice": "t5 t5 t9",
@@ -40,49 +38,30 @@ TOPICS = {
 DEPTH = 12
 
 
-def _documents(seed: int = 5) -> list[Doc]:
-    rng = np.random.default_rng(seed)
-    return [
-        Doc(f"d{number}", [f"t{i}" for i in np.minimum(rng.zipf(1.4, rng.integers(2, 60)), 90)])
-        for number in rng.permutation(300)
-    ]
-
-
-def _write(path: Path, layout: Layout = LAYOUT) -> Path:
-    docs = _documents()
-    docs[17] = Doc("gone", ["t1", "t2"], deleted=True)
-    return write_index(path, [docs[:90], docs[90:260], docs[260:]], layout)
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """``source``, and ``made`` of it in tiers; ``weights``, and ``made-weights``."""
-    place = tmp_path_factory.mktemp("tiers")
+    place, rng = tmp_path_factory.mktemp("tiers"), np.random.default_rng(5)
+    docs = [
+        Doc(f"d{number}", [f"t{i}" for i in np.minimum(rng.zipf(1.4, rng.integers(2, 60)), 90)])
+        for number in rng.permutation(300)
+    ]
+    docs[17] = Doc("gone", ["t1", "t2"], deleted=True)
     for name, layout in (("source", LAYOUT), ("weights", WEIGHTS)):
-        _write(place / name, layout)
+        write_index(place / name, [docs[:90], docs[90:260], docs[260:]], layout)
     how: dict[str, Any] = {"tiers": True, "reduction": 0.6, "depth": DEPTH, "margin": 0}
     tdv.prune_index(place / "source", None, place / "made", **how)
     tdv.prune_index(place / "weights", None, place / "made-weights", **how)
     return place
 
 
-Answers = dict[str, list[tuple[str, float]]]
-
-
-def _search(index: Any, output: Path, topics: Any = TOPICS, **options: Any) -> Answers:
-    tdv.search_index(index, topics, output, overwrite=True, **options)
-    found = defaultdict(list)
-    for line in output.read_text().splitlines():
-        query, _, document, _, score, _ = line.split()
-        found[query].append((document, float(score)))
-    return found
+def _search(index: Any, output: Path, topics: Any = TOPICS, **options: Any):
+    return defaultdict(list, search(index, topics, output, **options))
 
 
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf", "impact"])
 @pytest.mark.parametrize("hits", [3, 10, 40])
-def test_the_whole_ranks_what_the_hot_field_finds(
-    home: Path, tmp_path: Path, model: str, hits: int
-) -> None:
+def test_the_whole_ranks_what_the_hot_field_finds(home, tmp_path, model, hits) -> None:
     index = home / ("made-weights" if model == "impact" else "made")
     both = _search(index, tmp_path / "run", model=model, hits=hits)
     hot = _search(index, tmp_path / "run", model=model, hits=400, tier="hot")
@@ -162,27 +141,6 @@ def test_both_fields_are_proved_and_the_hot_one_has_its_own_files(home: Path) ->
     assert report["postings"] == report["postings_before"]
 
 
-def test_another_posting_of_the_hot_field_is_found(home: Path, tmp_path: Path) -> None:
-    tdv.prune_index(home / "source", None, tmp_path / "other", tiers=True, reduction=0.5)
-    plan = (home / "made" / "tdv-plan").iterdir()
-    for file in plan:
-        (tmp_path / "other" / "tdv-plan" / file.name).write_bytes(file.read_bytes())
-    with pytest.raises(TdvError, match="plan"):
-        tdv.verify_pruned(home / "source", tmp_path / "other")
-
-
-@pytest.mark.parametrize("tf", ["scaled", "original"])
-def test_an_update_brings_both_fields_up_to_date(tmp_path: Path, tf: str) -> None:
-    _write(tmp_path / "source")
-    tdv.prune_index(tmp_path / "source", None, tmp_path / "made", tiers=True, reduction=0.5, tf=tf)
-    new = [Doc(f"n{i}", [f"t{i}", "t2", "brandnew"]) for i in range(5)]
-    change(tmp_path / "source", new, deleted=["d1", "d2"], layout=LAYOUT)
-    assert tdv.update_index(tmp_path / "made")["updated"]
-    assert tdv.verify_pruned(tmp_path / "source", tmp_path / "made")["equal"]
-    found = _search(tmp_path / "made", tmp_path / "run", {"new": "brandnew"}, tier="hot")
-    assert {document for document, _ in found["new"]} == {f"n{i}" for i in range(5)}
-
-
 def test_kept_frequencies_keep_positions_of_the_whole(home: Path, tmp_path: Path) -> None:
     tdv.prune_index(
         home / "source", None, tmp_path / "made", tiers=True, reduction=0.5, tf="original"
@@ -227,52 +185,52 @@ def test_the_largest_margin_that_is_faithful_enough_is_tried() -> None:
     found = {one.reduction: one.tiers.margin for one in faithful(tried, None)}
     assert found == {0.5: 0.7, 0.8: 0.7}
     assert [one.reduction for one in faithful(tried, 0.985)] == [0.5]
-    with pytest.raises(TdvError, match=r"0\.990.*reduction 0\.5, margin 0\.7"):
+    with pytest.raises(tdv.TdvError, match=r"0\.990.*reduction 0\.5, margin 0\.7"):
         faithful(tried, 0.995)
+
+
+@contextmanager
+def _tiered(index: Path) -> Iterator[tuple[Any, SearchParameters, Analysis]]:
+    """``find(tiers, topics, hits)``, what the index is searched with, and how it was analysed."""
+    with tdv.Index.open(index) as opened:
+        analysis, parameters = analysis_of(opened, "contents").analysis, recorded_parameters(opened)
+        ranks = make_similarity(parameters)
+        with open_searched(opened, ranks, "contents", analysis=analysis, threads=2) as searched:
+
+            def find(tiers: Tiers, topics: dict[str, str], hits: int) -> list[Found]:
+                return Found.of(searched.in_tiers(tiers)(topics, hits))
+
+            yield find, parameters, analysis
 
 
 @pytest.mark.parametrize("index", ["made", "made-weights"])
 @pytest.mark.parametrize("margin", [0.3, 0.8, 0.95])
 def test_a_margin_leaves_out_what_is_far_behind(home: Path, index: str, margin: float) -> None:
-    with Index.open(home / index) as opened:
-        analysis = analysis_of(opened, "contents").analysis
-        parameters = recorded_parameters(opened)
-        with open_searched(
-            opened, make_similarity(parameters), "contents", analysis=analysis, threads=2
-        ) as search:
-            hot = Found.of(search.in_tiers(Tiers("contents", "contents_hot", 0))(TOPICS, 60))
-            for hits in (3, 10):
-                tiers = Tiers("contents", "contents_hot", 60, margin)
-                found = Found.of(search.in_tiers(tiers)(TOPICS, hits))
-                every = Found.of(search.in_tiers(tiers._replace(margin=0))(TOPICS, 60))
-                shorter = 0
-                for of_hot, best, ranked in zip(hot, found, every):
-                    left = {*of_hot.documents[: tiers.candidates(of_hot.scores, hits)]}
-                    shorter += len(left) < len(of_hot.documents)
-                    assert best.documents == [d for d in ranked.documents if d in left][:hits]
-                assert shorter or margin < 0.5
+    with _tiered(home / index) as (find, *_):
+        hot = find(Tiers("contents", "contents_hot", 0), TOPICS, 60)
+        tiers = Tiers("contents", "contents_hot", 60, margin)
+        every = find(tiers._replace(margin=0), TOPICS, 60)
+        for hits in (3, 10):
+            shorter = 0
+            for of_hot, best, ranked in zip(hot, find(tiers, TOPICS, hits), every):
+                left = {*of_hot.documents[: tiers.candidates(of_hot.scores, hits)]}
+                shorter += len(left) < len(of_hot.documents)
+                assert best.documents == [d for d in ranked.documents if d in left][:hits]
+            assert shorter or margin < 0.5
 
 
 @pytest.mark.parametrize("share", [0.4, 0.6, 0.8, 1.0])
 def test_the_hot_field_is_asked_for_the_heaviest_terms(home: Path, share: float) -> None:
     weights = {"a": "t1 " * 5 + "t2 " * 3 + "t3 t4", "b": "t2 t5 t6", "c": "t7 " * 4 + "t8 " * 4}
-    with Index.open(home / "made-weights") as opened:
-        analysis = analysis_of(opened, "contents").analysis
-        parameters = recorded_parameters(opened)
-        with open_searched(
-            opened, make_similarity(parameters), "contents", analysis=analysis, threads=2
-        ) as search:
-            tiers = Tiers("contents", "contents_hot", 0, 0, share)
-            heaviest = shortened_topics(weights, share, parameters, "contents", analysis)[0]
-            asked = [*map(len, map(set, map(str.split, heaviest.values())))]
-            assert asked == {0.4: [1, 3, 2], 0.6: [2, 3, 2], 0.8: [2, 3, 2], 1.0: [4, 3, 2]}[share]
-            found, by_hand = (
-                Found.of(search.in_tiers(each)(topics, 400))
-                for each, topics in ((tiers, weights), (tiers._replace(query_terms=1), heaviest))
-            )
-            for one, other in zip(found, by_hand, strict=True):
-                assert one.documents == other.documents != []
-                np.testing.assert_allclose(one.scores, other.scores, rtol=1e-6)
+    with _tiered(home / "made-weights") as (find, parameters, analysis):
+        tiers = Tiers("contents", "contents_hot", 0, 0, share)
+        heaviest = shortened_topics(weights, share, parameters, "contents", analysis)[0]
+        asked = [*map(len, map(set, map(str.split, heaviest.values())))]
+        assert asked == {0.4: [1, 3, 2], 0.6: [2, 3, 2], 0.8: [2, 3, 2], 1.0: [4, 3, 2]}[share]
+        by_hand = find(tiers._replace(query_terms=1), heaviest, 400)
+        for one, other in zip(find(tiers, weights, 400), by_hand, strict=True):
+            assert one.documents == other.documents != []
+            np.testing.assert_allclose(one.scores, other.scores, rtol=1e-6)
 
 
 def _with_log(place: Path, queries: int) -> Path:
@@ -295,54 +253,48 @@ def _with_log(place: Path, queries: int) -> Path:
     ],
 )
 def test_what_cannot_be_chosen_is_refused_and_nothing_written(
-    home: Path, tmp_path: Path, options: dict[str, Any], named: str
+    home, tmp_path, options, named
 ) -> None:
     if "queries" in options:
         options = {**options, "queries": _with_log(tmp_path, options["queries"])}
-    with pytest.raises(TdvError, match=named):
+    with pytest.raises(tdv.TdvError, match=named):
         tdv.prune_index(home / "source", None, tmp_path / "made", tiers=True, **options)
     assert {path.name for path in tmp_path.iterdir()} <= {"log.tsv"}
 
 
 def test_other_indexes_have_one_tier(home: Path, tmp_path: Path) -> None:
     for options in ({"tier": "hot"}, {"depth": 5}):
-        with pytest.raises(TdvError, match="no hot field"):
+        with pytest.raises(tdv.TdvError, match="no hot field"):
             tdv.search_index(home / "source", TOPICS, tmp_path / "run", **options)
-    with pytest.raises(TdvError, match="depth"):
+    with pytest.raises(tdv.TdvError, match="depth"):
         tdv.search_index(home / "made", TOPICS, tmp_path / "run", tier="whole", depth=5)
     how: dict[str, Any] = {"tiers": True, "reduction": 0.5, "search_as": "recorded"}
     tdv.prune_index(home / "source", None, tmp_path / "recorded", **how)
-    with pytest.raises(TdvError, match="contents_hot"):
+    with pytest.raises(tdv.TdvError, match="contents_hot"):
         tdv.prune_index(tmp_path / "recorded", None, tmp_path / "again", **how)
-    values = make_peer_values(home / "source", tmp_path / "ridf", name="ridf")
-    with pytest.raises(TdvError, match="tiers"):
+    values = tdv.make_peer_values(home / "source", tmp_path / "ridf", name="ridf")
+    with pytest.raises(tdv.TdvError, match="tiers"):
         tdv.prune_index(home / "source", values, tmp_path / "x", queries=_with_log(tmp_path, 30))
 
 
 def test_commands_tell_of_two_tiers(home: Path, tmp_path: Path) -> None:
-    log, out = _with_log(tmp_path, 40), tmp_path / "made"
-    qrels = tmp_path / "qrels"
-    qrels.write_text("".join(f"q{i} 0 d{3 * i} 1\n" for i in range(40)))
+    asked = {f"q{i}": f"t{i + 1}" for i in range(40)}
+    log, qrels = write_judged(tmp_path, asked, {f"q{i}": f"d{3 * i}" for i in range(40)})
+    out, source = tmp_path / "made", ("--index", home / "source")
 
-    def run(*arguments: object) -> str:
-        found = CliRunner().invoke(_group, [*map(str, arguments)], catch_exceptions=False)
-        assert found.exit_code == 0, found.output
-        return found.output
+    def run(*words: object) -> str:
+        return run_command(*words).output
 
-    told = run("prune", "--index", home / "source", "--tiers", "--queries", log, "--output", out,
-               "--fidelity", 0.5)  # fmt: skip
+    told = run("prune", *source, "--tiers", "--queries", log, "--output", out, "--fidelity", 0.5)
     assert "contents_hot" in told and "ten best" in told and "recommended" not in told
     report = json.loads((out / "tdv-manifest.json").read_text())["tiers"]
     assert ("hardly be faster" in told) == (report["visits"] > 0.7 * report["visits_whole"])
     told = run("search", "--index", out, "--topics", log, "--output", tmp_path / "run")
     assert "contents_hot" in told
-    told = run("compare", "--index", home / "source", "--pruned", out, "--topics", log, "--qrels",
-               qrels, "--output", tmp_path / "compared", "--latency-budget", 1)  # fmt: skip
+    told = run("compare", *source, "--pruned", out, "--topics", log, "--qrels", qrels,
+               "--output", tmp_path / "compared", "--latency-budget", 1)  # fmt: skip
     assert "Two tiers" in told and "pruned-whole" in told and "pruned-hot" in told
     report = json.loads((tmp_path / "compared" / "report.json").read_text())
     assert 0.5 <= report["tiers"]["pruned"]["fidelity"] <= 1
     assert report["tiers"]["pruned"]["hot_bytes"] == field_bytes(out, "contents_hot")
-    told = run(
-        "explain", "--index", home / "source", "--pruned", out, "--tier", "hot", "--query", "t2 t3"
-    )
-    assert "t3" in told
+    assert "t3" in run("explain", *source, "--pruned", out, "--tier", "hot", "--query", "t2 t3")

@@ -66,10 +66,9 @@ def test_vectors_are_weights_of_terms(reader, tmp_path):
 
 @pytest.mark.parametrize("reader", ["NoSuch", "../x", "TopicReader"])
 def test_no_such_reader(tmp_path, reader):
-    path = tmp_path / "topics"
-    path.write_text("1\ttext\n")
+    (tmp_path / "topics").write_text("1\ttext\n")
     with pytest.raises(TdvError, match=f"topic_reader {reader}"):
-        read_topics(path, topic_reader=reader)
+        read_topics(tmp_path / "topics", topic_reader=reader)
 
 
 def test_a_reader_that_fails(tmp_path):

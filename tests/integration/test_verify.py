@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,18 +17,6 @@ from tdv_lucene.jvm import java_class, rewriter
 pytestmark = pytest.mark.jvm
 
 POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
-
-
-def _docs(deletions: bool = True) -> list[Doc]:
-    """Documents of all lengths, among them empty ones and one longer than a norm tells exactly."""
-    rng = random.Random(11)
-    words = ["a", "b", "the", "of", "index", "é", "漢字", b"\xff\xfe", b"\x00"]
-    weights = [1 / (i + 1) for i in range(len(words))]
-    return [
-        Doc(f"d{i}", rng.choices(words, weights, k=rng.choice([0, 1, 4, 9, 70])),
-            ["t", "u"][: i % 3], deleted=deletions and i % 8 == 5)
-        for i in range(40)
-    ]  # fmt: skip
 
 
 def _compare(source: Path, other: Path, scratch: Path, weights: dict[bytes, float] | None = None):
@@ -67,8 +54,6 @@ BASE = [
         (_changed(BASE, 1, tokens=["a", "b", "c", "e"]),
          {"what": "posting", "expected": "none", "found": "frequency 1", "term": "'a'",
           "document": "d1", "segment": "_0"}),
-        (_changed(BASE, 3, tokens=["c", "d", "e"]),
-         {"what": "posting", "expected": "none", "term": "'e'", "document": "d3"}),
         (_changed(BASE, 3, tokens=["c", "d", "bb"]),
          {"what": "term", "expected": "gone", "term": "'bb'", "document": "d3"}),
         (_changed(BASE, 3, tokens=["c", "d", "z"]),
@@ -77,10 +62,8 @@ BASE = [
          {"what": "term", "found": "no such term", "term": "'d'", "document": "d3"}),
         (_changed(BASE, 0, title=["u", "t"]),
          {"what": "occurrence 0", "field": "title", "term": "'t'", "document": "d0"}),
-        (_changed(BASE, 1, title=["t", "t"]), {"what": "frequency", "field": "title"}),
         (_changed(BASE, 1, id="other"),
          {"what": "id of document number 1", "expected": "d1", "found": "other"}),
-        ([BASE[1], BASE[0], *BASE[2:]], {"what": "id of document number 0"}),
         (BASE[:3], {"what": "documents", "expected": "4", "found": "3"}),
         ([*BASE, Doc("gone", ["a"], deleted=True)], {"what": "deleted documents"}),
     ],
@@ -93,20 +76,24 @@ def test_differences_are_found(docs, expected: dict, make_index, tmp_path: Path)
     assert {name: difference.get(name) for name in expected} == expected
 
 
+VECTORS = {"vectors": "v", "options": POSITIONS}
+
+
 @pytest.mark.parametrize(
-    ("layout", "expected"),
+    ("before", "layout", "expected"),
     [
-        ({"norms": "accurate"}, {"what": "norm", "document": "d2", "found": "60"}),
-        ({"norms": "none"}, {"what": "description of field 'contents'"}),
-        ({"options": POSITIONS}, {"what": "description of field 'contents'"}),
-        ({"vectors": "v"}, {"what": "description of field 'contents'"}),
-        ({"title": "DOCS"}, {"what": "description of field 'title'"}),
-        ({"extras": True}, {"what": "fields"}),
+        ({}, {"norms": "accurate"}, {"what": "norm", "document": "d2", "found": "60"}),
+        ({}, {"norms": "none"}, {"what": "description of field 'contents'"}),
+        ({}, {"options": POSITIONS}, {"what": "description of field 'contents'"}),
+        ({}, {"vectors": "v"}, {"what": "description of field 'contents'"}),
+        ({}, {"title": "DOCS"}, {"what": "description of field 'title'"}),
+        ({}, {"extras": True}, {"what": "fields"}),
+        (VECTORS, {"vectors": "vo"}, {"what": "has offsets in the vector", "field": "contents"}),
     ],
 )
-def test_differences_of_layout_are_found(layout, expected, make_index, tmp_path: Path) -> None:
-    source = make_index([BASE], raw=False)
-    other = make_index([BASE], name="other", **{"raw": False, **layout})
+def test_differences_of_layout_are_found(before, layout, expected, make_index, tmp_path) -> None:
+    before = {"raw": False, **before}
+    source, other = make_index([BASE], **before), make_index([BASE], "other", **before | layout)
     difference = _compare(source, other, tmp_path / "matrix")
     assert {name: difference.get(name) for name in expected} == expected
 
@@ -118,14 +105,6 @@ def test_changed_stored_text_is_found(make_index, tmp_path: Path) -> None:
     difference = _compare(source, other, tmp_path / "matrix")
     assert (difference["what"], difference["document"]) == ("stored field", "d0")
     assert "b a a c" in difference["found"] and "a b a c" in difference["expected"]
-
-
-def test_changed_vectors_are_found(make_index, tmp_path: Path) -> None:
-    """Vectors that say more of the same postings."""
-    plain = make_index([BASE], vectors="v", options=POSITIONS)
-    more = make_index([BASE], name="more", vectors="vo", options=POSITIONS)
-    found = _compare(plain, more, tmp_path / "matrix")
-    assert (found["what"], found["field"]) == ("has offsets in the vector", "contents")
 
 
 def test_changed_columns_are_found(make_index, tmp_path: Path) -> None:
@@ -142,17 +121,6 @@ def test_changed_columns_are_found(make_index, tmp_path: Path) -> None:
     rewriter.rewrite_index(other, merged, [ones], threads=1, user_data={})
     difference = _compare(source, merged, tmp_path / "matrix")
     assert (difference["what"], difference["field"]) == ("doc values", "rank")
-
-
-@pytest.mark.parametrize("deletions", [False, True])
-def test_segments_need_not_correspond(deletions: bool, make_index, tmp_path: Path) -> None:
-    docs = _docs(deletions)
-    source = make_index([docs[:13], docs[13:30], docs[30:]], options=POSITIONS, vectors="vp")
-    kept = [doc for doc in docs if not doc.deleted]
-    other = make_index([kept[:4], kept[4:25], kept[25:]], name="o", options=POSITIONS, vectors="vp")
-    assert _compare(source, other, tmp_path / "matrix") is None
-    difference = _compare(source, other, tmp_path / "matrix", {b"the": 0.0})
-    assert (difference["what"], difference["term"]) == ("term", "'the'")
 
 
 def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
@@ -178,16 +146,10 @@ def test_command_ends_with_status_1_on_a_difference(tiny_index: Path, tmp_path: 
     report = prune_index(tiny_index, values, pruned, reduction=0.3)
     words = ["verify", "--index", tiny_index, "--pruned", pruned]
     assert json_of(*words)["postings"] == report["postings"]
-    _add_document(pruned)
+    user_data, writer = read_user_data(pruned), open_writer(pruned)
+    writer.addDocument(java_class("org.apache.lucene.document.Document")())
+    say(writer, user_data)  # behind its back
+    writer.close()
     done = run_command(*words, status=1)
     shown = dict(line.split(maxsplit=1) for line in done.output.splitlines())
     assert (shown["what"], shown["expected"], shown["found"]) == ("documents", "10", "11")
-
-
-def _add_document(index: Path) -> None:
-    """Add a document behind the back of the commit's user data."""
-    user_data = read_user_data(index)
-    writer = open_writer(index)
-    writer.addDocument(java_class("org.apache.lucene.document.Document")())
-    say(writer, user_data)
-    writer.close()

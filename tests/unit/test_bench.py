@@ -1,15 +1,12 @@
-"""The benchmarks' scripts start, and what they share writes what readers of runs find."""
+"""The benchmarks' scripts start."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
-import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
@@ -17,19 +14,6 @@ SCRIPTS = ["rivals.py", "engines.py",
            "sparse.py", "tiers.py", "prior.py", "log_bound.py", "known.py", "paper.py"]  # fmt: skip
 READING = ["picture.py", "paper_vectors.py"]
 """Scripts that read figures or documents, and need no folder to work in."""
-
-
-def load(name: str) -> ModuleType:
-    """A module that the scripts share, which no package holds."""
-    spec = importlib.util.spec_from_file_location(f"bench_{name}", BENCH / f"{name}.py")
-    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)  # dataclasses look their module up
-    return module
-
-
-@pytest.fixture(scope="module")
-def results() -> ModuleType:
-    return load("results")
 
 
 HELP = """
@@ -48,116 +32,19 @@ for script in sys.argv[1:]:
 """
 
 
-@pytest.fixture(scope="module")
-def told() -> dict[str, tuple[int | None, str]]:
-    """What each script says to --help, and its exit code: in one process, which imports once."""
+@pytest.mark.slow
+def test_scripts_tell_their_flags() -> None:
+    """In one process, which imports once."""
     scripts = [*SCRIPTS, *READING]
     command = [sys.executable, "-c", HELP, *(str(BENCH / script) for script in scripts)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return dict(zip(scripts, map(json.loads, done.stdout.splitlines()), strict=True))
-
-
-@pytest.mark.parametrize("script", [*SCRIPTS, *READING])
-@pytest.mark.slow
-def test_scripts_tell_their_flags(script: str, told: dict[str, tuple[int | None, str]]) -> None:
-    code, said = told[script]
-    assert code == 0, said
-    assert "--output" in said
-    assert ("--work" in said) == (script in SCRIPTS)
+    for script, line in zip(scripts, done.stdout.splitlines(), strict=True):
+        code, said = json.loads(line)
+        assert code == 0, said
+        assert "--output" in said
+        assert ("--work" in said) == (script in SCRIPTS)
 
 
 def test_every_executable_script_is_tried() -> None:
     executable = {path.name for path in BENCH.glob("*.py") if path.stat().st_mode & 0o100}
     assert executable == {*SCRIPTS, *READING}
-
-
-def test_a_run_replaces_its_two_files_alone(results: ModuleType, tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "today"
-    results.write_run(folder, "first", {"rows": [0]}, ("README.md", "raw.json"))
-    (folder / "notes.md").write_text("kept", encoding="utf-8")
-    results.write_run(folder, "second", {"rows": [1]}, ("README.md", "raw.json"))
-    assert (folder / "README.md").read_text(encoding="utf-8") == "second"
-    assert json.loads((folder / "raw.json").read_text(encoding="utf-8")) == {"rows": [1]}
-    assert (folder / "notes.md").read_text(encoding="utf-8") == "kept"
-
-
-def test_what_a_set_bears_loses_little_of_any_measure_and_no_bytes(monkeypatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
-    rule = load("prior_settings")
-    whole = [0.5, 0.5, 0.8, 0.9]
-    pruned = [[0.5 * 0.99, 0.5, 0.8, 0.9], [0.4, 0.5, 0.8, 0.9], [0.5, 0.5, 0.8, 0.85], whole]
-    of_set = {"all": {"full": whole, "pruned": pruned}, "size": [1.0, 0.9, 0.8, 1.02]}
-    assert rule.bearable(of_set, [0.1, 0.2, 0.3, 0.4]) == [0.1]
-
-
-def test_the_reduction_without_judgements_is_the_largest_that_loses_little(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
-    rule = load("prior_settings")
-
-    def curve(*losses: float) -> np.ndarray:
-        """Of nDCG@5 at 0 to 80 %; R@100 loses nothing."""
-        steps = np.linspace(0, 0.8, len(losses))
-        found = np.interp(rule.REDUCTIONS, steps, np.negative(losses))
-        return np.column_stack([found, np.zeros(len(found))])
-
-    curves = {"adi": curve(0, 0, 0.06), "lisa": curve(0, 0, 0), "fr-piaf-train": curve(0, 0.04, 1)}
-    lengths = dict.fromkeys(curves, 100.0)
-    found = rule.rule_of(curves, lengths)
-    assert found["asked"] == pytest.approx(0.5, abs=0.011), "1.5 % of the way to 6 %"
-    assert found["details"] == pytest.approx(0.15, abs=0.011), "1.5 % of the way to 4 %"
-    everywhere = {**curves, "adi": curve(0.02, 0.02)}
-    assert rule.rule_of(everywhere, lengths) is None, "somebody loses at any reduction"
-
-
-def write_model(folder: Path, words: list[str]) -> object:
-    """Write a small BERT of random weights as the published one is, and return PyTorch's."""
-    import torch
-    from safetensors.numpy import save_file
-    from tokenizers.implementations import BertWordPieceTokenizer
-    from transformers import BertConfig, BertForMaskedLM
-
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
-    tokenizer = BertWordPieceTokenizer({word: number for number, word in enumerate(vocabulary)})
-    tokenizer.save(str(folder / "tokenizer.json"))
-    torch.manual_seed(3)
-    config = BertConfig(
-        vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=64, initializer_range=0.3,
-    )  # fmt: skip
-    model = BertForMaskedLM(config).eval()
-    with torch.no_grad():
-        model.cls.predictions.bias.normal_()
-    model.config.save_pretrained(folder)
-    tensors = {}
-    for name, tensor in model.state_dict().items():
-        for old, new in (("LayerNorm.weight", "gamma"), ("LayerNorm.bias", "beta")):
-            name = name.replace(old, f"LayerNorm.{new}")
-        if tensor.is_floating_point() and "decoder" not in name:
-            tensors[name] = tensor.numpy().copy()
-    save_file(tensors, folder / "model.safetensors")
-    return model
-
-
-@pytest.mark.slow
-def test_texts_are_weighed_as_transformers_weighs_them(tmp_path: Path) -> None:
-    """Of every length up to the longest, several in a batch, cut texts among them."""
-    import torch
-    from tokenizers import Tokenizer
-
-    words = [f"w{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
-    model, random = write_model(tmp_path, words), np.random.default_rng(1)
-    lengths = (0, 1, 5, 30, 31, 100, 254, 400)
-    texts = [" ".join(random.choice(words, length)) for length in lengths]
-    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    tokenizer.enable_truncation(256)
-    encoder = load("splade").Encoder(tmp_path)
-    for text, found in zip(texts, encoder.encode(texts), strict=True):
-        ids = tokenizer.encode(text).ids
-        with torch.no_grad():
-            logits = model(torch.tensor([ids])).logits[0].max(dim=0).values
-        exact = (100 * torch.log1p(torch.relu(logits))).numpy()
-        weights = [found.get(tokenizer.id_to_token(i), 0) for i in range(len(exact))]
-        np.testing.assert_allclose(weights, exact, atol=0.51)
-        assert 0 < len(found) < len(exact)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +16,16 @@ from tdv_lucene.output import Output
 from tdv_lucene.store import FORMAT, save_array
 
 
-def _make(output: Path, text: str = "new", kind: str = "thing", **options: object) -> None:
-    place = Output(output, kind, **{"inputs": (), **options})
-    with place as folder:
-        (folder / "content").write_text(text)
+def _make(
+    output: Path, text: str = "new", kind: str = "thing", is_folder: bool = True, **options: object
+) -> None:
+    place = Output(output, kind, is_folder=is_folder, **{"inputs": (), **options})
+    with place as path:
+        (path / "content" if is_folder else path).write_text(text)
         place.write_manifest({"size": 3})
 
 
-def _write(output: Path, text: str = "new", kind: str = "run", **options: object) -> None:
-    place = Output(output, kind, is_folder=False, **{"inputs": (), **options})
-    with place as path:
-        path.write_text(text)
-        place.write_manifest({})
+_write = partial(_make, kind="run", is_folder=False)
 
 
 def test_folder_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -131,9 +130,7 @@ def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_operating_system_errors_are_told(tmp_path: Path) -> None:
-    full = (
-        r"cannot write .*out: No space left on device; nothing was left there\. Free now: .*TMPDIR"
-    )
+    full = r"cannot write .*out: No space left on device; nothing was left there\. Make .*TMPDIR"
     with pytest.raises(TdvError, match=full), Output(tmp_path / "out", "thing", inputs=()):
         save_array(Path("/dev/full"), np.arange(10_000))
     elsewhere = "gone: No such file or directory; .*out was not written"

@@ -15,8 +15,7 @@ import numpy as np
 
 from ...ranking import Array
 
-BINS = 30
-"""Bins of DRMM's histograms; the last counts exact matches only."""
+BINS = 30  # bins of DRMM's histograms; the last counts exact matches only
 
 KERNELS = np.array([1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9], np.float32)
 WIDTHS = np.array([1e-3] + [0.1] * 10, np.float32)

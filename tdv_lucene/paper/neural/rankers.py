@@ -13,22 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...errors import TdvError
-from . import check_name
-from .layers import (
-    BINS,
-    KERNELS,
-    Batch,
-    Dense,
-    convolve,
-    draw_normal,
-    exact_matches,
-    masked_max,
-    masked_softmax,
-    match_histograms,
-    pool_kernels,
-    unit,
-)
+from . import check_rankers, layers
 
 POOLED = 10
 """Terms in a pooling window of DUET: a tenth of the document, as in its paper (100 of 1000)."""
@@ -54,12 +39,6 @@ class NeuralConfig:
     max_epochs: int = 200  # far beyond what training takes
     patience: int = 5  # epochs without a smaller loss before stopping
 
-    def __post_init__(self) -> None:
-        if self.doc_terms < POOLED or self.doc_terms % POOLED:
-            raise TdvError(
-                f"doc_terms must be a multiple of {POOLED}, got {self.doc_terms}: try 100"
-            )
-
 
 _WORDS = 3  # in the convolutions of DUET's distributed model
 _SMALL_DUET = 0.3  # scale of its first output weights: exact matches count more at first
@@ -76,24 +55,24 @@ class Local(eqx.Module):
     bias: jax.Array
     gather: jax.Array  # float[query_terms, F, F]: the first full layer, by position in the query
     gather_bias: jax.Array
-    hidden: Dense
-    output: Dense
+    hidden: layers.Dense
+    output: layers.Dense
 
     def __init__(self, config: NeuralConfig, rng: np.random.Generator) -> None:
         units = config.units
         # A term occurs a few times in a document: that many inputs are not 0.
-        window = draw_normal(rng, (1, units), 4)
+        window = layers.draw_normal(rng, (1, units), 4)
         self.window = jnp.repeat(window, config.doc_terms, axis=0)
         self.bias = jnp.zeros(units)
-        gather = draw_normal(rng, (1, units, units), 4 * units)
+        gather = layers.draw_normal(rng, (1, units, units), 4 * units)
         self.gather = jnp.repeat(gather, config.query_terms, axis=0)
         self.gather_bias = jnp.zeros(units)
-        self.hidden = Dense(units, units, rng)
-        self.output = Dense(units, 1, rng)
+        self.hidden = layers.Dense(units, units, rng)
+        self.output = layers.Dense(units, 1, rng)
 
-    def __call__(self, batch: Batch) -> jax.Array:
+    def __call__(self, batch: layers.Batch) -> jax.Array:
         """Return float[B, C]."""
-        matches = exact_matches(batch.query, batch.docs).astype(jnp.float32)
+        matches = layers.exact_matches(batch.query, batch.docs).astype(jnp.float32)
         seen = jnp.tanh(matches @ self.window[: batch.docs.shape[-1]] + self.bias)
         seen = jnp.where((batch.query >= 0)[:, None, :, None], seen, 0)
         gathered = jnp.einsum("bclf,lfg->bcg", seen, self.gather[: batch.query.shape[-1]])
@@ -107,34 +86,34 @@ class Distributed(eqx.Module):
 
     query_kernel: jax.Array  # float[3, E, F], as doc_kernel
     query_bias: jax.Array
-    query_dense: Dense
+    query_dense: layers.Dense
     doc_kernel: jax.Array
     doc_bias: jax.Array
-    doc_dense: Dense
+    doc_dense: layers.Dense
     gather: jax.Array  # float[windows, F, F]: the first full layer, by window
     gather_bias: jax.Array
-    output: Dense
+    output: layers.Dense
 
     def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
         units = config.units
         shape, windows = (_WORDS, dimensions, units), config.doc_terms // POOLED
-        self.query_kernel = draw_normal(rng, shape, _WORDS * dimensions)
+        self.query_kernel = layers.draw_normal(rng, shape, _WORDS * dimensions)
         self.query_bias = jnp.zeros(units)
-        self.query_dense = Dense(units, units, rng)
-        self.doc_kernel = draw_normal(rng, shape, _WORDS * dimensions)
+        self.query_dense = layers.Dense(units, units, rng)
+        self.doc_kernel = layers.draw_normal(rng, shape, _WORDS * dimensions)
         self.doc_bias = jnp.zeros(units)
-        self.doc_dense = Dense(units, units, rng)
-        self.gather = draw_normal(rng, (windows, units, units), windows * units)
+        self.doc_dense = layers.Dense(units, units, rng)
+        self.gather = layers.draw_normal(rng, (windows, units, units), windows * units)
         self.gather_bias = jnp.zeros(units)
-        self.output = Dense(units, 1, rng, _SMALL_DUET)
+        self.output = layers.Dense(units, 1, rng, _SMALL_DUET)
 
-    def __call__(self, batch: Batch) -> jax.Array:
+    def __call__(self, batch: layers.Batch) -> jax.Array:
         """Return float[B, C]."""
-        asked = jnp.tanh(convolve(batch.query_vectors, self.query_kernel) + self.query_bias)
-        asked = jnp.tanh(self.query_dense(masked_max(asked, batch.query >= 0)))
+        asked = jnp.tanh(layers.convolve(batch.query_vectors, self.query_kernel) + self.query_bias)
+        asked = jnp.tanh(self.query_dense(layers.masked_max(asked, batch.query >= 0)))
         there = batch.docs.reshape(*batch.docs.shape[:-1], -1, POOLED) >= 0
-        found = jnp.tanh(convolve(batch.doc_vectors, self.doc_kernel) + self.doc_bias)
-        found = masked_max(found.reshape(*there.shape, -1), there)
+        found = jnp.tanh(layers.convolve(batch.doc_vectors, self.doc_kernel) + self.doc_bias)
+        found = layers.masked_max(found.reshape(*there.shape, -1), there)
         found = jnp.tanh(self.doc_dense(found))
         found = jnp.where(there.any(axis=-1)[..., None], found, 0)
         product = asked[:, None, None] * found
@@ -159,7 +138,7 @@ class Duet(eqx.Module):
         self.local = Local(config, rng)
         self.distributed = Distributed(dimensions, config, rng)
 
-    def __call__(self, batch: Batch) -> jax.Array:
+    def __call__(self, batch: layers.Batch) -> jax.Array:
         """Return float[B, C]."""
         return self.local(batch) + self.distributed(batch)
 
@@ -182,21 +161,25 @@ class Drmm(eqx.Module):
     documents of a thousand get the same score.
     """
 
-    hidden: Dense
-    output: Dense
+    hidden: layers.Dense
+    output: layers.Dense
     gate: jax.Array
 
     def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
-        self.hidden = Dense(BINS, _HIDDEN, rng, _SMALL, bias=1)  # every unit is above 0
-        self.output = Dense(_HIDDEN, 1, rng)
+        self.hidden = layers.Dense(
+            layers.BINS, _HIDDEN, rng, _SMALL, bias=1
+        )  # every unit is above 0
+        self.output = layers.Dense(_HIDDEN, 1, rng)
         self.gate = jnp.ones(())
 
-    def __call__(self, batch: Batch) -> jax.Array:
+    def __call__(self, batch: layers.Batch) -> jax.Array:
         """Return float[B, C]."""
-        cosines = jnp.einsum("ble,bcne->bcln", unit(batch.query_vectors), unit(batch.doc_vectors))
-        histograms = match_histograms(cosines, batch.query, batch.docs)
+        cosines = jnp.einsum(
+            "ble,bcne->bcln", layers.unit(batch.query_vectors), layers.unit(batch.doc_vectors)
+        )
+        histograms = layers.match_histograms(cosines, batch.query, batch.docs)
         matched = self.output(jax.nn.relu(self.hidden(histograms)))[..., 0]
-        gates = masked_softmax(self.gate * batch.idf, batch.query >= 0)
+        gates = layers.masked_softmax(self.gate * batch.idf, batch.query >= 0)
         return (gates[:, None] * matched).sum(axis=-1)
 
 
@@ -212,22 +195,22 @@ class ConvKnrm(eqx.Module):
 
     kernels: tuple[jax.Array, ...]  # float[h, E, F]
     biases: tuple[jax.Array, ...]  # float[F]
-    output: Dense  # of 9 * 11 features
+    output: layers.Dense  # of 9 * 11 features
 
     def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
         self.kernels = tuple(
-            draw_normal(rng, (length, dimensions, config.filters), length * dimensions)
+            layers.draw_normal(rng, (length, dimensions, config.filters), length * dimensions)
             for length in _LENGTHS
         )
         self.biases = tuple(jnp.zeros(config.filters) for _ in _LENGTHS)
-        self.output = Dense(len(_LENGTHS) ** 2 * len(KERNELS), 1, rng)
+        self.output = layers.Dense(len(_LENGTHS) ** 2 * len(layers.KERNELS), 1, rng)
 
-    def __call__(self, batch: Batch) -> jax.Array:
+    def __call__(self, batch: layers.Batch) -> jax.Array:
         """Return float[B, C]."""
         asked, found = self._ngrams(batch.query_vectors), self._ngrams(batch.doc_vectors)
         there = batch.query >= 0, batch.docs >= 0
         features = [
-            pool_kernels(jnp.einsum("blf,bcnf->bcln", one, other), *there)
+            layers.pool_kernels(jnp.einsum("blf,bcnf->bcln", one, other), *there)
             for one in asked
             for other in found
         ]
@@ -237,7 +220,7 @@ class ConvKnrm(eqx.Module):
     def _ngrams(self, vectors: jax.Array) -> list[jax.Array]:
         """Return unit vectors float[..., N, F] of n-grams of each length, one per term."""
         return [
-            unit(jax.nn.relu(convolve(vectors, kernel) + bias))
+            layers.unit(jax.nn.relu(layers.convolve(vectors, kernel) + bias))
             for kernel, bias in zip(self.kernels, self.biases)
         ]
 
@@ -249,11 +232,8 @@ _KINDS: dict[str, type[Ranker]] = {"drmm": Drmm, "duet": Duet, "conv-knrm": Conv
 
 
 def make_ranker(name: str, dimensions: int, config: NeuralConfig, seed: int) -> Ranker:
-    """Return an untrained re-ranker for word vectors of ``dimensions`` numbers.
-
-    Raises :class:`TdvError` when there is none of that name.
-    """
-    check_name(name)
+    """Return an untrained re-ranker for word vectors of ``dimensions`` numbers."""
+    check_rankers([name])
     return _KINDS[name](dimensions, config, np.random.default_rng(seed))
 
 
@@ -263,6 +243,6 @@ def count_parameters(ranker: Ranker) -> int:
 
 
 @jax.jit
-def score(ranker: Ranker, batch: Batch) -> jax.Array:
+def score(ranker: Ranker, batch: layers.Batch) -> jax.Array:
     """Return float[B, C]; compiled once for each kind and shape, whatever the weights."""
     return ranker(batch)

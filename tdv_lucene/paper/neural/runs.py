@@ -12,37 +12,16 @@ import numpy as np
 
 from ...evaluation.runs import read_run
 from ...interruption import check, deferred
-from ...progress import Progress
 from ...simulation.retrieval import find_documents
 from ..experiment import ROUNDS, Experiment, measure
 from . import RANKERS
 from .rankers import NeuralConfig, Ranker, count_parameters, score
 from .training import Reader, judged_training, train
 
-CHUNK = 64
-"""Documents at once: with twice as many Conv-KNRM takes twice the time, for fresh memory."""
+CHUNK = 64  # documents at once: with twice as many Conv-KNRM takes twice the time, for fresh memory
 
 Ranked = list[tuple[str, float]]
 """Document ids with their scores, best first."""
-
-Rankings = dict[str, list[str]]
-"""Query id -> document ids, best first."""
-
-
-def read_rankings(run: str) -> Rankings:
-    """Read a TREC run: the documents of each query by falling score."""
-    frame = read_run(run).sort_values("score", ascending=False, kind="stable")
-    grouped = frame.groupby("query", sort=False)["docid"]
-    return {query: doc_ids.tolist() for query, doc_ids in grouped}
-
-
-def format_run(rankings: Mapping[str, Ranked], tag: str) -> str:
-    """Return the lines of a TREC run, with every digit of the scores."""
-    return "".join(
-        f"{query} Q0 {name} {rank} {score!r} {tag}\n"
-        for query, ranked in rankings.items()
-        for rank, (name, score) in enumerate(ranked, 1)
-    )
 
 
 class Reranking(NamedTuple):
@@ -51,7 +30,7 @@ class Reranking(NamedTuple):
     ranker: Ranker
     reader: Reader
     asked: Mapping[str, np.ndarray]  # query id -> int32[L] terms
-    rankings: Rankings  # of the first stage
+    rankings: Mapping[str, list[str]]  # document ids of the first stage, best first
     documents: Mapping[str, int]  # id -> number, for the first ``depth`` of each ranking
     depth: int
 
@@ -76,15 +55,6 @@ class Reranking(NamedTuple):
         ranked = list(zip((head[i] for i in order), scores.tolist()))
         last = ranked[-1][1]
         return ranked + [(name, last - 1.0 - place) for place, name in enumerate(tail)]
-
-    def of_all(self, name: str, progress: Progress) -> dict[str, Ranked]:
-        """Return the documents of every query, by the re-ranker ``name``."""
-        ranked = {}
-        with deferred():  # JAX's callbacks tolerate no exception
-            for number, query in enumerate(self.asked, 1):
-                ranked[query] = self.of(query)
-                progress(f"re-rank by {RANKERS[name]}, queries", number, len(self.asked))
-        return ranked
 
 
 def score_documents(
@@ -112,49 +82,52 @@ def run_ranker(experiment: Experiment, name: str) -> dict[str, np.ndarray]:
     """Train a re-ranker fold by fold and re-rank BM25's run of the full index, as TDV-BM25 is made.
 
     Writes the run and returns ``nDCG@5`` and ``R@1000`` float64[Q] in the order of the folds,
-    ``ms`` float64[n] of the n queries timed, ``epochs`` int64[folds] and ``parameters`` int64[1].
+    ``ms`` float64[n], the median milliseconds of the n queries timed, ``epochs`` int64[folds] and
+    ``parameters`` int64[1].
     """
-    first = read_rankings(str(experiment.baseline("bm25")))
-    depth = experiment.config.rerank_depth
+    frame = read_run(experiment.baseline("bm25"))
+    frame = frame.sort_values("score", ascending=False, kind="stable")
+    grouped = frame.groupby("query", sort=False)["docid"]
+    first = {query: doc_ids.tolist() for query, doc_ids in grouped}
+    config, depth = experiment.config, experiment.config.rerank_depth
     wanted = {name for found in first.values() for name in found[:depth]}
-    documents = find_documents(experiment.matrix.doc_ids, wanted)
+    documents = find_documents(experiment.matrix, wanted)
     ranked: dict[str, Ranked] = {}
-    milliseconds, epochs, size = [], [], 0
+    milliseconds: list[float] = []
+    epochs, size = [], 0
     for fold in experiment.queries.folds:
         inputs = experiment.matrix, experiment.vectors, NeuralConfig()
         training = judged_training(*inputs, *experiment.judged(fold.training))
-        trained = train(name, training, experiment.config.seed, experiment.progress)
+        trained = train(name, training, config.seed, experiment.progress)
         epochs.append(trained.epoch)
         size = count_parameters(trained.ranker)
         terms = training.reader.queries({q: experiment.tokens[q] for q in fold.held_out})
         asked = dict(zip(fold.held_out, terms))
         work = Reranking(trained.ranker, training.reader, asked, first, documents, depth)
-        ranked |= work.of_all(name, experiment.progress)
-        with deferred():
-            milliseconds.append(_time(work, experiment))
+        with deferred():  # JAX's callbacks tolerate no exception
+            for number, query in enumerate(asked, 1):
+                ranked[query] = work.of(query)
+                label = f"re-rank by {RANKERS[name]}, queries"
+                experiment.progress(label, number, len(asked))
+            # As many as time allows, at least one: all is compiled by now.
+            begun, order = time.perf_counter(), np.random.default_rng(config.seed)
+            for query in order.permutation(list(asked)).tolist():
+                rounds = timeit.repeat(partial(work.of, query), number=1, repeat=ROUNDS)
+                milliseconds.append(1e3 * float(np.median(rounds)))
+                if time.perf_counter() - begun > config.latency_budget_seconds:
+                    break
     run = experiment.folder / f"{name}.run"
-    run.write_text(format_run(ranked, f"tdv-lucene-{name}"), encoding="utf-8")
+    lines = (
+        f"{query} Q0 {doc} {rank} {score!r} tdv-lucene-{name}\n"  # with every digit
+        for query, documents in ranked.items()
+        for rank, (doc, score) in enumerate(documents, 1)
+    )
+    run.write_text("".join(lines), encoding="utf-8")
     measured, qrels = experiment.queries.measured, experiment.queries.qrels
     topics = {q: measured[q] for fold in experiment.queries.folds for q in fold.held_out}
     return {
         **measure(run, topics, qrels),
-        "ms": np.concatenate(milliseconds),
+        "ms": np.array(milliseconds),
         "epochs": np.array(epochs),
         "parameters": np.array([size]),
     }
-
-
-def _time(work: Reranking, experiment: Experiment) -> np.ndarray:
-    """Return float64[n]: median milliseconds of re-ranking a query, for as many as time allows.
-
-    At least one. Each was re-ranked before, so all is compiled.
-    """
-    rng = np.random.default_rng(experiment.config.seed)
-    order = [list(work.asked)[i] for i in rng.permutation(len(work.asked))]
-    begun, timed = time.perf_counter(), []
-    for query in order:
-        rounds = timeit.repeat(partial(work.of, query), number=1, repeat=ROUNDS)
-        timed.append(1e3 * float(np.median(rounds)))
-        if time.perf_counter() - begun > experiment.config.latency_budget_seconds:
-            break
-    return np.array(timed)

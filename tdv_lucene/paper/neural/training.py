@@ -131,10 +131,7 @@ def judged_training(
     matrix: TermDocumentMatrix, vectors: TermVectors, config: NeuralConfig,
     tokens: Mapping[str, Sequence[str]], qrels: Qrels,
 ) -> Training:  # fmt: skip
-    """Return a ranker's training data: the judged ones of ``tokens``, and what BM25 finds for them.
-
-    Raises :class:`TdvError` when vectors, queries and judgements do not belong to the matrix.
-    """
+    """Return a ranker's training data: the judged queries, and what BM25 finds for them."""
     reader = Reader(matrix, vectors, config)
     problem = Problem.of(matrix, tokens, qrels, vectors, "bm25", SearchParameters())
     texts = {query: tokens[query] for query in problem.queries.ids}

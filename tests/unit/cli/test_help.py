@@ -11,7 +11,7 @@ from command_line import run_apart
 
 from tdv_lucene.cli import _COMMANDS, _group
 from tdv_lucene.cli.common import SHOWN_AT_MOST, leaves
-from tdv_lucene.ranking import MODELS, PARAMETERS
+from tdv_lucene.ranking import PARAMETERS
 
 
 def _help(words: tuple[str, ...], flag: str) -> str:
@@ -58,28 +58,15 @@ def test_h_takes_no_letter_of_anserinis_flags(monkeypatch, tmp_path):
     assert given == [("-threads", "2", "-hits")]
 
 
-def asked(**variables: str) -> str:
-    done = run_apart("-m", "tdv_lucene", **variables)
-    assert done.stderr == ""
-    return done.stdout
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_each_shell(shell):
-    script = asked(_TDV_LUCENE_COMPLETE=f"{shell}_source")
-    assert "tdv-lucene" in script and f"_TDV_LUCENE_COMPLETE={shell}_complete" in script
-
-
 @pytest.mark.parametrize(
     "words, word, expected",
     [
         ("tdv-lucene ", 1, {f"plain,{name}" for name in _COMMANDS}),
         ("tdv-lucene compare --late", 2, {"plain,--latency-budget"}),
-        ("tdv-lucene learn --model ", 3, {f"plain,{name}" for name in MODELS}),
         ("tdv-lucene prune --index ", 3, {"file,"}),
-        ("tdv-lucene compare --pruned some", 3, {"file,some"}),
     ],
 )
 def test_completions(words, word, expected):
-    told = asked(_TDV_LUCENE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(word))
-    assert set(told.splitlines()) == expected
+    asked = {"_TDV_LUCENE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(word)}
+    done = run_apart("-m", "tdv_lucene", **asked)
+    assert done.stderr == "" and set(done.stdout.splitlines()) == expected

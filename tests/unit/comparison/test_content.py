@@ -1,4 +1,4 @@
-"""What a comparison warns of, which systems it tests, and the terms it shows."""
+"""What a comparison warns of, which systems it tests, the terms it shows, and ratios of times."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tdv_lucene.comparison.results import _judged, notes, notes_on_tuning
 from tdv_lucene.evaluation.runs import Run
 from tdv_lucene.index.record import FieldRecord
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.timing.latency import Latency, paired_ratio
 from tdv_lucene.vocabulary import ByteStrings
 
 BM25, QLD = SearchParameters("bm25", k1=0.9, b=0.4), SearchParameters("qld", mu=1000.0)
@@ -97,12 +98,8 @@ def test_lists():
     assert found["most_dropped"][0] == {"term": "gone", "tdv": 0.0, "df_before": 50, "df_after": 0}
     assert [row["term"] for row in found["raised"]] == ["up"]
     assert [(row["term"], row["tdv"]) for row in found["lowered"]] == [("down", 0.25)]
-
-
-def test_only_the_twenty_largest_are_shown():
-    terms = ByteStrings.of(b"t%03d" % n for n in range(1, 101))
-    counts = np.array([(n, n, 0, 0) for n in range(1, 101)])
-    found = list_changes(terms, counts, 1000, {}.get)
+    many = ByteStrings.of(b"t%03d" % n for n in range(1, 101))
+    found = list_changes(many, np.array([(n, n, 0, 0) for n in range(1, 101)]), 1000, {}.get)
     assert found["dropped"] == 100
     assert [row["df_before"] for row in found["most_dropped"]] == list(range(100, 80, -1))
 
@@ -118,3 +115,19 @@ def test_a_grade_below_zero_is_a_judgement(grade: int) -> None:
     found = _judged({"full": run}, best, of_spam)
     assert found == _judged({"full": run}, best, of_none)
     assert found["share_in_ten"]["full"] == 0.3 and found["nDCG@10"]["full"] < 1
+
+
+def test_the_interval_is_paired():
+    """Queries that differ by a thousand times, each exactly twice as fast: nothing is uncertain."""
+    before = np.geomspace(0.01, 10, 50)
+    found = paired_ratio(before, before / 2)
+    assert found["ratio"] == pytest.approx(2.0)
+    assert found["ci95"] == pytest.approx([2.0, 2.0])
+
+
+def test_how_much_faster_than_the_first_index():
+    rounds = np.ones((5, 2, 3, 3))
+    rounds[:, :, 0, 1] = 3.0
+    found = Latency(("full", "pruned", "tuned"), ("q1", "q2", "q3"), rounds, {}).ratios()
+    assert found.keys() == {"pruned", "tuned"}
+    assert found["pruned"]["top10"]["ratio"] == pytest.approx(5 / 3)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import builtins
-import os
-import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
+from command_line import run_apart
 
 from tdv_lucene.comparison.inputs import QuerySet
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.topics import read_qrels, read_topics, without_prefix
+from tdv_lucene.evaluation.topics import read_qrels, read_topics
 
 NAME = "tdv-lucene-test/tiny"
 
@@ -48,35 +46,25 @@ def test_a_registered_data_set(registered, prefix):
     assert download.RequestsDownload.stream is before, "downloads are possible again"
 
 
-def one_query(**fields):
-    """A data set of one query with these fields."""
-    query = SimpleNamespace(query_id="7", **fields)
-    return SimpleNamespace(has_queries=lambda: True, queries_iter=lambda: iter([query]))
-
-
 def test_the_part_of_a_topic_that_is_asked_for(ir_datasets, monkeypatch):
-    made = one_query(title="the  title", description="what it says")
+    query = SimpleNamespace(query_id="7", title="the  title", description="what it says")
+    made = SimpleNamespace(has_queries=lambda: True, queries_iter=lambda: iter([query]))
     monkeypatch.setattr(ir_datasets, "load", lambda name: made)
     assert read_topics("irds:x") == {"7": "the title"}
     assert read_topics("irds:x", "desc") == {"7": "what it says"}
-    with pytest.raises(TdvError, match="query '7' has no narr"):
-        read_topics("irds:x", "narr")
-    monkeypatch.setattr(ir_datasets, "load", lambda name: one_query(title=""))
-    with pytest.raises(TdvError, match="query '7' has no title"):
-        read_topics("irds:x")
+    query.title = ""
+    for part, name in (("narr", "narr"), ("title", "title")):
+        with pytest.raises(TdvError, match=f"query '7' has no {name}"):
+            read_topics("irds:x", part)
 
 
-def test_what_a_data_set_has_not(registered, ir_datasets, tmp_path):
-    bare = ir_datasets.create_dataset(queries_tsv=str(tmp_path / "queries.tsv"))
-    ir_datasets.registry._registered[f"{NAME}-bare"] = bare
-    try:
-        assert len(read_topics(f"irds:{NAME}-bare")) == 2
-        with pytest.raises(TdvError, match="has no qrels"):
-            read_qrels(f"irds:{NAME}-bare")
-    finally:
-        del ir_datasets.registry._registered[f"{NAME}-bare"]
+def test_what_a_data_set_has_not(registered, ir_datasets, monkeypatch):
     with pytest.raises(TdvError, match="ir_datasets has no 'no-such'"):
         read_topics("ir_datasets:no-such")
+    bare = SimpleNamespace(has_qrels=lambda: False)
+    monkeypatch.setattr(ir_datasets, "load", lambda name: bare)
+    with pytest.raises(TdvError, match="has no qrels"):
+        read_qrels(f"irds:{registered}")
 
 
 def test_nothing_is_downloaded(tmp_path, ir_datasets):
@@ -93,11 +81,8 @@ for read in (read_topics, read_qrels):
     except TdvError as error:
         print(error)
 """
-    environment = {**os.environ, "IR_DATASETS_HOME": str(tmp_path / "empty"),
-                   "IR_DATASETS_TMP": str(tmp_path / "tmp")}  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-    )
+    homes = {"IR_DATASETS_HOME": f"{tmp_path}/empty", "IR_DATASETS_TMP": f"{tmp_path}/tmp"}
+    done = run_apart("-c", program, **homes)
     assert done.returncode == 0, done.stderr
     for what in ("queries", "qrels"):
         assert f"the {what} of ir_datasets:vaswani are not stored on this machine" in done.stdout
@@ -105,18 +90,6 @@ for read in (read_topics, read_qrels):
 
 
 def test_without_the_extra(monkeypatch):
-    real = builtins.__import__
-
-    def missing(name, *rest, **more):
-        if name == "ir_datasets":
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(TdvError, match=r"pip install 'tdv-lucene\[ir-datasets\]'"):
         read_qrels("irds:vaswani")
-
-
-def test_paths_are_no_identifiers():
-    assert without_prefix("folder/irds:x") is None
-    assert without_prefix("robust04") is None

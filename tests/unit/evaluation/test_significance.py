@@ -24,13 +24,8 @@ def test_against_scipy():
     assert result.ci95 == pytest.approx(tuple(expected.confidence_interval(0.95)))
     assert result.difference == pytest.approx((b - a).mean())
     assert (result.wins, result.ties, result.losses) == ((b > a).sum(), 0, (b < a).sum())
-
-
-def test_identical_systems():
-    values = np.array([0.2, 0.4, 0.0])
-    result = compare_paired(values, values + 1e-12, comparisons=4)
-    assert (result.p_value, result.ci95[0]) == (1.0, pytest.approx(0.0))
-    assert result.ties == 3
+    same = compare_paired(a, a + 1e-12, comparisons=4)
+    assert (same.p_value, same.ties, same.ci95[0]) == (1.0, 40, pytest.approx(0.0))
 
 
 @pytest.mark.parametrize(
@@ -76,29 +71,25 @@ def _judged(rng: np.random.Generator) -> list[dict[str, int]]:
     return [{str(doc): i % 4 for i, doc in enumerate(docs)} for docs in drawn]
 
 
-def _mean(rankings: list[np.ndarray], judged: list[dict[str, int]]) -> float:
-    values = []
-    for ranking, grades in zip(rankings, judged):
-        relevant = {doc: g for doc, g in grades.items() if g > 0}
-        best = np.array(sorted(relevant.values(), reverse=True), np.float64)
-        ranks = np.array([1.0 + list(ranking).index(int(doc)) for doc in relevant])
-        found = np.array([*relevant.values()], np.float64)
-        zeros = np.zeros(len(best), np.int64)
-        values.append(ndcg(zeros, ranks, found, zeros, best, depth=5, number=1)[0])
-    return float(np.mean(values))
+def _mean(judged: list[dict[str, int]], rng: np.random.Generator) -> float:
+    """Mean nDCG@5 where relevant documents have any ranks."""
+    grades = [sorted((g for g in of.values() if g > 0), reverse=True) for of in judged]
+    queries, all_grades = np.repeat(np.arange(QUERIES), [*map(len, grades)]), np.concatenate(grades)
+    ranks = np.concatenate([1.0 + rng.permutation(DOCUMENTS)[: len(each)] for each in grades])
+    values = ndcg(queries, ranks, all_grades, queries, all_grades, depth=5, number=QUERIES)
+    return float(values.mean())
 
 
 def test_a_random_ranking_is_told_with_what_chance_gives():
     rng = np.random.default_rng(0)
     judged = _judged(rng)
-    means = [_mean([rng.permutation(DOCUMENTS) for _ in judged], judged) for _ in range(20)]
-    notes = [note_on_chance(mean, judged, DOCUMENTS, "I", "Q for T") for mean in means]
-    assert sum(map(bool, notes)) >= 19
-    told = next(note for note in notes if note)
-    expected = float(told.split("at random ")[1].split(")")[0])
+    means = [_mean(judged, rng) for _ in range(20)]
+    told = [note_on_chance(mean, judged, DOCUMENTS, "I", "Q for T") for mean in means]
+    assert sum(map(bool, told)) >= 19
+    note = max(told)
+    expected = float(note.split("at random ")[1].split(")")[0])
     assert expected == pytest.approx(np.mean(means), rel=0.3)
-    assert told.startswith("I ranks what is judged relevant in Q for T no better than chance")
-    assert "are topics and judgements those of this collection?" in told
+    assert note.startswith("I ranks what is judged relevant in Q for T no better than chance")
 
 
 def test_poor_rankings_and_few_queries_say_nothing():

@@ -28,10 +28,10 @@ def read(text: str, topic_field: str = "title") -> dict[str, str]:
     )
 
 
-@pytest.mark.parametrize("form", MARKED)
+@pytest.mark.parametrize("form", [*MARKED, "TsvString"])
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(titles=st.lists(TITLES, min_size=1, max_size=4))
-def test_titles_in_markup_are_read_as_written(form, titles):
+def test_titles_are_read_as_written(form, titles):
     ids = {f"{number:03}": " ".join(words) for number, words in enumerate(titles)}
     text = write_topics(form, [(qid, title, "about", "more") for qid, title in ids.items()])
     assert {qid.removeprefix("MB"): title for qid, title in read(text).items()} == ids
@@ -97,20 +97,15 @@ TREC = "<top>\n<num>1\n<title>a\n</top>\n"
         (TREC + "lost words\n" + TREC, "line 6: 'lost words'"),
         (TREC + "lost words\n", "the end of file: 'lost words'"),
         ("lost words" + TREC.replace("<top>", " <top>"), "line 1: .*'lost words"),
-        ("<topik>\n<num>1\n<title>lost\n</topik>\n", "'1 lost'"),
         ("<top>\n<num>1</num> lost\n<title>a</title>\n</top>\n", "line 1: 'lost'"),
-        ("<top>\n<num>1</num>\n<title>a</title>\nlost\n</top>\n", "line 1: 'lost'"),
         (TREC + "<top>\n<num>2\n<title>lost\n" + TREC, "line 5: this <top> is not closed"),
-        (TREC + TREC.replace("</top>", "</tip>"), "line 5: this <top> is not closed"),
         ("<top>\n<num>1\n<title>a\n<title>b\n</top>", "line 1: .*<title> twice"),
         ("<top>\n<title>a\n</top>", "line 1: no id .*title"),
         ("enwiki:a%20b\nc d\n", "line 2: .*'c d'"),
         ("1:one\n2 two\n", "line 2: .*'2 two'"),
-        ("1:one\n2:3:two\n", "line 2: .*'2:3:two'"),
         ('[{"id": 1, "title": "a"}, 3]', "topic 2"),
         ('[{"id": 1, "title": "a"}, {"id": 2}]', "topic 2: no text"),
         ('[{"id": 1, "turn": [{"number": 1, "title": "a"}, 3]}]', "topic 1"),
-        ('[{"number": 1, "turn": 5}]', "topic 1: no text .*turn"),
         ('[{"number": 1, "turn": [{"number": 1}]}]', "topic 1: no text"),
     ],
 )

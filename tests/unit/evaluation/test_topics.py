@@ -7,18 +7,15 @@ import gzip
 import io
 import json
 import lzma
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import run_apart
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import (
     check_overlap,
-    checked_topics,
     judged_queries,
     read_qrels,
     read_topics,
@@ -47,7 +44,6 @@ International Organized Crime
 Identify organizations.
 </top>
 """
-CLOSED_TAGS = "<top><num>MB01</num><title>BBC World Service: cuts</title></top>"
 
 
 def write(folder: Path, content: str | bytes, name: str = "file.txt") -> Path:
@@ -80,7 +76,6 @@ def test_whether_a_file_is_gzipped_its_content_says(tmp_path):
     [
         (TREC_1 + ROBUST, "title",
          {"051": "Airbus Subsidies", "301": "International Organized Crime"}),
-        (CLOSED_TAGS, "title", {"MB01": "BBC World Service: cuts"}),
         (TREC_1, "desc", {"051": "Document will discuss government assistance to Airbus."}),
         (TREC_1, "narr", {"051": "Relevant is <what> counts."}),
     ],
@@ -96,24 +91,18 @@ FIRST_LINE = '{"id": "0", "title": "x"}\n'
     "text, named",
     [
         ("", "no topic"),
-        ("\n\n", "no topic"),
         ("1\tfine\nno tab here\n", "line 2: .*'no tab here'"),
         ("1\tfine\n2\t \tthird\n", "line 2: no text"),
-        ("1\tfine\n\tfox\n", "line 2: "),
         ("1\tone\n1\tanother\n", "line 2: .*'1'"),
         ("query 1\ttext\n", "line 1: .*'query 1'"),
         (
             ROBUST + TREC_1.replace("<title> Topic:  Airbus\n Subsidies", ""),
             "line 9: .*topic_field title",
         ),
-        ("<top>\n<num> 1\n<title> a\n", "not closed"),
         (FIRST_LINE + '{"id": "1"}', "line 2: no text .*has id"),
         (FIRST_LINE + '{"title": "x"}', "line 2: no id .*has title"),
-        (FIRST_LINE + '{"id": "1", "title": 3}', "line 2: no text"),
         (FIRST_LINE + '["1", "x"]', "line 2: expected objects"),
         (FIRST_LINE + '{"id": "1", ', "line 2: not JSON"),
-        (FIRST_LINE + FIRST_LINE, "line 2: .*'0'"),
-        (FIRST_LINE + '{"id": "a b", "title": "x"}', "line 2: .*'a b'"),
     ],
 )
 def test_bad_topics(tmp_path, text, named):
@@ -208,7 +197,6 @@ def test_files_that_are_not_there_or_no_text(tmp_path, read):
         "1 0 d1 2\n1 0 d2 0\r\n\n2\t0\td1\t-1\n1 0 d1 2\n",
         "# TREC qrels of today\n1 0 d1 2.0\n1 0 d2 0.00\n#\n#with no blank\n2 0 d1 -1.\n",
         "query-id\tcorpus-id\tscore\n1\td1\t2\n1\td2\t0\n2\td1\t-1\n",
-        "# of BEIR\r\nquery-id\tcorpus-id\tscore\r\n1\td1\t2\r\n1\td2\t0.0\r\n2\td1\t-1\r\n",
         "1 0 d1 2\r1 0 d2 0\r2 0 d1 -1\r",
     ],
 )
@@ -220,16 +208,11 @@ def test_qrels(tmp_path, text):
     "text, named",
     [
         ("", "no judgement"),
-        ("# 0 d1 1\n", "no judgement"),
         ("1 0 d1 1\n1 0 d2\n", "line 2: 3 columns, expected 4"),
-        ("1 d1 1\n", "line 1: 3 columns, expected 4"),
         ("query-id corpus-id score\n1 0 d1 1\n", "line 2: 4 columns, expected 3"),
-        ("1 0 d1 1\nquery-id corpus-id score\n", "line 2: 3 columns, expected 4"),
         ("1 Q0 d1 1 12.5 bm25\n", "line 1: 6 columns, .*a run"),
-        (f"1 0 d1 {10**25}\n", "line 1: grade '1000"),
         (f"1 0 d1 -{2**31}\n", "line 1: grade '-2147"),
         ("#1 0 d1 1.5\n", "line 1: grade '1.5'"),
-        ("1 0 d1 nan\n", "line 1: grade 'nan'"),
         ("1 0 d1 1\n1 0 d1 2\n", "line 2: .*'d1' .*'1' .*2, and 1"),
     ],
 )
@@ -299,21 +282,11 @@ def test_names_pyserini_knows(tmp_path):
     stored.mkdir(parents=True)
     write(stored, "301 0 FBIS3-10082 1\n", "qrels.robust04.txt")
     offline = f"-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9 -Duser.home={tmp_path}"
-    repository = str(Path(__file__).parents[3])
-    done = subprocess.run(
-        [sys.executable, "-c", NAMED], cwd=tmp_path, capture_output=True, text=True, check=True,
-        env={**os.environ, "JAVA_TOOL_OPTIONS": offline, "PYTHONPATH": repository},
-    )  # fmt: skip
+    done = run_apart("-c", NAMED, cwd=tmp_path, JAVA_TOOL_OPTIONS=offline)
+    assert done.returncode == 0, done.stderr
     topics, qrels, *errors = done.stdout.splitlines()  # no log lines
     assert topics == "{'301': 'International Organized Crime'}"
     assert qrels == "{'301': {'FBIS3-10082': 1}}"
     assert ["'core17' are not stored" in error for error in errors] == [True, True, False, False]
     assert all("'robust044' is neither a file nor a name" in error for error in errors[2:])
     assert "did you mean robust04" in errors[2]
-
-
-@pytest.mark.parametrize("qid", ["", " ", "a b", "a\tb", "a\n", "a\u00a0b", "\u2028"])
-def test_ids_given_in_memory_fit_into_a_run(qid):
-    assert checked_topics({"a|b": "x", "[c]": "y"}) == {"a|b": "x", "[c]": "y"}
-    with pytest.raises(TdvError, match="id"):
-        checked_topics({"q1": "x", qid: "text"})

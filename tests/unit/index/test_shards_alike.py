@@ -18,34 +18,34 @@ import pytest
 from tdv_lucene import Analysis, TdvError
 from tdv_lucene.index import sharded, workers
 from tdv_lucene.index.analysis import FieldAnalysis
-from tdv_lucene.index.sharded import Survey, survey_shards
+from tdv_lucene.index.sharded import Look, look_at_shards
 from tdv_lucene.index.workers import open_workers
 from tdv_lucene.progress import silent
 from tdv_lucene.source import Part, Source
 
 SHARDS = Source((Part("/S/a"), Part("/S/b")))
-CONTENTS = {"index_options": "DOCS_AND_FREQS", "vectors": False, "norms": "default", "tokens": 9}
+CONTENTS = {"index_options": "index options DOCS_AND_FREQS", "norms": "norms default"}
 
 
-def _survey(commit: str, ids: Sequence[int], stemmer: str = "porter", **fields: Any) -> Survey:
+def _survey(commit: str, ids: Sequence[int], stemmer: str = "porter", **fields: Any) -> Look:
     identity = {"commit": commit, "lucene_version": "9.9.1", "documents": len(ids)}
     analysed = FieldAnalysis(Analysis(stemmer=stemmer), "stored text")
     hashes = np.array(ids, np.int64)
-    return Survey(identity, {}, analysed, None, "", {"contents": CONTENTS, **fields}, hashes)
+    return Look(identity, {}, analysed, None, "", {"contents": CONTENTS, **fields}, hashes, {})
 
 
 class Told:
     """In place of workers: says of each shard what is given."""
 
-    def __init__(self, surveys: Sequence[Survey], ids: Mapping[str, list[str]]) -> None:
-        self._told = {sharded._survey: dict(zip(SHARDS.folders, surveys)), sharded._ids_of: ids}
+    def __init__(self, surveys: Sequence[Look], ids: Mapping[str, list[str]]) -> None:
+        self._told = {sharded._look: dict(zip(SHARDS.folders, surveys)), sharded._ids_of: ids}
 
     def each(self, function: Callable, tasks: Mapping[Part, Any], *_: Any) -> list[Any]:
         return [self._told[function][part.folder] for part in tasks]
 
 
-def _look(a: Survey, b: Survey, ids: Mapping[str, list[str]] | None = None) -> dict[str, Any]:
-    return survey_shards(Told([a, b], ids or {}), SHARDS, "contents", silent).identity
+def _look(a: Look, b: Look, ids: Mapping[str, list[str]] | None = None) -> dict[str, Any]:
+    return look_at_shards(Told([a, b], ids or {}), SHARDS, "contents", silent).identity
 
 
 def test_what_is_alike_is_one_index() -> None:
@@ -59,12 +59,15 @@ def test_what_is_alike_is_one_index() -> None:
 
 def test_what_is_no_one_index_is_refused() -> None:
     a, title = _survey("aa", [1, 2]), {"title": CONTENTS}
-    other = {"contents": {**CONTENTS, "index_options": "DOCS_AND_FREQS_AND_POSITIONS"}}
+    other = {"contents": {**CONTENTS, "index_options": "index options DOCS"}}
     for b, message in (
         (_survey("aa", [3]), "/S/a and /S/b are copies"),
         (_survey("bb", [3], **title), "/S/a .* contents, /S/b has contents, title"),
-        (_survey("bb", [3], **other), "'contents', /S/a has index options DOCS_AND_F"),
-        (_survey("bb", [3], contents={**CONTENTS, "norms": "accurate"}), "norms default, .* accur"),
+        (_survey("bb", [3], **other), "'contents' has index options DOCS_AND_FREQS in"),
+        (
+            _survey("bb", [3], contents={**CONTENTS, "norms": "norms accurate"}),
+            "norms default in .* norms accur",
+        ),
         (_survey("bb", [3], "none"), "differently: /S/a as English .Porter"),
     ):
         with pytest.raises(TdvError, match=message):
@@ -123,8 +126,7 @@ def _clients() -> set[int]:
     return {id(one) for one in gc.get_objects() if type(one) is distributed.Client}
 
 
-@pytest.mark.parametrize("says", [b"", b"\xff" * 64])
-def test_what_is_no_scheduler_is_named(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_scheduler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """No Dask client is left behind, which would print a traceback when it is collected."""
     monkeypatch.setattr(workers, "_ANSWER_SECONDS", 0.5)
     before = _clients()
@@ -132,7 +134,9 @@ def test_what_is_no_scheduler_is_named(says: bytes, monkeypatch: pytest.MonkeyPa
     with pytest.raises(TdvError, match="127.0.0.1:1"), open_workers(nobody):
         pass
     with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=lambda: server.accept()[0].sendall(says), daemon=True).start()
+        threading.Thread(
+            target=lambda: server.accept()[0].sendall(b"\xff" * 64), daemon=True
+        ).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         there = dataclasses.replace(SHARDS, scheduler=address)
         with pytest.raises(TdvError, match="does not answer"), open_workers(there):
@@ -144,32 +148,3 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(TdvError, match=r"pip install 'tdv-lucene\[dask\]'"), open_workers(SHARDS):
         pass
-
-
-def test_a_result_lost_with_its_worker_is_waited_for_while_there_is_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    there, waited = {"worker": ["x"]}, list[float]()
-
-    class Client:
-        def run(self, *_: Any, **__: Any) -> dict[str, list[str]]:
-            return there
-
-    class Lost:
-        def exception(self, timeout: float) -> None:
-            return None
-
-        def result(self, timeout: float) -> tuple[bool, bytes]:
-            waited.append(timeout)
-            if len(waited) == 3:
-                return True, b"worked out again"
-            raise TimeoutError
-
-    monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0)
-    asked = workers.Workers(Client(), None)
-    assert asked._result(Lost(), Part("/S/a", "x")) == b"worked out again"
-    assert waited == sorted(set(waited))
-    there.clear()
-    monkeypatch.setattr(workers, "WORKERS_SECONDS", 0)
-    with pytest.raises(TdvError, match="'x'"):
-        asked._result(Lost(), Part("/S/a", "x"))

@@ -1,4 +1,4 @@
-"""The parameters that a recipe chooses before it learns."""
+"""What a recipe chooses before it learns: parameters, and how much first positions count."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
+from tdv_lucene import unlearned_values
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.tune import PRICE, choose_parameters
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.progress import silent
-from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
+from tdv_lucene.ranking import GRIDS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking.postings import WeightPower
-from tdv_lucene.simulation.collection import apply_values
+from tdv_lucene.ranking.postings import DEFAULT_BOOST, Boost, FirstPositionBoost, WeightPower
 from tdv_lucene.simulation.problem import Problem
 
 
@@ -36,14 +36,16 @@ def make_long_answers(queries: int):
     return make_matrix(dense), topics, {f"q{q}": {f"d{3 * q}": 1} for q in range(queries)}
 
 
-def problem_of(collection, model: str = "bm25") -> Problem:
-    vectors = latent_semantic_vectors(collection[0], dimensions=2)
-    return Problem.of(*collection, vectors, model, Parameters())
+def problem_of(collection, model: str = "bm25", boost: Boost | None = None) -> Problem:
+    matrix, *judged = collection
+    vectors = latent_semantic_vectors(matrix, dimensions=2)
+    counted = matrix if boost is None else matrix.with_position_boost(boost)
+    return Problem.of(counted, *judged, vectors, model, Parameters())
 
 
 def chosen_by_all(problem: Problem, **how) -> Problem:
     everyone = np.arange(len(problem.queries))
-    return choose_parameters(problem, [], everyone, silent, **how).of_all
+    return choose_parameters(problem, [], everyone, silent, **how)[0]
 
 
 def mildest_that_serves(matrix) -> tuple[float, float]:
@@ -119,20 +121,6 @@ def test_training_queries_that_disagree_choose_nothing():
     assert chosen_by_all(problem) is problem
 
 
-def test_at_no_price_parameters_are_the_best_that_norms_hold():
-    problem = problem_of(make_long_answers(4))
-
-    def served(parameters: Parameters) -> float:
-        at = problem.with_parameters(parameters)
-        same = np.ones(problem.matrix.shape[0], np.float32)
-        written = apply_values(problem.matrix, same, 1.0, held=at.held(1.0))
-        return float(at.measure(written)[:, 0].mean())
-
-    chosen = chosen_by_all(problem, price=0.0).parameters
-    grid = [Parameters(k1=k1, b=b) for k1 in GRIDS["bm25"]["k1"] for b in GRIDS["bm25"]["b"]]
-    assert served(chosen) == max(map(served, grid)) > served(Parameters())
-
-
 def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
     """One query's gain does not pay for the parameters that serve it; that of thirty does, and
     those nearest to the prior are taken, distances being squares of widths."""
@@ -152,23 +140,6 @@ def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
         assert (max(offers)[1] != (0.9, 0.4)) == moves
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (None, None),
-        (Parameters(k1=0.7, b=0.3), {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
-        ({"k1": 0.7, "b": 0.3}, {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
-    ],
-)
-def test_given_parameters_stay(given, expected):
-    recipe = Recipe(prior=False, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
-    values = learn_term_values(*make_long_answers(30), recipe=recipe, parameters=given)
-    if expected is None:
-        assert values.parameters != dict(ANSERINI_DEFAULTS)
-    else:
-        assert values.parameters == dict(expected)
-
-
 @pytest.mark.parametrize("price", [None, PRICE])
 def test_a_query_has_no_part_in_what_it_is_measured_with(price):
     """However a fold is judged, the others choose what it is measured with."""
@@ -180,8 +151,80 @@ def test_a_query_has_no_part_in_what_it_is_measured_with(price):
         problem = problem_of((matrix, topics, judged))
         chosen.append(choose_parameters(problem, folds, everyone, silent, price=price))
     one, other = chosen
-    assert one.of_folds[0].parameters == other.of_folds[0].parameters == one.of_all.parameters
-    assert one.of_folds[1].parameters != other.of_folds[1].parameters
+    assert one[1].parameters == other[1].parameters == one[0].parameters
+    assert one[2].parameters != other[2].parameters
+
+
+SHORT = Recipe(max_steps=2, check_every=2, folds=2, reductions=(0.0, 0.45))
+
+
+def make_titled(queries: int = 30, others: int = 38):
+    """Return (matrix, topics, qrels): all documents of a query hold its word twice, and the
+    relevant one, last by number, holds it first; ``others`` are words of all documents."""
+    dense = np.zeros((queries + 1, 3 * queries), np.int64)
+    dense[queries] = others
+    first = []
+    for query in range(queries):
+        dense[query, 3 * query : 3 * query + 3] = 2
+        first += [30, 50, 0]
+    matrix = replace(
+        make_matrix(dense), first_positions=np.array(first + [1] * 3 * queries, np.uint16)
+    )
+    topics = {f"q{query}": [f"t{query:03d}"] for query in range(queries)}
+    return matrix, topics, {f"q{q}": {f"d{3 * q + 2}": 1} for q in range(queries)}
+
+
+def test_a_lead_that_serves_the_queries_is_kept_and_sized():
+    problem = problem_of(make_titled(), boost=DEFAULT_BOOST)
+    before = problem.full.measure(problem.plain)[:, 0].mean()
+    assert before < 0.9  # ties by number: the relevant one comes last
+    chosen = chosen_by_all(problem)
+    assert chosen.matrix.position_boost is not None
+    assert chosen.measure(chosen.start)[:, 0].min() == 1
+
+
+@pytest.mark.parametrize(("queries", "goes"), [(2, False), (40, True)])
+def test_a_lead_from_a_prior_goes_where_enough_queries_lose_by_it(queries, goes):
+    matrix, topics, qrels = make_titled(queries)
+    last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, grades in qrels.items() for doc in grades}
+    prior = problem_of((matrix, topics, last), boost=DEFAULT_BOOST)
+    chosen = chosen_by_all(prior, price=PRICE)
+    assert (chosen.matrix.position_boost is None) == goes
+    if not goes:
+        assert chosen is prior
+
+
+def test_of_a_dozen_words_the_first_count_no_more_than_others():
+    """There the boost starts where the index stands as it is: its bytes would pay for nothing."""
+    values = learn_term_values(*make_titled(others=20), recipe=replace(SHORT, values=False))
+    full, whole = values.manifest["full"], values.points[0]
+    assert values.position_boost is None and values.manifest["prior"]["reduction"] == 0
+    assert whole["scale"] == 1 and whole["posting_bytes"] <= full["posting_bytes"]
+
+
+def test_the_boost_of_what_is_dropped_is_its_own():
+    matrix, topics, qrels = make_titled()
+    values = learn_term_values(matrix, topics, qrels, recipe=SHORT)
+    boost, of_rule = values.position_boost, values.posting_rule.position_boost
+    assert of_rule == FirstPositionBoost(2 * boost.boost, 2 * boost.span)
+
+    def with_rule_of(lead):
+        rule = {**values.manifest["posting_rule"], "lead": lead}
+        return replace(values, manifest={**values.manifest, "posting_rule": rule})
+
+    same, bare = with_rule_of(boost._asdict()), with_rule_of(None)
+    assert same.posting_rule.position_boost == boost and bare.posting_rule.position_boost is None
+    cuts = [each.at_reduction(0.45).cut.position_boost for each in (values, same, bare)]
+    assert cuts == [of_rule, boost, None]
+
+
+def test_without_positions_or_wish_there_is_no_lead():
+    titled, topics, qrels = make_titled()
+    bare = learn_term_values(replace(titled, first_positions=None), topics, qrels, recipe=SHORT)
+    unwanted = learn_term_values(titled, topics, qrels, recipe=replace(SHORT, lead=False))
+    assert bare.position_boost is unwanted.position_boost is None
+    np.testing.assert_array_equal(bare.weights, unwanted.weights)
+    assert unlearned_values(titled, "ridf").position_boost is None
 
 
 @pytest.mark.slow

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gensim.models import FastText
-from gensim.models.fasttext import save_facebook_model
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.embed import load_term_vectors, match_terms
 from tdv_lucene.matrix.term_vectors import TermVectors, latent_semantic_vectors
-from tdv_lucene.matrix.vector_files import WordVectors, read_word_vectors
+from tdv_lucene.matrix.vector_files import WordVectors
 from tdv_lucene.progress import silent
 
 SENTENCES = [["pruning", "prunes", "index"], ["indexes", "pruning", "terms"]] * 20
@@ -43,21 +42,6 @@ def test_terms_of_the_same_documents_get_the_same_direction():
     within = np.kron(np.eye(2, dtype=bool), np.ones((10, 10), bool)) & ~np.eye(20, dtype=bool)
     assert cosine[within].mean() > cosine[~within & ~np.eye(20, dtype=bool)].mean() + 0.5
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["a.vec", "w2v.bin", "a.bin"])
-def test_every_format_is_read(name, fasttext, tmp_path):
-    path = tmp_path / name
-    {
-        "a.vec": lambda: fasttext.wv.save_word2vec_format(str(path)),
-        "w2v.bin": lambda: fasttext.wv.save_word2vec_format(str(path), binary=True),
-        "a.bin": lambda: save_facebook_model(fasttext, str(path)),
-    }[name]()
-    found = read_word_vectors(path)
-    assert set(found.words) == {word for sentence in SENTENCES for word in sentence}
-    place = list(found.words).index("pruning")
-    np.testing.assert_allclose(found.vectors[place], fasttext.wv["pruning"], atol=1e-5)
-    assert (found.of_unseen is None) == (name in ("a.vec", "w2v.bin"))
 
 
 def test_a_stem_is_the_mean_of_the_words_that_become_it(fasttext):

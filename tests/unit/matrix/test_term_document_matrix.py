@@ -1,30 +1,22 @@
-"""Records: packed byte strings, vocabularies, matrices."""
+"""Vocabularies and matrices, and how those of shards are put together."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.shards import select_documents
+from tdv_lucene.matrix.shards import interleave, merge_terms, select_documents
 from tdv_lucene.matrix.term_document_matrix import (
+    NormFacts,
+    NormKind,
+    Rows,
     TermDocumentMatrix,
     TokenSequences,
 )
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 TERMS = [b"", b"\x00", b"abc", "né".encode(), b"\xff\xfe"]
-
-
-def test_byte_strings_keep_any_bytes() -> None:
-    packed = ByteStrings.of(TERMS)
-    assert list(packed) == TERMS
-    assert [packed[i] for i in range(len(packed))] == TERMS
-    assert packed[-1] == TERMS[-1]
-    with pytest.raises(IndexError):
-        packed[len(TERMS)]
 
 
 def test_vocabulary_finds_text_and_bytes() -> None:
@@ -50,19 +42,35 @@ def _matrix(**changes: np.ndarray) -> TermDocumentMatrix:
     return TermDocumentMatrix(vocabulary, ids, **{**arrays, **changes}, source={})
 
 
-def test_matrix_statistics() -> None:
-    matrix = _matrix()
-    assert (matrix.shape, matrix.postings, matrix.doc_count) == ((2, 3), 3, 2)
-
-
-@pytest.mark.parametrize("name", ["indptr", "indices", "data", "doc_freq", "norms"])
-def test_arrays_of_the_wrong_length_are_refused(name: str) -> None:
-    with pytest.raises(TdvError, match="has length 9, expected .*extract it again"):
-        _matrix(**{name: np.full(9, 3)})
-
-
 def test_some_documents_are_selected_of_a_matrix_that_knows_the_order_of_tokens() -> None:
     """A pool is, and a sample for word vectors; neither reads the order."""
     tokens = TokenSequences(np.array([0, 1, 0, 1], np.int32), np.array([0, 1, 4, 4]), "positions")
     found, _ = select_documents(replace(_matrix(), sequences=tokens), np.array([1, 2]))
     assert found.shape == (2, 2) and found.sequences is None
+
+
+def test_terms_are_merged_in_the_order_of_their_bytes() -> None:
+    own = [[b"a", b"b\x00", b"\xff"], [], [b"", b"a", b"b", b"b\x00"]]
+    terms, numbers = merge_terms([ByteStrings.of(part) for part in own])
+    assert list(terms) == sorted({term for part in own for term in part})
+    assert [[terms[n] for n in part] for part in numbers] == own
+
+
+def test_rows_of_parts_follow_one_another_with_the_documents_numbers() -> None:
+    one = Rows(np.array([2, 1]), (np.array([0, 3], np.int32).repeat([1, 2]), np.arange(3), None))
+    two = Rows(np.array([0, 1, 1]), (np.array([1, 4], np.int32), np.array([7, 8]), None))
+    places = [np.array([0, 2]), np.array([0, 1, 2])]
+    sizes, (docs, data, first) = interleave([one, two], places, [0, 10], 4)
+    assert sizes.tolist() == [2, 1, 2, 0]
+    assert docs is not None and docs.tolist() == [0, 3, 11, 3, 14] and docs.dtype == np.int32
+    assert data is not None and data.tolist() == [0, 1, 7, 2, 8] and first is None
+
+
+def test_the_kind_of_norms_is_a_matter_of_all_shards() -> None:
+    short, long = np.array([3, 40]), np.array([41, 300])
+    exact = [NormFacts.of(lengths, lengths) for lengths in (short, long, short[:0])]
+    assert exact[0].kind is NormKind.BYTES
+    assert NormFacts.sum(exact).kind is NormFacts.sum(exact[::-1]).kind is NormKind.EXACT
+    ones = NormFacts.of(np.ones(2, np.int64), short)
+    assert NormFacts.sum([ones, exact[2]]).kind is NormKind.ONES
+    assert NormFacts.sum([ones, exact[1]]).kind is NormKind.BYTES

@@ -129,14 +129,6 @@ def test_negatives_are_found_and_not_relevant(tasks) -> None:
         assert negative in made.triples.others[query]
 
 
-def test_no_negative_no_pair(tasks) -> None:
-    """Where all that was found is relevant, nothing can be learned, and nothing fails."""
-    matrix, vectors, topics, _ = tasks["exact"]
-    everything = {q: {f"d{d}": 1 for d in range(DOCUMENTS)} for q in topics}
-    _, found = _trained((matrix, vectors, topics, everything), "drmm")
-    assert found.epoch == 0
-
-
 @pytest.fixture(scope="module")
 def reader(tasks) -> Reader:
     return Reader(tasks["exact"][0], tasks["exact"][1], CONFIG)
@@ -177,15 +169,13 @@ def test_what_is_read(reader: Reader) -> None:
 def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypatch) -> None:
     monkeypatch.setattr(runs, "score_documents", lambda *a: np.ones(4, np.float32))
     names = ["d7", "d1", "d9", "d3"]
-    documents = find_documents(reader.matrix.doc_ids, names)
+    documents = find_documents(reader.matrix, names)
     ranked = Reranking(None, reader, {"q": None}, {"q": names}, documents, 4).of("q")
     assert [name for name, _ in ranked] == names
     scores = np.array([score for _, score in ranked], np.float32)
     assert (np.diff(scores) < 0).all() and scores[-1] > 0.999
 
 
-def test_configs_out_of_range_are_refused() -> None:
-    with pytest.raises(TdvError, match="doc_terms must be a multiple of 10, got 95: try 100"):
-        NeuralConfig(doc_terms=95)
+def test_an_unknown_ranker_is_refused() -> None:
     with pytest.raises(TdvError, match="no neural re-ranker 'bert': choose one of drmm, duet"):
         make_ranker("bert", 12, CONFIG, 0)

@@ -14,7 +14,6 @@ from tdv_lucene.index.parameters import Searcher
 from tdv_lucene.matrix.term_document_matrix import NormKind
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.pruning.planning import plan_field
-from tdv_lucene.pruning.prune import decide
 from tdv_lucene.pruning.targets import (
     SearchTarget,
     baking_of,
@@ -24,7 +23,7 @@ from tdv_lucene.pruning.targets import (
 )
 from tdv_lucene.simulation.collection import written_lengths
 
-LUCENE = SearchTarget.of("lucene")
+INDEX = SimpleNamespace(fields={}, searcher=Searcher())
 
 
 def _values() -> TermValues:
@@ -33,8 +32,8 @@ def _values() -> TermValues:
 
 
 def _plan(values: TermValues, share: float = 0.3, **options: object) -> FieldPlan:
-    config = PruneConfig(**options)
-    return plan_field(values, share, config, LUCENE, has_norms=True, what="I")[0]
+    config = PruneConfig(search_as="lucene", **options)
+    return plan_field(values, share, config, INDEX)[0]
 
 
 def test_rare_terms_are_dropped_by_their_documents() -> None:
@@ -42,26 +41,6 @@ def test_rare_terms_are_dropped_by_their_documents() -> None:
     assert ((plan.tdv > 0) == (plan.doc_freq >= 2)).all() and not plan.tdv.all()
     with pytest.raises(TdvError, match="min_doc_freq 5 .*: 4 is"):
         _plan(_values(), 0.0, min_doc_freq=5)
-
-
-@pytest.mark.parametrize(
-    ("fields", "has_none"),
-    [
-        ({"contents": SimpleNamespace(has_norms=True)}, False),
-        ({"contents": SimpleNamespace(has_norms=False)}, True),
-        ({}, False),  # as of an index without documents, which is refused as that
-    ],
-)
-def test_only_a_field_that_is_there_lacks_norms(fields: dict, has_none: bool) -> None:
-    index, config = SimpleNamespace(fields=fields), PruneConfig(reduction=0.3)
-    asked = replace(config, search_as="lucene")
-    if has_none:
-        with pytest.raises(TdvError, match="search_as"):
-            decide([_values()], asked, Searcher(), index)
-        plan, _ = decide([_values()], config, Searcher(), index)
-    else:
-        plan, _ = decide([_values()], asked, Searcher(), index)
-    assert (plan.fields[0].norms is None) == has_none
 
 
 def _learned(model: str, **parameters: float):
@@ -90,23 +69,18 @@ def test_what_is_no_target_is_refused_with_the_legal_range(text) -> None:
         ("lucene", "qld", {"mu": 2000.0}),
         ("1500", "qld", {"mu": 1500.0}),
         (None, "tfidf", None),
-    ],
-)
-def test_a_target_has_the_parameters_of_a_model(text, model, expected) -> None:
-    assert SearchTarget.of(text).parameters(model) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "model", "message"),
-    [
         ("0.9,0.4", "qld", "qld: give MU"),
         ("1000", "bm25", "bm25: give K1,B"),
         ("lucene", "tfidf", "tfidf"),
     ],
 )
-def test_numbers_of_another_model_are_refused(text, model, message) -> None:
-    with pytest.raises(TdvError, match=message):
-        SearchTarget.of(text).parameters(model)
+def test_a_target_has_the_parameters_of_a_model_or_is_refused(text, model, expected) -> None:
+    target = SearchTarget.of(text)
+    if isinstance(expected, str):
+        with pytest.raises(TdvError, match=expected):
+            target.parameters(model)
+    else:
+        assert target.parameters(model) == expected
 
 
 def test_a_scale_is_raised_so_that_short_documents_get_their_length_norm() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from small_problem import make_matrix
 
 from tdv_lucene import PruneConfig, unlearned_values
+from tdv_lucene.index.parameters import Searcher
 from tdv_lucene.index.record import FieldRecord, as_user_data, carried_over, read_records
 from tdv_lucene.pruning.planning import plan_field
-from tdv_lucene.pruning.targets import SearchTarget
 
 
 def _described(field: str, commit: str = "now") -> dict:
@@ -53,8 +55,8 @@ def test_a_field_that_was_searched_is_carried_over_unless_it_is_pruned_again() -
 
 def test_every_fact_of_a_plan_is_read_by_its_name() -> None:
     values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
-    target = SearchTarget.of("lucene")
-    plan, point = plan_field(values, 0.3, PruneConfig(), target, has_norms=True, what="index")
+    index = SimpleNamespace(fields={}, searcher=Searcher())
+    plan, point = plan_field(values, 0.3, PruneConfig(search_as="lucene"), index)
     record = plan.record()
     read = FieldRecord.of(as_user_data([record]))
     assert read.field == plan.field and read.plan_sha256 == plan.sha256 and read.is_pruned

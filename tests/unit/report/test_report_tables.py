@@ -1,10 +1,11 @@
-"""Tables of numbers and text: on screens, in papers, and with anything in them."""
+"""Tables on screens, in papers, and with anything in them; and plots, read back from their SVG."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -12,14 +13,10 @@ from rich.console import Console
 
 from tdv_lucene.evaluation.measures import MEASURES, Evaluation
 from tdv_lucene.report.page import for_script
+from tdv_lucene.report.plots import plot_trade_off
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
 from tdv_lucene.report.tables import extreme_queries, size_tables
-from tdv_lucene.report.wording import (
-    counted,
-    one_line,
-    visible,
-)
-from tdv_lucene.timing.latency import QueryTerms
+from tdv_lucene.report.wording import counted, one_line, visible
 
 
 @pytest.mark.parametrize(
@@ -48,8 +45,8 @@ def evaluation(values: list[float]) -> Evaluation:
 def test_extreme_queries_are_only_those_that_changed():
     both = {"full": evaluation([0.5, 0.5, 0.5, 0.5]), "pruned": evaluation([0.5, 0.1, 0.9, 0.4])}
     texts = {f"q{i}": "text" for i in range(4)}
-    doc_freq = {"full": {"a": 3, "b": 4, "c": 9}, "pruned": {"a": 0, "b": 1, "c": 9}}
-    words = {q: QueryTerms(("b", "a", "c"), doc_freq) for q in texts}
+    doc_freq = {"b": (4, 1), "a": (3, 0), "c": (9, 9), "new": (0, 0)}
+    words = {q: {term: dict(zip(both, of)) for term, of in doc_freq.items()} for q in texts}
     lost, gained = extreme_queries(texts, both, "MAP", words, most=3)
     assert [row[:2] for row in lost.rows] == [("q1", "text"), ("q3", "text")]
     assert lost.bars == pytest.approx((-0.4, -0.1))
@@ -88,14 +85,6 @@ def test_lines_break_between_numbers_never_within(width):
     assert text.count("Effectiveness") == 1 and " ".join(words).count("goes on.") == 1
 
 
-def test_no_text_is_interpreted_on_a_screen():
-    text = printed(STRANGE, 80)
-    for shown in ("page[a] \\x1b[31m", "[/b]", "$x$\\n", "<script>|", "\\u202e1", "[red]x[/red]",
-                  ":smile:", "[link=x]note"):  # fmt: skip
-        assert shown in text
-    assert not re.search("[\x1b\u202e]", text)
-
-
 def test_no_text_is_interpreted_in_a_paper():
     for line in to_markdown([STRANGE]).splitlines():
         bare = re.sub(r"\\.", "", line)
@@ -124,21 +113,13 @@ def test_no_text_is_interpreted_in_a_paper():
 def test_what_acts_is_written_out(text, shown):
     assert visible(text) == shown
     assert visible(visible(text)) == shown
-    shown.encode()
-
-
-def test_a_message_keeps_its_lines():
     assert visible("a\nb\x1b", keep="\n") == "a\nb\\x1b"
 
 
-@pytest.mark.parametrize(
-    "number, shown",
-    [(0, "0 judged queries"), (1, "1 judged query"), (2, "2 judged queries"),
-     (1234, "1,234 judged queries")],
-)  # fmt: skip
-def test_one_thing_is_no_plural(number, shown):
-    assert counted(number, "judged query", "judged queries") == shown
-    assert counted(number, "word").endswith("word" if number == 1 else "words")
+def test_one_thing_is_no_plural():
+    shown = [counted(number, "query", "queries") for number in (0, 1, 1234)]
+    assert shown == ["0 queries", "1 query", "1,234 queries"]
+    assert [counted(number, "word") for number in (1, 2)] == ["1 word", "2 words"]
 
 
 MARKUP = (
@@ -173,3 +154,44 @@ def test_text_to_read_is_one_line_without_marks() -> None:
         one_line("\u0633\u0648\n\n \u200f(26\u202e)\ta\ufeffb\x1b[1m ") == "\u0633\u0648 (26) ab[1m"
     )
     assert one_line("क्\u200dष 👨\u200d👩") == "क्\u200dष 👨\u200d👩", "joiners make characters"
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+FULL = {"nDCG@5": 0.5, "R@1000": 0.8}
+POINTS = [
+    {"reduction": 0.0, "measures": {"nDCG@5": 0.55, "R@1000": 0.80}},
+    {"reduction": 0.3, "measures": {"nDCG@5": 0.60, "R@1000": 0.76}},
+    {"reduction": 0.6, "measures": {"nDCG@5": 0.40, "R@1000": 0.64}},
+]
+
+
+def read(svg: str) -> tuple[list[str], list[np.ndarray]]:
+    """Texts, and the (x, y) of every group of three markers, y upwards."""
+    root = ElementTree.fromstring(svg)
+    texts = ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
+    groups = []
+    for group in root.iter(f"{SVG}g"):
+        marks = group.findall(f"{SVG}use")
+        if len(marks) == len(POINTS) and marks[0].get("x"):
+            groups.append(np.array([[float(m.get("x")), -float(m.get("y"))] for m in marks]))
+    return texts, groups
+
+
+def test_trade_off_draws_every_point_and_the_chosen_one():
+    svg = plot_trade_off({"points": POINTS, "full": FULL}, "", {"chosen": 0.45})
+    texts, (ndcg, recall) = read(svg)
+    assert {"nDCG@5", "R@1000", "chosen", "postings dropped, %"} <= set(texts)
+    changes = {"nDCG@5": (10.0, 20.0, -20.0), "R@1000": (0.0, -5.0, -20.0)}  # percent of full
+    for drawn, expected in zip((ndcg, recall), changes.values(), strict=True):
+        assert drawn[1, 0] - drawn[0, 0] == pytest.approx(drawn[2, 0] - drawn[1, 0], rel=1e-4)
+        scale = (ndcg[1, 1] - ndcg[0, 1]) / 10
+        np.testing.assert_allclose((drawn[:, 1] - ndcg[0, 1]) / scale + 10, expected, atol=1e-3)
+    assert "chosen" not in read(plot_trade_off({"points": POINTS, "full": FULL}, "", {}))[0]
+
+
+def test_a_measure_that_is_0_in_the_full_index_has_no_line():
+    full = {"nDCG@5": 0.0, "R@1000": 0.8}
+    texts, groups = read(plot_trade_off({"points": POINTS, "full": full}, "", {}))
+    assert "nDCG@5: 0 in the full index" in texts and len(groups) == 1
+    nothing = {"nDCG@5": 0.0, "R@1000": 0.0}
+    assert read(plot_trade_off({"points": POINTS, "full": nothing}, "", {}))[1] == []

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_problem import make_collection, make_matrix
+from small_problem import make_collection, make_matrix, weights_matrix
 
-from tdv_lucene import TdvError, learn_term_values, prior_values
+from tdv_lucene import learn_term_values, prior_values
 from tdv_lucene.learning import scale
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.matrix.term_statistics import residual_idf, share_between_terms, spread_of_weights
@@ -104,19 +104,11 @@ def test_queries_choose_how_much_a_terms_bytes_count(collection, monkeypatch):
     assert fine == same and coarse == 1 < dropped
 
 
-def weights_matrix(between: float, seed: int = 3):
-    """Weights of 40 terms in 60 documents, of which terms explain about a share of the variance."""
-    random = np.random.default_rng(seed)
-    terms, rest = random.normal(size=(40, 1)), random.normal(size=(40, 60))
-    dense = 400 + 100 * (between**0.5 * terms + (1 - between) ** 0.5 * rest)
-    return make_matrix(np.maximum(dense.round(), 1).astype(int))
-
-
 @pytest.mark.parametrize(("between", "power"), [(0.0, 0), (0.3, 0), (0.7, None), (0.97, 1)])
 def test_weights_of_a_model_are_dropped_by_their_size_and_those_of_terms_by_their_order(
     between: float, power: float | None
 ) -> None:
-    matrix = weights_matrix(between)
+    matrix = weights_matrix(between, 60)
     order = order_terms(matrix, "impact")
     mean = matrix.total_term_freq / matrix.doc_freq
     spread = spread_of_weights(matrix)
@@ -129,7 +121,7 @@ def test_weights_of_a_model_are_dropped_by_their_size_and_those_of_terms_by_thei
 
 
 def test_the_share_of_variance_between_terms_is_that_of_the_weights() -> None:
-    matrix = weights_matrix(0.6)
+    matrix = weights_matrix(0.6, 60)
     weights = np.asarray(matrix.data, float)
     mean = matrix.total_term_freq / matrix.doc_freq
     within = ((weights - np.repeat(mean, matrix.doc_freq)) ** 2).sum()
@@ -137,9 +129,3 @@ def test_the_share_of_variance_between_terms_is_that_of_the_weights() -> None:
     assert share == pytest.approx(1 - within / ((weights - weights.mean()) ** 2).sum())
     alike = make_matrix(np.full((3, 4), 7))
     assert share_between_terms(alike) == 1
-
-
-@pytest.mark.parametrize("bad", [{"k1": -1}, {"b": 1.5}, {"mu": 0}])
-def test_parameters_out_of_range_are_refused(bad):
-    with pytest.raises(TdvError, match="must be a finite number"):
-        Parameters(**bad)
