@@ -271,8 +271,7 @@ def time_queries(
     """Time the topics on each (index, similarity, tiers); see ``tdvlucene.search.LatencyJob``.
 
     Writes int64 nanoseconds [round, mode, index, query], flat, as the ``.npy`` file ``output``.
-    Returns ``queries`` (ids, in that order), ``warmup_rounds``, ``warmup_stable``,
-    ``gc_collections`` and ``gc_ms``.
+    Returns ``queries`` (ids, in that order), ``warmup_rounds`` and ``warmup_stable``.
     """
     job = java_class("tdvlucene.search.LatencyJob")(
         make_queries(topics, field, analysis), rounds, budget_seconds, seed, exhaustive,

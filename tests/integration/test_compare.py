@@ -466,7 +466,6 @@ def test_every_measurement_is_kept(tiny_index, tmp_path, exhaustive):
     assert summary["mean"] == pytest.approx(middle.mean())
     assert summary["p50"] == pytest.approx(np.median(middle))
     assert latency.setup["queries_timed"] == 3 and latency.setup["warmup_rounds"] >= 3
-    assert latency.setup["gc_collections"] >= 0 <= latency.setup["gc_ms"]
 
 
 def test_the_order_of_the_queries_is_seeded(tiny_index, tmp_path):

@@ -63,24 +63,6 @@ public record BakedNorms(NormKind kind, Parameters held, Parameters searched, do
     return (byte) (last || exact - OF_BYTE[below] <= OF_BYTE[below + 1] - exact ? below : below + 1);
   }
 
-  /**
-   * Whether a norm is one that {@link #encode} may have written: no other is nearer to the K of a
-   * document with {@code length} tokens. Computed from K alone, so that it can be held against
-   * what was written.
-   */
-  public boolean isNearest(long norm, int length) {
-    if (length == 0 || norm == 0) {
-      return length == 0 && norm == 0;
-    }
-    double wanted = wanted(length);
-    // Ties are rounded either way. Exact lengths of a billion make steps as small as K's own rounding.
-    double off = Math.abs(seen(norm) - wanted) * (1 - 1e-9) - 8 * Math.ulp(wanted);
-    long code = kind == NormKind.ACCURATE ? norm : norm & 0xff;
-    long last = kind == NormKind.ACCURATE ? Integer.MAX_VALUE : 255;
-    boolean below = code == 1 || off <= Math.abs(seen(code - 1) - wanted);
-    return below && (code == last || off <= Math.abs(seen(code + 1) - wanted));
-  }
-
   /** Whether no norm comes near K: it is below that of length 1, or above that of the longest. */
   public boolean isBeyond(int length) {
     double wanted = wanted(length);

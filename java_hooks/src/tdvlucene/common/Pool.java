@@ -2,13 +2,17 @@ package tdvlucene.common;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.apache.lucene.util.IOConsumer;
+import org.apache.lucene.util.IOSupplier;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.NamedThreadFactory;
 import org.apache.lucene.util.ThreadInterruptedException;
@@ -30,7 +34,7 @@ public final class Pool implements Closeable {
   public void run(List<Task> tasks) throws IOException {
     List<Future<?>> futures = new ArrayList<>();
     for (Task task : tasks) {
-      futures.add(submit(() -> {
+      futures.add(threads.submit(() -> {
         task.run();
         return null;
       }));
@@ -48,13 +52,27 @@ public final class Pool implements Closeable {
     }
   }
 
-  /** Begins a task as soon as a thread is free. */
-  public <T> Future<T> submit(Callable<T> task) {
-    return threads.submit(task);
+  /**
+   * Runs tasks as they are asked for, at most so many ahead, and gives out their results in order.
+   *
+   * @param tasks null after the last
+   */
+  public <T> void runInOrder(IOSupplier<Callable<T>> tasks, int ahead, IOConsumer<T> results)
+      throws IOException {
+    Queue<Future<T>> running = new ArrayDeque<>();
+    Callable<T> next = tasks.get();
+    while (next != null || !running.isEmpty()) {
+      if (next != null && running.size() < ahead) {
+        running.add(threads.submit(next));
+        next = tasks.get();
+      } else {
+        results.accept(get(running.remove()));
+      }
+    }
   }
 
   /** Waits for a task's result; throws what it threw. */
-  public static <T> T get(Future<T> future) throws IOException {
+  private static <T> T get(Future<T> future) throws IOException {
     try {
       return future.get();
     } catch (ExecutionException e) {

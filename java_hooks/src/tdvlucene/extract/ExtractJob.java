@@ -3,11 +3,9 @@ package tdvlucene.extract;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Future;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiDocValues;
@@ -103,20 +101,17 @@ public final class ExtractJob extends Job {
   private void writePieces(IndexReader reader, MatrixFiles files, Pool pool) throws IOException {
     FieldPostings terms = new FieldPostings(reader, field);
     MatrixPlan plan = new MatrixPlan(terms, live.size(), pieceSize);
-    Queue<Future<MatrixFiles.Chunk>> ahead = new ArrayDeque<>();
-    MatrixPlan.Piece piece = plan.next();
-    while (piece != null || !ahead.isEmpty()) {
-      if (piece != null && ahead.size() < 2 * threads) {
-        MatrixPlan.Piece next = piece;
-        ahead.add(pool.submit(() -> read(next, reader)));
-        piece = plan.next();
-      } else {
-        MatrixFiles.Chunk chunk = Pool.get(ahead.remove());
-        files.write(chunk);
-        progress(files.postings);
-        spare.add(chunk);
-      }
-    }
+    pool.runInOrder(
+        () -> {
+          MatrixPlan.Piece piece = plan.next();
+          return piece == null ? null : () -> read(piece, reader);
+        },
+        2 * threads,
+        chunk -> {
+          files.write(chunk);
+          progress(files.postings);
+          spare.add(chunk);
+        });
   }
 
   private MatrixFiles.Chunk read(MatrixPlan.Piece piece, IndexReader reader) throws IOException {

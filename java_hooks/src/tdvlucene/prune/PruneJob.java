@@ -127,7 +127,8 @@ public class PruneJob extends FieldsJob {
       for (Segment segment : vectors ? segments : List.<Segment>of()) {
         target.requirePositions(segment.reader, segment.live);
       }
-      phase("computing document lengths", Segment.postings(segments, target.source));
+      long toRead = target.passes() * Segment.postings(segments, target.source);
+      phase("computing document lengths", toRead);
       Survey survey = new Survey(this, pool, target);
       List<Pruning> prunings = survey.read(segments);
       if (!isShard && !hasChanged) {

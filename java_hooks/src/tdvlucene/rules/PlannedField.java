@@ -87,6 +87,12 @@ public final class PlannedField {
     return held == null && (norms == NormKind.DEFAULT || norms == NormKind.OVERLAPS);
   }
 
+  /** How often postings are read to compute lengths: those after pruning, and what these need. */
+  public int passes() {
+    boolean ofOld = rule.readsLengths() && (norms == NormKind.IMPACT || norms == NormKind.NONE);
+    return 1 + (readsTokens() ? 1 : 0) + (ofOld ? 1 : 0);
+  }
+
   /**
    * The norm of a document with a new length.
    *

@@ -1,8 +1,6 @@
 package tdvlucene.search;
 
 import java.io.IOException;
-import java.lang.management.GarbageCollectorMXBean;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
@@ -11,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.IndexSearcher;
@@ -112,17 +109,12 @@ public final class LatencyJob extends Job {
       warmUp();
       try (NpyWriter nanos = new NpyWriter(output, "<i8")) {
         phase("timing", rounds);
-        long collections = garbage(GarbageCollectorMXBean::getCollectionCount);
-        long millis = garbage(GarbageCollectorMXBean::getCollectionTime);
         for (int round = 0; round < rounds; round++) {
           for (long one : round(round)) {
             nanos.writeLong(one);
           }
           progress(round + 1);
         }
-        result.put(
-            "gc_collections", garbage(GarbageCollectorMXBean::getCollectionCount) - collections);
-        result.put("gc_ms", garbage(GarbageCollectorMXBean::getCollectionTime) - millis);
       }
       result.put("queries", sample.stream().map(Queries.Topic::id).toList());
       return result;
@@ -205,13 +197,6 @@ public final class LatencyJob extends Job {
       }
     }
     return nanos;
-  }
-
-  /** Garbage collections so far, or their time: they may interrupt a timed round. */
-  private static long garbage(ToLongFunction<GarbageCollectorMXBean> figure) {
-    return ManagementFactory.getGarbageCollectorMXBeans().stream()
-        .mapToLong(bean -> Math.max(0, figure.applyAsLong(bean))) // -1 where unknown
-        .sum();
   }
 
   private static long nanos(double seconds) {

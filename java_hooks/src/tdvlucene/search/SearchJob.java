@@ -3,12 +3,9 @@ package tdvlucene.search;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
@@ -92,25 +89,24 @@ public final class SearchJob extends Job {
       SearchedIndex.Search search = searched.search(tiers);
       phase("searching", topics.size());
       Iterator<Queries.Topic> waiting = topics.iterator();
-      Deque<Future<ScoreDoc[]>> running = new ArrayDeque<>();
-      while (waiting.hasNext() || !running.isEmpty()) {
-        if (waiting.hasNext() && running.size() < threads * QUEUED_PER_THREAD) {
-          Queries.Topic topic = waiting.next();
-          running.add(pool.submit(() -> {
-            checkCancelled(); // so that what is queued ends at once
-            return search.best(topic, hits);
-          }));
-          continue;
-        }
-        ScoreDoc[] best = Pool.get(running.remove());
-        counts.writeLong(best.length);
-        for (ScoreDoc hit : best) {
-          found.set(hit.doc);
-          documents.writeInt(hit.doc);
-          scores.writeInt(Float.floatToRawIntBits(hit.score));
-        }
-        advance(1);
-      }
+      pool.<ScoreDoc[]>runInOrder(
+          () -> {
+            Queries.Topic topic = waiting.hasNext() ? waiting.next() : null;
+            return topic == null ? null : () -> {
+              checkCancelled(); // so that what is queued ends at once
+              return search.best(topic, hits);
+            };
+          },
+          threads * QUEUED_PER_THREAD,
+          best -> {
+            counts.writeLong(best.length);
+            for (ScoreDoc hit : best) {
+              found.set(hit.doc);
+              documents.writeInt(hit.doc);
+              scores.writeInt(Float.floatToRawIntBits(hit.score));
+            }
+            advance(1);
+          });
     }
     writeIds(new BitSetIterator(found, 0));
     return null;

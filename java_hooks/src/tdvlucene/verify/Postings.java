@@ -101,19 +101,13 @@ final class Postings {
       Long expected = norm(old, source.live.doc(number));
       Long present = norm(found, pruned.live.doc(number));
       boolean isNew = expected != null && present != null && lengths != null;
-      boolean isRight;
-      if (isNew && baked != null) {
-        isRight = baked.isNearest(present, lengths[number]);
-      } else {
-        expected = isNew ? Long.valueOf(plan.norm(expected, tokens, number, lengths[number])) : expected;
-        isRight = Objects.equals(expected, present);
+      if (isNew) {
+        expected = plan.norm(expected, tokens, number, lengths[number]);
       }
-      if (!isRight) {
+      if (!Objects.equals(expected, present)) {
         String wanted = Objects.toString(expected, "none");
-        if (isNew && baked != null) {
-          wanted = lengths[number] == 0
-              ? "0"
-              : "one for K = " + baked.wanted(lengths[number]) + ", not " + baked.seen(present);
+        if (isNew && baked != null && lengths[number] > 0) {
+          wanted = "one for K = " + baked.wanted(lengths[number]) + ", not " + baked.seen(present);
         }
         throw pruned.at(
             number, new Difference("norm", wanted, Objects.toString(present, "none")));

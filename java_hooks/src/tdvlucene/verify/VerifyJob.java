@@ -237,7 +237,8 @@ public final class VerifyJob extends FieldsJob {
   private void comparePruned(Postings.ComparedField target) throws IOException {
     PlannedField plan = target.plan();
     Postings comparison = new Postings(this, source, pruned, target);
-    phase("comparing postings", source.reader.getSumDocFreq(plan.source));
+    int passes = plan.readsTokens() ? 2 : 1;
+    phase("comparing postings", passes * source.reader.getSumDocFreq(plan.source));
     int[] lengths = overTerms(comparison, plan.source);
     long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
     comparison.compareStatistics(documents);
