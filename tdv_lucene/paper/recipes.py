@@ -381,7 +381,10 @@ def choose(
                 )
                 for at in reached
             ]
-            for at, smooth in zip(reached, smoothed(measured)):
+            # The measures change little from stop to stop, and what changes a lot is luck: each is
+            # averaged with those next to it. So the choice also keeps clear of where they fall.
+            for k, at in enumerate(reached):
+                smooth = np.mean(measured[max(0, k - 1) : k + 2], axis=0)
                 setting = Setting(sparsity, power, at[0].target)
                 tried.append(Tried(setting, float(np.mean([s.dropped for s in at])), smooth))
     base = {f"baseline {name}": x for name, x in zip(MEASURES, baseline.mean(axis=0).tolist())}
@@ -391,15 +394,6 @@ def choose(
         for each in tried
     ]  # fmt: skip
     return most_zeros(tried, baseline, recipe), table
-
-
-def smoothed(way: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return each of some arrays averaged with those next to it.
-
-    The measures change little from stop to stop, and what changes a lot is luck. With the next stop
-    in the mean, the choice also keeps clear of where they fall.
-    """
-    return [np.mean(way[max(0, at - 1) : at + 2], axis=0) for at in range(len(way))]
 
 
 def most_zeros(tried: Sequence[Tried], baseline: np.ndarray, recipe: TunedRecipe) -> Setting | None:
