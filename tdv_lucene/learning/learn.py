@@ -210,9 +210,10 @@ def learn_by_folds(
         weights = _learn_values(recipe, start, tuned, folds, rng, progress)
     choose_scale = _scale_choice(problem, start, few)
     tradeoffs: list[scale.Tradeoff] = []
-    if not few and scale.may_choose(problem):
+    if not few:
         first = TermScores(weights[0], rules[0])
         tradeoffs = scale.choose_tradeoffs(tuned[0], first, queries, folds, choose_scale, progress)
+    if tradeoffs:
         powers = {each.per_byte for each in tradeoffs} - {0.0}
         by_power = {0.0: rules} | {x: _rules(tuned, recipe.reductions, x) for x in powers}
         rules = [by_power[each.per_byte][i] for i, each in enumerate(tradeoffs)]

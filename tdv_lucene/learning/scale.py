@@ -158,11 +158,6 @@ _IF_COARSE = (0.1, 0.45, 0.7)  # with small frequencies less need be dropped for
 _FEWEST_QUERIES = 100  # fewer cannot distinguish trade-offs
 
 
-def may_choose(problem: Problem) -> bool:
-    """Tell whether there is a choice of a trade-off."""
-    return constants_of(problem.model).worth_per_byte and len(problem.queries) >= _FEWEST_QUERIES
-
-
 def choose_tradeoffs(
     problem: Problem,
     final: TermScores,
@@ -173,10 +168,14 @@ def choose_tradeoffs(
 ) -> list[Tradeoff]:
     """Return the trade-off that all ``queries`` choose, and for each fold that of the others.
 
+    Nothing where there is no choice, or too few queries to choose by.
+
     Its worth to a query is the mean of :func:`.selection.deciding` at each of ``SHARES``. The first
     of ``TRADEOFFS`` stays unless the best is clearly better. ``final`` is of all queries, with the
     rule of the first: all have the same TDVs, so that these saw the queries favours none.
     """
+    if not constants_of(problem.model).worth_per_byte or len(problem.queries) < _FEWEST_QUERIES:
+        return []
     whole, worth = problem.full.judged.plain_bytes, []
     for number, tradeoff in enumerate(TRADEOFFS):
         progress("choose an order of postings", number, len(TRADEOFFS))

@@ -106,77 +106,80 @@ def learn_by_paper(
     matrix: TermDocumentMatrix,
     judged: Judged,
     model: str,
-    recipe: PaperRecipe,
+    recipe: PaperRecipe | TunedRecipe,
     vectors: TermVectors,
     seed: int = 0,
     progress: Progress = silent,
 ) -> TermValues:
-    """Learn TDVs as the paper does, with Anserini's k1, b and mu.
+    """Learn TDVs as the paper does, literally or tuned, as the ``recipe`` is."""
+    matrix.require_postings("learning")
+    problem = Problem.of(matrix, *judged, vectors, model, SearchParameters())
+    problem.require_queries()
+    with deferred():  # JAX's callbacks tolerate no exception
+        if isinstance(recipe, TunedRecipe):
+            return _learn_tuned(problem, recipe, seed, progress)
+        return _learn_literally(problem, recipe, seed, progress)
+
+
+def _learn_literally(
+    problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress
+) -> TermValues:
+    """Learn TDVs with the constants of the paper's implementation, and Anserini's k1, b and mu.
 
     w sees the vectors as they are, neither centred nor scaled. The parameters are those after the
     epoch with the best training nDCG@5, ranked by Lucene's formula; epoch 0 is the random start.
     """
-    problem = _problem(matrix, judged, model, vectors)
     rng = np.random.default_rng(seed)
-    with deferred():  # JAX's callbacks tolerate no exception
-        features = literal_features(matrix, vectors)
-        triples = Triples(problem)
-        numbers = problem.parameters.values()
-        init, step, _ = compiled(model, recipe.learning_rate, literal=True)
-        linear = glorot_start(jax.random.key(int(rng.integers(2**31))), features)
-        state, weights = init(linear), Weights(recipe.sparsity)
-        best = 0, _measure(problem, _tdv(linear, features))[:, 0].mean(), linear
-        for epoch in range(1, recipe.max_epochs + 1):
-            order, size = rng.permutation(len(triples.pairs)), recipe.pairs_per_step
-            for chosen in np.split(order, range(size, len(order), size)):
-                check()
-                batch = triples.batch(triples.pairs[chosen], rng)
-                linear, state = step(linear, state, features, numbers, batch, None, weights)
-            ndcg = _measure(problem, _tdv(linear, features))[:, 0].mean()
-            progress("train, epochs", epoch, recipe.max_epochs)
-            if ndcg > best[1]:
-                best = epoch, ndcg, linear
-            if epoch - best[0] >= recipe.patience:
-                break
-        chosen_epoch, _, linear = best
-        return zeros_dropped(problem, _tdv(linear, features), recipe, seed, epoch=chosen_epoch)
+    features = literal_features(problem.matrix, problem.vectors)
+    triples = Triples(problem)
+    numbers = problem.parameters.values()
+    init, step, _ = compiled(problem.model, recipe.learning_rate, literal=True)
+    linear = glorot_start(jax.random.key(int(rng.integers(2**31))), features)
+    state, weights = init(linear), Weights(recipe.sparsity)
+    best = 0, _measure(problem, _tdv(linear, features))[:, 0].mean(), linear
+    for epoch in range(1, recipe.max_epochs + 1):
+        order, size = rng.permutation(len(triples.pairs)), recipe.pairs_per_step
+        for chosen in np.split(order, range(size, len(order), size)):
+            check()
+            batch = triples.batch(triples.pairs[chosen], rng)
+            linear, state = step(linear, state, features, numbers, batch, None, weights)
+        ndcg = _measure(problem, _tdv(linear, features))[:, 0].mean()
+        progress("train, epochs", epoch, recipe.max_epochs)
+        if ndcg > best[1]:
+            best = epoch, ndcg, linear
+        if epoch - best[0] >= recipe.patience:
+            break
+    chosen_epoch, _, linear = best
+    return zeros_dropped(problem, _tdv(linear, features), recipe, seed, epoch=chosen_epoch)
 
 
-def learn_tuned(
-    matrix: TermDocumentMatrix,
-    judged: Judged,
-    model: str,
-    recipe: TunedRecipe,
-    vectors: TermVectors,
-    seed: int = 0,
-    progress: Progress = silent,
+def _learn_tuned(
+    problem: Problem, recipe: TunedRecipe, seed: int, progress: Progress
 ) -> TermValues:
-    """Learn TDVs by the paper's method, with what it leaves open chosen by inner folds.
+    """Learn TDVs with what the paper leaves open chosen by inner folds.
 
     First k1 and b, or mu, are chosen for the full index, then the setting (see :func:`choose`);
     then the network is trained on all queries. Where no zeros keep the measures, all TDVs are 1.
     """
-    problem = _problem(matrix, judged, model, vectors)
     rng = np.random.default_rng(seed)
-    with deferred():  # JAX's callbacks tolerate no exception
-        folds = problem.folds(recipe.inner_folds, rng)
-        tuned = choose_parameters(problem, folds, tuning_queries(problem, seed), progress)
-        triples = Triples(problem, recipe.candidates, recipe.anywhere)
-        features = tuned_features(matrix, vectors, recipe.share_of_statistics)
-        setting, tried = choose(tuned, features, triples, folds, recipe, seed, progress)
-        values, chosen = np.ones(matrix.shape[0], np.float32), {}
-        if setting is not None:
-            chosen = {"chosen": setting._asdict()}
-            targets = tuple(each for each in recipe.targets if each <= setting.target)
-            longer = replace(recipe, targets=targets, max_steps=2 * recipe.max_steps)
-            rng = np.random.default_rng([seed, len(recipe.sparsities) * recipe.inner_folds])
-            for stop in train_to_zeros(
-                tuned[0], features, triples, np.arange(len(problem.queries)), longer,
-                setting.sparsity, rng,
-            ):  # fmt: skip
-                values = stop.values  # in the end the last, also before the target
-            values = to_power(values, setting.power)
-        return zeros_dropped(tuned[0], values, recipe, seed, **chosen, tried=tried)
+    folds = problem.folds(recipe.inner_folds, rng)
+    tuned = choose_parameters(problem, folds, tuning_queries(problem, seed), progress)
+    triples = Triples(problem, recipe.candidates, recipe.anywhere)
+    features = tuned_features(problem.matrix, problem.vectors, recipe.share_of_statistics)
+    setting, tried = choose(tuned, features, triples, folds, recipe, seed, progress)
+    values, chosen = np.ones(problem.matrix.shape[0], np.float32), {}
+    if setting is not None:
+        chosen = {"chosen": setting._asdict()}
+        targets = tuple(each for each in recipe.targets if each <= setting.target)
+        longer = replace(recipe, targets=targets, max_steps=2 * recipe.max_steps)
+        rng = np.random.default_rng([seed, len(recipe.sparsities) * recipe.inner_folds])
+        for stop in train_to_zeros(
+            tuned[0], features, triples, np.arange(len(problem.queries)), longer,
+            setting.sparsity, rng,
+        ):  # fmt: skip
+            values = stop.values  # in the end the last, also before the target
+        values = to_power(values, setting.power)
+    return zeros_dropped(tuned[0], values, recipe, seed, **chosen, tried=tried)
 
 
 def zeros_dropped(
@@ -378,7 +381,10 @@ def choose(
                 )
                 for at in reached
             ]
-            for at, smooth in zip(reached, smoothed(measured)):
+            # The measures change little from stop to stop, and what changes a lot is luck: each is
+            # averaged with those next to it. So the choice also keeps clear of where they fall.
+            for k, at in enumerate(reached):
+                smooth = np.mean(measured[max(0, k - 1) : k + 2], axis=0)
                 setting = Setting(sparsity, power, at[0].target)
                 tried.append(Tried(setting, float(np.mean([s.dropped for s in at])), smooth))
     base = {f"baseline {name}": x for name, x in zip(MEASURES, baseline.mean(axis=0).tolist())}
@@ -388,15 +394,6 @@ def choose(
         for each in tried
     ]  # fmt: skip
     return most_zeros(tried, baseline, recipe), table
-
-
-def smoothed(way: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return each of some arrays averaged with those next to it.
-
-    The measures change little from stop to stop, and what changes a lot is luck. With the next stop
-    in the mean, the choice also keeps clear of where they fall.
-    """
-    return [np.mean(way[max(0, at - 1) : at + 2], axis=0) for at in range(len(way))]
 
 
 def most_zeros(tried: Sequence[Tried], baseline: np.ndarray, recipe: TunedRecipe) -> Setting | None:
@@ -417,15 +414,6 @@ def most_zeros(tried: Sequence[Tried], baseline: np.ndarray, recipe: TunedRecipe
 def to_power(values: np.ndarray, power: float) -> np.ndarray:
     """Return float32[V]: the TDVs above 0 to a power; zeros stay."""
     return np.where(values > 0, np.maximum(values, 1e-9) ** power, 0).astype(np.float32)
-
-
-def _problem(
-    matrix: TermDocumentMatrix, judged: Judged, model: str, vectors: TermVectors
-) -> Problem:
-    matrix.require_postings("learning")
-    problem = Problem.of(matrix, *judged, vectors, model, SearchParameters())
-    problem.require_queries()
-    return problem
 
 
 def _tdv(parameters: Any, features: Features) -> np.ndarray:

@@ -34,7 +34,7 @@ from .experiment import ROUNDS, Experiment, measure, read_queries
 from .neural import check_rankers
 from .own_formulas import measure_own
 from .published import COLLECTIONS, OWN, RECIPES, row_of
-from .recipes import PaperRecipe, TunedRecipe, learn_by_paper, learn_tuned, without_learning
+from .recipes import PaperRecipe, TunedRecipe, learn_by_paper, without_learning
 from .results import make_report, paper_tables
 
 KIND = "reproduction"
@@ -162,10 +162,8 @@ def _learn(experiment: Experiment, model: str, training: list[str]) -> dict[str,
     last = config.seed, experiment.progress
     made: dict[str, TermValues] = {}
     for kind in RECIPES[config.recipe]:
-        if kind == "literal":
+        if kind in ("literal", "tuned"):
             made[kind] = learn_by_paper(matrix, judged, model, recipes[kind], vectors, *last)
-        elif kind == "tuned":
-            made[kind] = learn_tuned(matrix, judged, model, recipes[kind], vectors, *last)
         elif kind == "default":
             made[kind] = learn_term_values(
                 matrix, *judged, model=model, recipe=recipes[kind], vectors=vectors,

@@ -237,11 +237,6 @@ def make_ranker(name: str, dimensions: int, config: NeuralConfig, seed: int) -> 
     return _KINDS[name](dimensions, config, np.random.default_rng(seed))
 
 
-def count_parameters(ranker: Ranker) -> int:
-    """Return how many numbers training fits."""
-    return sum(leaf.size for leaf in jax.tree.leaves(ranker))
-
-
 @jax.jit
 def score(ranker: Ranker, batch: layers.Batch) -> jax.Array:
     """Return float[B, C]; compiled once for each kind and shape, whatever the weights."""

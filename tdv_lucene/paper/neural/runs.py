@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from ...evaluation.runs import read_run
@@ -15,7 +16,7 @@ from ...interruption import check, deferred
 from ...simulation.retrieval import find_documents
 from ..experiment import ROUNDS, Experiment, measure
 from . import RANKERS
-from .rankers import NeuralConfig, Ranker, count_parameters, score
+from .rankers import NeuralConfig, Ranker, score
 from .training import Reader, judged_training, train
 
 CHUNK = 64  # documents at once: with twice as many Conv-KNRM takes twice the time, for fresh memory
@@ -100,7 +101,7 @@ def run_ranker(experiment: Experiment, name: str) -> dict[str, np.ndarray]:
         training = judged_training(*inputs, *experiment.judged(fold.training))
         trained = train(name, training, config.seed, experiment.progress)
         epochs.append(trained.epoch)
-        size = count_parameters(trained.ranker)
+        size = sum(leaf.size for leaf in jax.tree.leaves(trained.ranker))
         terms = training.reader.queries({q: experiment.tokens[q] for q in fold.held_out})
         asked = dict(zip(fold.held_out, terms))
         work = Reranking(trained.ranker, training.reader, asked, first, documents, depth)

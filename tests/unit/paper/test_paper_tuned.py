@@ -18,7 +18,7 @@ from tdv_lucene.paper.recipes import (
     Triples,
     TunedRecipe,
     choose,
-    learn_tuned,
+    learn_by_paper,
     most_zeros,
     train_to_zeros,
     tuned_features,
@@ -200,7 +200,7 @@ def test_learning_records_the_choice_and_is_deterministic(collection, model, mon
     # Anything is kept, so that there are zeros.
     monkeypatch.setattr("tdv_lucene.paper.recipes.most_zeros", lambda tried, *_: tried[-1].setting)
     matrix, *judged = collection
-    one, again = (learn_tuned(matrix, judged, model, recipe, vectors) for _ in range(2))
+    one, again = (learn_by_paper(matrix, judged, model, recipe, vectors) for _ in range(2))
     np.testing.assert_array_equal(one.weights, again.weights)
     found = one.manifest["recipe"]
     assert found["chosen"] == {"sparsity": 0.95, "power": 1.0, "target": 0.3}
@@ -218,7 +218,7 @@ def test_learning_records_the_choice_and_is_deterministic(collection, model, mon
 def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
     vectors = latent_semantic_vectors(collection[0], dimensions=8)
     recipe = replace(RECIPE, kept_recall=2.0)
-    values = learn_tuned(collection[0], collection[1:], "bm25", recipe, vectors)
+    values = learn_by_paper(collection[0], collection[1:], "bm25", recipe, vectors)
     assert "chosen" not in values.manifest["recipe"]
     np.testing.assert_array_equal(values.weights, 1)
 
