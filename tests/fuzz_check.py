@@ -20,6 +20,7 @@ from testing_jar import dump_index, write_described
 
 from tdv_lucene import TdvError, TermDocumentMatrix, extract_matrix
 from tdv_lucene.jvm import rewriter
+from tdv_lucene.matrix.term_document_matrix import NormKind
 from tdv_lucene.plan import FieldPlan
 from tdv_lucene.ranking.postings import FirstPositionBoost
 from tdv_lucene.simulation.collection import apply_values, keep_postings
@@ -225,7 +226,8 @@ def _check_simulation(case: Case, field: str, matrix: TermDocumentMatrix) -> Non
         assert foreseen.postings == np.count_nonzero(expected.after)
         np.testing.assert_array_equal(foreseen.statistics.total_term_freq, totals)
         np.testing.assert_array_equal(foreseen.statistics.doc_freq, np.maximum(doc_freq, 1))
-        if kind == "accurate":
+        # Where only deleted documents are long enough to show exact lengths, learning sees none.
+        if kind == "accurate" and matrix.norm_kind is NormKind.EXACT:
             np.testing.assert_array_equal(foreseen.doc_len, expected.lengths)
         if kind in ("default", "overlaps"):
             norms = _new_norms(expected, kind)
