@@ -210,7 +210,8 @@ def _check_extraction(case: Case, field: str, matrix: Any) -> None:
 def _check_simulation(case: Case, field: str, matrix: TermDocumentMatrix) -> None:
     """What learning foresees of the pruned index is what it must become, at once and by steps."""
     plan, expected = case.plans[field], postings_of(case, field)
-    if not matrix.postings or expected.after.max(initial=0) > _LARGEST:
+    largest = max(expected.after.max(initial=0), expected.lengths.max(initial=0))
+    if not matrix.postings or largest > _LARGEST:  # refused: use a smaller scale
         return
     tdv, scale, boost = plan.tdv, plan.scale, plan.boost
     if scale is None:
