@@ -45,12 +45,14 @@ def search(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
         raise click.UsageError("--rm3 and --rocchio exclude each other: pass one")
     arguments["feedback"] = "rm3" if rm3 else "rocchio" if rocchio else None
     output = arguments.pop("output")
-    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        path = str(Path(folder) / "run") if output == _STDOUT else output
-        summary = options.run(search_index, output=path, **arguments)
-        if output == _STDOUT:
-            with open(path, "rb") as file:
+    if output == _STDOUT:
+        with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
+            run = Path(folder) / "run"
+            summary = options.run(search_index, output=str(run), **arguments)
+            with run.open("rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
+    else:
+        summary = options.run(search_index, output=output, **arguments)
     if not as_json:
         empty = summary["queries_without_hits"]
         ids = " ".join(empty[:_SHOWN]) + (" ..." if len(empty) > _SHOWN else "")
@@ -203,11 +205,7 @@ def explain(as_json: bool, **arguments: Any) -> None:
 def _show_terms(explained: dict[str, Any]) -> None:
     rows: list[tuple[str, ...]] = [
         (term["term"], str(term["in_query"]), "" if term["tdv"] is None else f"{term['tdv']:.3f}",
-         f"{term['df_before']:,}", f"{term['df_after']:,}",
-         "not in the index" if not term["df_before"]
-         else "all postings" if not term["df_after"]
-         else counted(term["postings_removed"], "posting") if term["postings_removed"]
-         else "nothing")
+         f"{term['df_before']:,}", f"{term['df_after']:,}", _what_happened(term))
         for term in explained["terms"]
     ]  # fmt: skip
     columns = ("term", "in query", "TDV", "df before", "df after", "dropped")
@@ -217,6 +215,16 @@ def _show_terms(explained: dict[str, Any]) -> None:
         f"{explained['analysis']}."
     )
     options.show_tables(Table("Terms", columns, rows, note, texts=(0, len(columns) - 1)))
+
+
+def _what_happened(term: dict[str, Any]) -> str:
+    if not term["df_before"]:
+        return "not in the index"
+    if not term["postings_removed"]:
+        return "nothing"
+    if not term["df_after"]:
+        return "all postings"
+    return counted(term["postings_removed"], "posting")
 
 
 def _show_hits(hits: dict[str, list[dict[str, Any]]]) -> None:

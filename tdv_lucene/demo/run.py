@@ -19,7 +19,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
 from . import DemoConfig
-from .collection import unpack_wikipedia
+from .collection import DemoCollection, unpack_wikipedia
 
 VALUES = {"unjudged": "prior-values", "learned": "values", "tiers": "values"}
 """Pruned index -> the TDVs it is made with."""
@@ -108,17 +108,7 @@ def run_demo(
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
         announce("the same with a catalogue: titles with one sentence, asked by keywords")
-        catalogue = folder / CATALOGUE
-        files = collection.write_catalogue(catalogue / "documents")
-        index = catalogue / "index"
-        _build(catalogue / "documents", index, progress)
-        for name, dropped in (("default", None), ("forced", reduction)):
-            prune_index(index, None, catalogue / name, reduction=dropped, progress=progress)
-        compare_indexes(
-            index, catalogue / "default", files.topics, files.qrels, catalogue / "report",
-            names=("full", "default"), further_indexes={"forced": catalogue / "forced"},
-            seed=seed, latency_budget_seconds=1.0, progress=progress,
-        )  # fmt: skip
+        _compare_catalogue(collection, folder / CATALOGUE, config, progress)
         place.write_manifest({"reduction": reduction, "seed": seed})
     return report
 
@@ -129,3 +119,18 @@ def _build(documents: Path, index: Path, progress: Progress) -> None:
         "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-storePositions",
     ]  # fmt: skip
     build_index(index, flags, progress=progress)
+
+
+def _compare_catalogue(
+    collection: DemoCollection, folder: Path, config: DemoConfig, progress: Progress
+) -> None:
+    """Prune short documents as ``prune`` chooses and as much as the others, and compare."""
+    files, index = collection.write_catalogue(folder / "documents"), folder / "index"
+    _build(folder / "documents", index, progress)
+    for name, reduction in (("default", None), ("forced", config.reduction)):
+        prune_index(index, None, folder / name, reduction=reduction, progress=progress)
+    compare_indexes(
+        index, folder / "default", files.topics, files.qrels, folder / "report",
+        names=("full", "default"), further_indexes={"forced": folder / "forced"},
+        seed=config.seed, latency_budget_seconds=1.0, progress=progress,
+    )  # fmt: skip

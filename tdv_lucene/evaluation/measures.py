@@ -190,12 +190,16 @@ def note_on_chance(
     relevant = [grades for grades in graded if grades]
     if not relevant:
         return ""
-    discounts = 1 / np.log2(np.arange(2, _CHANCE_DEPTH + 2))
-    at_random = [  # in a random order each rank has the mean grade
-        sum(grades) / documents * discounts.sum() / (best @ discounts[: len(best)])
-        for grades, best in ((each, np.array(each[:_CHANCE_DEPTH])) for each in relevant)
-    ]
-    expected = float(np.mean(np.minimum(at_random, 1.0)))
+    queries = np.arange(len(relevant))
+    # In a random order each rank has the mean grade.
+    mean_grades = np.array([sum(grades) for grades in relevant]) / documents
+    ranks = np.tile(np.arange(1.0, _CHANCE_DEPTH + 1), len(relevant))
+    at_random = ndcg(
+        np.repeat(queries, _CHANCE_DEPTH), ranks, np.repeat(mean_grades, _CHANCE_DEPTH),
+        np.repeat(queries, [len(grades) for grades in relevant]), np.concatenate(relevant),
+        depth=_CHANCE_DEPTH, number=len(relevant),
+    )  # fmt: skip
+    expected = float(at_random.clip(max=1.0).mean())
     # A measure within [0, 1] has at most its mean as variance.
     most = expected + _CHANCE_ERRORS * float(np.sqrt(expected / len(relevant)))
     if not mean <= most < _POOR:

@@ -142,9 +142,7 @@ def paper_tables(report: Mapping[str, Any]) -> list[Table]:
         ),
         f"3, {title}: postings dropped": (
             ("here", "paper"),
-            [(f"TDV-{method}", f"{round(-entry['mean'], 2) + 0.0:.2f} %",  # no -0.00
-              "-" if entry["published"] is None else f"-{entry['published']:.2f} %")
-             for method, entry in ((m, row["postings_removed"]) for m, row in of_rows.items())],
+            [(f"TDV-{method}", *_removed(entry)) for method, entry in of_rows.items()],
             "Mean over the folds.",
         ),
     }  # fmt: skip
@@ -189,3 +187,9 @@ def _percent(entry: Mapping[str, Any]) -> tuple[str, ...]:
     base, tdv = _pair(entry, 100, 2)
     pair = [f"{value:.2f}" for value in published] if published else ["-", "-"]
     return base, tdv + star, shown, *pair
+
+
+def _removed(entry: Mapping[str, Any]) -> tuple[str, str]:
+    entry = entry["postings_removed"]
+    published = "-" if entry["published"] is None else f"-{entry['published']:.2f} %"
+    return f"{round(-entry['mean'], 2) + 0.0:.2f} %", published  # no -0.00
