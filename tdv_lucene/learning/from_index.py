@@ -102,10 +102,7 @@ def values_from_index(
         values=config.term_values and recipe.values,
         prior=config.prior and recipe.prior,
     )
-    if isinstance(index, ShardedIndex):
-        analysed = index.analysed
-    else:
-        analysed = analysis_of(index, config.field, config.analysis)
+    analysed = analysis_of(index, config.field, config.analysis)
     texts = read_topics(topics, config.topic_field, config.topic_reader)
     judged = None if qrels is None else read_qrels(qrels)
     texts = drawn(texts, config.seed) if judged is None else texts

@@ -103,6 +103,7 @@ def validate_points(
     """
     problem, folds = learned.problem, learned.folds
     plain, judged = problem.full.plain, full.measured.shape[1] > len(MEASURES)
+    more = () if judged else (ALL_LOST,)
     points, every = [], []
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
@@ -121,7 +122,7 @@ def validate_points(
                 "visited": mean_visited(problem, pruned.statistics),
                 "measures": mean_measures(measured),
                 "full": mean_measures(full.measured),
-                "difference": _differences(every[-1], *(() if judged else (ALL_LOST,))),
+                "difference": _differences(every[-1], *more),
                 **({"judged": _of_judged(measured)} if judged else {}),
                 "scale": scale,
                 "scales": chosen.table,

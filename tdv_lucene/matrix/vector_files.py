@@ -62,9 +62,10 @@ def read_word_vectors(path: str | os.PathLike[str]) -> WordVectors:
     except TdvError:
         raise
     except Exception as error:  # gensim and NumPy raise whatever their parsers stumble over
+        too_large = ", or does not fit into memory" if isinstance(error, MemoryError) else ""
         raise TdvError(
-            f"{path} is not a whole vectors file ({error}): fetch it again; expected {_FORMATS}, "
-            "without pickled objects"
+            f"{path} is not a whole vectors file{too_large} ({error}): fetch it again; expected "
+            f"{_FORMATS}, without pickled objects"
         ) from error
     if not finite.all():
         word = found.words[int(np.argmin(finite))]

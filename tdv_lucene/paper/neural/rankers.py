@@ -166,9 +166,8 @@ class Drmm(eqx.Module):
     gate: jax.Array
 
     def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
-        self.hidden = layers.Dense(
-            layers.BINS, _HIDDEN, rng, _SMALL, bias=1
-        )  # every unit is above 0
+        # By the bias every unit is above 0.
+        self.hidden = layers.Dense(layers.BINS, _HIDDEN, rng, _SMALL, bias=1)
         self.output = layers.Dense(_HIDDEN, 1, rng)
         self.gate = jnp.ones(())
 
