@@ -48,7 +48,7 @@ from tdv_lucene.values.posting_rule import CORRECTED_AT
 
 MEASURES, MOST, SEED = ("nDCG@5", "nDCG@10"), 400, 0
 LEAST = (0.95, 0.96, 0.97, 0.98)
-TOLD = {"validated": {}, "fidelity": None, "chosen": None, "defaults": "", "tiers": None}
+TOLD = {"validated": {}, "chosen": None, "defaults": "", "tiers": None}
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ from ..errors import TdvError
 from ..pruning.config import PruneConfig, UpdateConfig, VerifyConfig
 from ..ranking import DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, RankingFunction, ranking_function
 from ..searching.config import TuneConfig
-from ..values.posting_rule import constants_of
 from . import common as options
 from .common import percent
 
@@ -69,8 +68,6 @@ def prune(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
             "\nWhether ranking improves depends on what your users ask, which no index shows.\n"
             "To find out, pass a query log (--queries), or run 'learn' with judged queries."
         )
-    if report["fidelity"]:
-        click.echo(_fidelity(report["model"], report["fidelity"]))
     if arguments.get("tiers"):
         click.echo(
             "\n'tdv-lucene search' and tdv_lucene.open_searcher use both tiers. Other programs "
@@ -141,19 +138,6 @@ def _validated(chosen: Mapping[str, Any]) -> str:
         f"{percent(max(0, chosen['loss_at_most']))} (95 % interval). "
         f"Cross-validated: {figures}"
     )
-
-
-def _fidelity(model: str, measured: dict[str, float]) -> str:
-    """Return how rankings with rounded frequencies agree with unrounded ones, and the size."""
-    agreement = f"top-10 overlap {measured['overlap_at_10']:.3f}"
-    lists = f"Posting lists: about {options.megabytes(measured['posting_bytes'])} MB"
-    if model in MODELS and constants_of(model).scale_ranks:
-        return (
-            f"\nFor {ranking_function(model).title} the scale is chosen by how well it ranks, not "
-            f"to agree with unrounded frequencies ({agreement}). What 'learn' printed was measured "
-            f"with this rounding. {lists}"
-        )
-    return f"\nRounded against unrounded frequencies, as learned: {agreement}. {lists}"
 
 
 @options.command("tune", config=TuneConfig)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,10 +29,10 @@ Document = Hashable  # an id, or a number in its place
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run as numbers. Runs to be compared have the same names."""
+    """A run as numbers."""
 
     queries: Sequence[str]  # Q ids
-    names: Sequence[str]  # document ids, ascending, each once
+    names: Sequence[str]  # document ids; a join of runs may have one several times
     starts: np.ndarray  # int64[Q + 1]: query i has the hits from starts[i] to starts[i + 1]
     documents: np.ndarray  # int32[n]: the position in names of each hit
     scores: np.ndarray  # float64[n], descending within a query
@@ -54,8 +54,7 @@ class Run:
     def of_hits(cls, queries: Sequence[str], hits: Hits, scores: np.ndarray) -> Run:
         """Convert hits with ``scores`` float64[n] as printed; also holds queries without a hit."""
         names = [name.decode() for name in hits.ids]
-        run = cls(queries, names, np.r_[0, np.cumsum(hits.counts)], hits.documents, scores)
-        return share_names([run])[0]
+        return cls(queries, names, np.r_[0, np.cumsum(hits.counts)], hits.documents, scores)
 
     def best(self, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
         """Return query -> ids of its best ``depth`` documents, none where it has no answer."""
@@ -119,30 +118,15 @@ def read_run(path: str | os.PathLike[str]) -> pd.DataFrame:
     return frame.assign(score=scores)
 
 
-def share_names(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with the documents of all of them as ``names``."""
-    names = sorted({name for run in runs for name in run.names})
-    numbers = {name: number for number, name in enumerate(names)}
-
-    def renumbered(run: Run) -> np.ndarray:
-        numbered = np.array([numbers[name] for name in run.names], np.int32)
-        found: np.ndarray = numbered[run.documents]
-        return found
-
-    return [replace(run, names=names, documents=renumbered(run)) for run in runs]
-
-
 def join(runs: Sequence[Run]) -> Run:
     """Join runs of different queries into one, in the order of the runs."""
-    if len(runs) == 1:
-        return runs[0]
-    runs = share_names(runs)
+    before = np.cumsum([0, *(len(run.names) for run in runs)]).tolist()
     sizes = np.concatenate([np.diff(run.starts) for run in runs])
     return Run(
         [query for run in runs for query in run.queries],
-        runs[0].names,
+        [name for run in runs for name in run.names],
         np.r_[0, np.cumsum(sizes)],
-        np.concatenate([run.documents for run in runs]),
+        np.concatenate([run.documents + first for run, first in zip(runs, before)]),
         np.concatenate([run.scores for run in runs]),
     )
 

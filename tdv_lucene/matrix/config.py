@@ -60,7 +60,7 @@ class EmbedConfig(OfMatrix, Seed, Analysed, OfField, Overwrite):
         LSA,
         "lsa: compute vectors from the matrix.  train: train vectors on the stored text.  FILE: "
         "read fastText .bin, word2vec .bin, .vec or .txt, or NumPy .npz (arrays 'words' and "
-        "'vectors') or .npy (words in a .txt beside it).",
+        "'vectors').",
         metavar="lsa|train|FILE",
     )
     dimensions: int = option(

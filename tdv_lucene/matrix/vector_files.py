@@ -19,7 +19,7 @@ _FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
 _FASTTEXT_SETTINGS = struct.Struct("<2i12id")  # magic, version, twelve numbers, t
 _FASTTEXT_COUNTS = struct.Struct("<3i2q")  # words and labels, words, labels, tokens, pruned
 _AFTER_WORD = 9  # an int64 count and a byte for the kind
-_FORMATS = "fastText .bin, word2vec .bin, text .vec or .txt, or NumPy .npz or .npy"
+_FORMATS = "fastText .bin, word2vec .bin, text .vec or .txt, or NumPy .npz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,7 @@ def read_word_vectors(path: str | os.PathLike[str]) -> WordVectors:
 
     - fastText's ``.bin``, known by its first bytes;
     - word2vec's ``.bin`` (binary) and ``.vec`` or ``.txt`` (text), also with ``.gz``;
-    - NumPy's ``.npz`` with the arrays ``words`` (str [W]) and ``vectors`` (float [W, K]);
-    - NumPy's ``.npy`` of vectors (float [W, K]), with the words in a ``.txt`` of the same name
-      beside it, one a line (UTF-8), in the same order.
+    - NumPy's ``.npz`` with the arrays ``words`` (str [W]) and ``vectors`` (float [W, K]).
 
     Raises :class:`TdvError` when there is no such file, it is in none of these formats, damaged or
     truncated, or holds a number that is not finite. What gensim's ``save`` writes is a pickle,
@@ -85,8 +83,6 @@ def _read(path: Path) -> WordVectors:
         return WordVectors.of_gensim(load_facebook_vectors(os.fspath(path)))
     if suffixes[-1:] == [".npz"]:
         return _read_npz(path)
-    if suffixes[-1:] == [".npy"]:
-        return _read_npy(path)
     if {".bin", ".vec", ".txt"} & {*suffixes}:
         binary = ".bin" in suffixes
         keyed = KeyedVectors.load_word2vec_format(os.fspath(path), binary=binary)
@@ -122,18 +118,6 @@ def _read_npz(path: Path) -> WordVectors:
         raise TdvError(
             f"{path}: 'words' is {words.dtype}{list(words.shape)}: expected a list of str"
         )
-    return _paired(path, words.tolist(), vectors)
-
-
-def _read_npy(path: Path) -> WordVectors:
-    beside = path.with_suffix(".txt")
-    if not beside.is_file():
-        raise TdvError(f"{path} holds vectors alone: their words are expected in {beside}")
-    words = beside.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    return _paired(path, words, np.load(path, allow_pickle=False))
-
-
-def _paired(path: Path, words: list[str], vectors: np.ndarray) -> WordVectors:
     if vectors.dtype.kind != "f" or vectors.ndim != 2 or not vectors.shape[1]:
         raise TdvError(
             f"{path}: the vectors are {vectors.dtype}{list(vectors.shape)}: expected floating "
@@ -143,4 +127,4 @@ def _paired(path: Path, words: list[str], vectors: np.ndarray) -> WordVectors:
         raise TdvError(
             f"{path}: {counted(len(words), 'word')} but {counted(len(vectors), 'vector')}"
         )
-    return WordVectors(words, vectors.astype(np.float32, copy=False))
+    return WordVectors(words.tolist(), vectors.astype(np.float32, copy=False))

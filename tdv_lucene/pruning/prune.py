@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -72,10 +72,8 @@ def prune_index(
         was met; ``search``, the parameters to search it with;
         ``baked``, the k1 and b that its norms hold, and ``norms``, of how many documents no norm
         can hold them; ``validated``, what was measured at the nearest learned point, with the table
-        of scales; ``fidelity``, how well this pruning's ranking agreed with real-valued scoring
-        (overlap@10) and the estimated bytes of its posting lists, None if it was not tried at
-        this reduction and scale; with ``others``, theirs under ``fields`` by name. What does not
-        apply is None. The same is in ``tdv-manifest.json``.
+        of scales; with ``others``, theirs under ``fields`` by name. What does not apply is None.
+        The same is in ``tdv-manifest.json``.
 
     Raises :class:`TdvError` when the index cannot be read or pruned, is locked, or has another
     vocabulary; when an option is out of its range, or has no effect beside others; when no posting
@@ -177,14 +175,12 @@ def decide(
     :class:`.writing.Task`). ``share`` is the reduction to plan for; None for the one asked for,
     found or recommended."""
     plans, told = [], dict[str, Any]()
-    is_as_learned = config.min_doc_freq == 1 and config.tf == "scaled"  # decided by TDVs alone
     for values in fields:
         reduction, chosen = reduction_of(values, config) if share is None else (share, None)
         plan, point = plan_field(values, reduction, config, index)
         plans.append(plan)
         told = told or {
             "validated": dict(point.nearest),
-            "fidelity": _fidelity(point.nearest, plan) if is_as_learned else None,
             "chosen": chosen,
             "defaults": _defaults(plan, index.searcher, config.target),
         }
@@ -199,19 +195,6 @@ def _defaults(plan: FieldPlan, searcher: Searcher, asked: SearchTarget) -> str:
     recorded = plan.facts["search"]
     is_held = searched and all(recorded[name] == searched[name] for name in searched)
     return searcher.describe(searched) if is_held else ""
-
-
-def _fidelity(nearest: Mapping[str, Any], plan: FieldPlan) -> dict[str, float] | None:
-    """Return what was measured of exactly this pruning against real-valued scoring; None if nothing
-    was: the figures of a neighbouring point would be those of another index."""
-    asked = plan.facts["requested_reduction"], plan.facts["unit"]
-    if asked != (nearest["reduction"], nearest.get("unit", "term")):
-        return None
-    names = ("overlap_at_10", "posting_bytes")
-    for entry in nearest["scales"]:
-        if entry["scale"] == plan.scale and set(names) <= set(entry):
-            return {name: entry[name] for name in names}
-    return None
 
 
 def _fields(

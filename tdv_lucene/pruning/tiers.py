@@ -88,9 +88,7 @@ def decide_tiers(
     margin = MARGIN if config.margin is None else config.margin
     tiers = Tiers(field, hot_field(field), config.depth or DEPTH, margin)
     plan_at = partial(plan_tiers, values, config=config, index=index)
-    told: dict[str, Any] = {
-        "validated": {}, "fidelity": None, "chosen": None, "defaults": "", "tiers": None
-    }  # fmt: skip
+    told: dict[str, Any] = {"validated": {}, "chosen": None, "defaults": "", "tiers": None}
     if config.queries is None:
         if config.reduction is None:
             raise TdvError(

@@ -6,7 +6,6 @@ import contextlib
 import json
 import logging
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,13 +47,6 @@ _SHRINKING = ("postings", "positions", "dictionary", "vectors")
 _log = logging.getLogger(__name__)
 
 
-_PREBUILT = re.compile(
-    r"msmarco-(passage|v1-(passage(-d2q-t5)?|(passage|doc|doc-segmented)"
-    r"(-slim|-full|\.d2q-t5(-docvectors)?)?))"
-)
-"""Names for which ``python -m pyserini.search.lucene`` sets k1 and b of its own."""
-
-
 @dataclass(frozen=True)
 class Task:
     """How a part is written, beside its plan: small, for it travels."""
@@ -65,8 +57,8 @@ class Task:
     named_by: str | None = None  # the field that names documents, if one was asked for
     # Field -> how it was analysed, as its TDVs say; those that say nothing are left out
     learned_analyses: Mapping[str, Any] = field(default_factory=dict)
-    # What the report says of the field that is searched: ``validated``, ``fidelity``, ``chosen``,
-    # ``tiers`` and ``defaults``
+    # What the report says of the field that is searched: ``validated``, ``chosen``, ``tiers`` and
+    # ``defaults``
     told: Mapping[str, Any] = field(default_factory=dict)
     # Whose defaults the source is searched with; a shard's are those of the whole
     searcher: Searcher = field(default_factory=Searcher)
@@ -174,12 +166,6 @@ def write_index(
             "one without term vectors by it: drop less, search with 'tdv-lucene search --rm3', or "
             "index another document first"
         )
-    name = Path(task.output).name
-    if _PREBUILT.fullmatch(name) and not config.target.numbers:
-        _log.warning(
-            "%s: Pyserini's command takes an index of this name for its own and sets k1 and b "
-            "that this one is not written for: choose another name", name,
-        )  # fmt: skip
     return report
 
 
