@@ -53,7 +53,7 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
         significant=SIGNIFICANT,
         ranking=tables.ranking_tables(report),
         costs=[
-            *tables.size_tables(report),
+            tables.size_table(report),
             tables.latency_table(report),
             *tables.tiers_tables(report),
         ],

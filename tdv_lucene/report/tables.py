@@ -26,8 +26,6 @@ _AGAIN = "compare the indexes again"
 
 DEPTHS = {"top10": "top-10", "top1000": "top-1000"}
 
-_SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
-_SHRINKING = ("postings", "bytes")  # what pruning is for
 _CHANGED = "first_changed"
 _OUTCOMES = " +/=/-: queries better, equal and worse."
 _JUDGED = "judged: share of judged documents among the ten best."
@@ -52,7 +50,7 @@ def read_report(folder: StrPath) -> dict[str, Any]:
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
     """Return effectiveness on every query set, tests, size and latency."""
     ranking = [table for tables in ranking_tables(report).values() for table in tables]
-    return [*ranking, *size_tables(report), latency_table(report), *tiers_tables(report)]
+    return [*ranking, size_table(report), latency_table(report), *tiers_tables(report)]
 
 
 # ranking ------------------------------------------------------------------------------------------
@@ -166,32 +164,18 @@ def _judged(judged: Mapping[str, Mapping[str, float]]) -> str:
 # cost ---------------------------------------------------------------------------------------------
 
 
-def size_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Return two or three indexes side by side; more below each other, kinds of files apart."""
+def size_table(report: Mapping[str, Any]) -> Table:
+    """Return the indexes side by side, each with its change from the first."""
     names, indexes = [*report["indexes"]], [*report["indexes"].values()]
     counted_in = ("documents", "terms", "postings", "bytes")
     lines = {what: [index[what] for index in indexes] for what in counted_in}
-    by_kind = bytes_by_kind(indexes)
-
-    def beside(before: int, after: int) -> tuple[str, str]:
-        return f"{after:,}", change(before, after)
-
-    if len(names) > _SIDE_BY_SIDE:
-        rows = [
-            (name, *(cell for what, values in lines.items()
-                     for cell in beside(values[0], values[number])[: 1 + (what in _SHRINKING)]))
-            for number, name in enumerate(names)
-        ]  # fmt: skip
-        columns = ("", *(c for w in lines for c in (w, "change")[: 1 + (w in _SHRINKING)]))
-        kinds_of = [(kind, *(f"{size:,}" for size in sizes)) for kind, sizes in by_kind]
-        return [Table("Size", columns, rows), Table("Bytes by kind", ("", *names), kinds_of)]
-    lines |= {f"... {kind}": sizes for kind, sizes in by_kind}
+    lines |= {f"... {kind}": sizes for kind, sizes in bytes_by_kind(indexes)}
     rows = [
-        (what, f"{before:,}", *(cell for value in after for cell in beside(before, value)))
-        for what, (before, *after) in lines.items()
+        (what, f"{full:,}", *(cell for one in after for cell in (f"{one:,}", change(full, one))))
+        for what, (full, *after) in lines.items()
     ]
     columns = ("", names[0], *(column for name in names[1:] for column in (name, "change")))
-    return [Table("Size", columns, rows)]
+    return Table("Size", columns, rows)
 
 
 def bytes_by_kind(indexes: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[int]]]:

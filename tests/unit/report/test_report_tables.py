@@ -15,7 +15,7 @@ from tdv_lucene.evaluation.measures import MEASURES, Evaluation
 from tdv_lucene.report.page import for_script
 from tdv_lucene.report.plots import plot_trade_off
 from tdv_lucene.report.table import Table, change, p_value, print_table, to_latex, to_markdown
-from tdv_lucene.report.tables import extreme_queries, size_tables
+from tdv_lucene.report.tables import extreme_queries, size_table
 from tdv_lucene.report.wording import counted, one_line, visible
 
 
@@ -135,18 +135,17 @@ def test_no_text_ends_the_script_or_begins_a_comment() -> None:
         for_script([float("nan")])
 
 
-def test_sizes_of_more_than_three_indexes_stand_below_each_other() -> None:
+def test_sizes_of_all_indexes_stand_side_by_side() -> None:
     sizes = dict.fromkeys(("documents", "terms", "postings", "bytes"), 8)
     indexes = {
         name: {**sizes, "postings": 8 // n, "bytes_by_kind": {"postings": 5 - n, "terms": n}}
         for n, name in enumerate("abcd", start=1)
     }
-    for names, rows in (("abc", 6), ("abcd", 4)):
-        size, *kinds = size_tables({"indexes": {name: indexes[name] for name in names}})
-        assert len(size.rows) == rows and [len(table.rows) for table in kinds] == [2] * (rows == 4)
-    assert [row[0] for row in size.rows] == list("abcd")
-    assert size.rows[1][size.columns.index("postings") :][:2] == ("4", "-50.0 %")
-    assert kinds[0].rows[0] == ("postings", "4", "3", "2", "1")
+    size = size_table({"indexes": indexes})
+    assert size.columns == ("", "a", "b", "change", "c", "change", "d", "change")
+    postings, of_lists = size.rows[2], size.rows[4]
+    assert postings[:4] == ("postings", "8", "4", "-50.0 %")
+    assert of_lists[:6] == ("... postings", "4", "3", "-25.0 %", "2", "-50.0 %")
 
 
 def test_text_to_read_is_one_line_without_marks() -> None:
