@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Arrays;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiDocValues;
@@ -27,8 +25,9 @@ import tdvlucene.common.Pool;
  * terms without a live posting are left out. Needs neither term vectors nor stored text.
  *
  * <p>Several threads decode pieces of the vocabulary and the job's own thread writes them in
- * order, so the bytes do not depend on the number of threads. Memory: four bytes for each row, a
- * bit and a half for each document where some are deleted, and some megabytes for each thread.
+ * order, so the bytes do not depend on the number of threads. Memory: four bytes for each row,
+ * eight for each document where some are deleted, and for each thread some megabytes, or what a few
+ * of the longest posting lists take: eight bytes for each posting, twelve with positions.
  */
 public final class ExtractJob extends Job {
   private static final int CHECK_EVERY = 1 << 16;
@@ -37,12 +36,11 @@ public final class ExtractJob extends Job {
   private final String field;
   private final Path output;
   private final int threads;
-  private final Queue<MatrixFiles.Chunk> spare = new ConcurrentLinkedQueue<>();
   private boolean positions;
   private boolean sequences;
   private DocumentNumbers live;
 
-  /** Postings a thread reads at once. */
+  /** Postings a thread reads at once, where no list is longer. */
   public int pieceSize = MatrixPlan.POSTINGS;
 
   /** Tokens of sequences that are put in order at once. */
@@ -93,14 +91,12 @@ public final class ExtractJob extends Job {
       Index.checkIntegrity(reader.leaves(), this, pool);
       phase("extracting postings", Math.max(0, reader.getSumDocFreq(field)));
       writePieces(reader, files, pool);
-      files.finish();
       return files.lengths;
     }
   }
 
   private void writePieces(IndexReader reader, MatrixFiles files, Pool pool) throws IOException {
-    FieldPostings terms = new FieldPostings(reader, field);
-    MatrixPlan plan = new MatrixPlan(terms, live.size(), pieceSize);
+    MatrixPlan plan = new MatrixPlan(new FieldPostings(reader, field), pieceSize);
     pool.runInOrder(
         () -> {
           MatrixPlan.Piece piece = plan.next();
@@ -110,16 +106,17 @@ public final class ExtractJob extends Job {
         chunk -> {
           files.write(chunk);
           progress(files.postings);
-          spare.add(chunk);
         });
   }
 
   private MatrixFiles.Chunk read(MatrixPlan.Piece piece, IndexReader reader) throws IOException {
     checkCancelled();
-    MatrixFiles.Chunk idle = spare.poll();
-    MatrixFiles.Chunk chunk =
-        idle == null ? new MatrixFiles.Chunk(reader, field, live, positions) : idle;
-    chunk.read(piece);
+    MatrixFiles.Chunk chunk = new MatrixFiles.Chunk(piece, positions);
+    FieldPostings list = new FieldPostings(reader, field, live);
+    BytesRef term = list.nextTerm(piece.first());
+    for (; term != null && !term.equals(piece.stop()); term = list.nextTerm()) {
+      chunk.add(term, list);
+    }
     return chunk;
   }
 

@@ -27,10 +27,7 @@ public final class PlannedField {
   /** The field of the source whose postings it is made of: the same, unless it is a new one. */
   public final String source;
 
-  /** Null where all terms stay. */
-  public final TermTable table;
-
-  public final PostingRule rule;
+  public final TermRule rule;
 
   /** The source's norms; known once they are looked at. */
   public NormKind norms;
@@ -46,10 +43,9 @@ public final class PlannedField {
   /** Null unless norms hold k1 and b, for an average length that is known. */
   private BakedNorms baked;
 
-  public PlannedField(String field, String source, TermTable table, PostingRule rule) {
+  public PlannedField(String field, String source, TermRule rule) {
     this.field = field;
     this.source = source;
-    this.table = table;
     this.rule = rule;
   }
 
@@ -112,7 +108,7 @@ public final class PlannedField {
    */
   public static void require(Index index, String field, boolean lead) throws IOException {
     index.read(reader -> {
-      new PlannedField(field, field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
+      new PlannedField(field, field, TermRule.KEEP_ALL).readNorms(reader, index, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
       if (!Index.hasLiveTerm(reader, field)) {
         throw new UserException("field '" + field + "' of " + index + ": " + Index.NO_TERM);
@@ -153,7 +149,7 @@ public final class PlannedField {
   /** The first position of a vector's current term, if the rule reads it. */
   public int first(TermsEnum vector) throws IOException {
     if (!rule.readsPositions()) {
-      return PostingRule.UNKNOWN;
+      return TermRule.UNKNOWN;
     }
     PostingsEnum occurrences = vector.postings(null, PostingsEnum.POSITIONS);
     occurrences.nextDoc();

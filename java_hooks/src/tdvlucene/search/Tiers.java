@@ -82,7 +82,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
   boolean answer(Query query) {
     if (query instanceof BooleanQuery words) {
       return words.clauses().stream()
-          .allMatch(clause -> !Lucene.isRequired(clause) && answer(Lucene.query(clause)));
+          .allMatch(clause -> !clause.isRequired() && !clause.isProhibited() && answer(Lucene.query(clause)));
     }
     Query bare = query instanceof BoostQuery boosted ? boosted.getQuery() : query;
     return bare instanceof TermQuery one && one.getTerm().field().equals(whole);
