@@ -43,10 +43,6 @@ public final class DocumentNumbers {
     return size;
   }
 
-  public boolean areAll() {
-    return numbers == null;
-  }
-
   /** The number of a document of the whole index, -1 when it has none. */
   public int of(int doc) {
     return numbers == null ? doc : numbers[doc];

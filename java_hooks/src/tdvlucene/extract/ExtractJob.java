@@ -30,8 +30,6 @@ import tdvlucene.common.Pool;
  * of the longest posting lists take: eight bytes for each posting, twelve with positions.
  */
 public final class ExtractJob extends Job {
-  private static final int CHECK_EVERY = 1 << 16;
-
   private final Index index;
   private final String field;
   private final Path output;
@@ -69,29 +67,24 @@ public final class ExtractJob extends Job {
       positions &= Index.hasPositions(info);
       sequences &= Index.hasPositions(info);
       live = new DocumentNumbers(reader);
-      int[] lengths = writePostings(reader);
-      writeDocuments(reader, lengths);
+      MatrixFiles written = writePostings(reader);
+      writeDocuments(reader, written.lengths);
       if (sequences) {
-        phase("putting tokens in order", Arrays.stream(lengths).asLongStream().sum());
-        TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
-        ordered.write(output, rangeSize);
+        phase("putting tokens in order", Arrays.stream(written.lengths).asLongStream().sum());
+        new TokenSequences(reader, field, live, written, this).write(output, rangeSize);
       }
       return NormKind.ofLengths(reader, field) == NormKind.OVERLAPS;
     }
   }
 
-  private NpyWriter array(String name, String dtype) throws IOException {
-    return new NpyWriter(output.resolve(name + ".npy"), dtype);
-  }
-
-  /** Returns the tokens of each row. */
-  private int[] writePostings(IndexReader reader) throws IOException {
+  /** Returns the files, closed. */
+  private MatrixFiles writePostings(IndexReader reader) throws IOException {
     try (MatrixFiles files = new MatrixFiles(output, live.size(), positions);
         Pool pool = new Pool(threads)) {
       Index.checkIntegrity(reader.leaves(), this, pool);
       phase("extracting postings", Math.max(0, reader.getSumDocFreq(field)));
       writePieces(reader, files, pool);
-      return files.lengths;
+      return files;
     }
   }
 
@@ -124,10 +117,10 @@ public final class ExtractJob extends Job {
     phase("extracting documents", live.size());
     ExternalIds external = new ExternalIds(reader, index);
     NumericDocValues norm = MultiDocValues.getNormValues(reader, field);
-    try (NpyWriter lengths = array("doc_len", "<i8");
-        NpyWriter norms = array("norms", "<i8");
-        NpyWriter ids = array("doc_ids", "|u1");
-        NpyWriter idEnds = array("doc_ids_indptr", "<i8")) {
+    try (NpyWriter lengths = new NpyWriter(output, "doc_len", "<i8");
+        NpyWriter norms = new NpyWriter(output, "norms", "<i8");
+        NpyWriter ids = new NpyWriter(output, "doc_ids", "|u1");
+        NpyWriter idEnds = new NpyWriter(output, "doc_ids_indptr", "<i8")) {
       idEnds.writeLong(0);
       for (int row = 0; row < live.size(); row++) {
         int doc = live.doc(row);
@@ -136,9 +129,7 @@ public final class ExtractJob extends Job {
         BytesRef id = external.of(doc);
         ids.writeBytes(id.bytes, id.offset, id.length);
         idEnds.writeLong(ids.bytes());
-        if (row % CHECK_EVERY == 0) {
-          progress(row);
-        }
+        progress(row);
       }
     }
   }

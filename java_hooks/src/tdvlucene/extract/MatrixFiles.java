@@ -3,6 +3,7 @@ package tdvlucene.extract;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.BitSet;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.IOUtils;
@@ -26,35 +27,42 @@ final class MatrixFiles implements Closeable {
   /** Tokens of each row. */
   final int[] lengths;
 
+  /** The terms that stand in deleted documents alone, by their number among all: left out. */
+  final BitSet gone = new BitSet();
+
+  private int met;
+
   /** Postings so far. */
   long postings;
 
   MatrixFiles(Path folder, int rows, boolean positions) throws IOException {
-    text = new NpyWriter(folder.resolve("terms.npy"), "|u1");
-    textEnds = new NpyWriter(folder.resolve("terms_indptr.npy"), "<i8");
-    indptr = new NpyWriter(folder.resolve("indptr.npy"), "<i8");
-    indices = new NpyWriter(folder.resolve("indices.npy"), "<i4");
-    data = new NpyWriter(folder.resolve("data.npy"), "<i4");
-    docFreqs = new NpyWriter(folder.resolve("doc_freq.npy"), "<i8");
-    totalTermFreqs = new NpyWriter(folder.resolve("total_term_freq.npy"), "<i8");
-    firsts = positions ? new NpyWriter(folder.resolve("first_positions.npy"), "<u2") : null;
+    text = new NpyWriter(folder, "terms", "|u1");
+    textEnds = new NpyWriter(folder, "terms_indptr", "<i8");
+    indptr = new NpyWriter(folder, "indptr", "<i8");
+    indices = new NpyWriter(folder, "indices", "<i4");
+    data = new NpyWriter(folder, "data", "<i4");
+    docFreqs = new NpyWriter(folder, "doc_freq", "<i8");
+    totalTermFreqs = new NpyWriter(folder, "total_term_freq", "<i8");
+    firsts = positions ? new NpyWriter(folder, "first_positions", "<u2") : null;
     lengths = new int[rows];
     textEnds.writeLong(0);
     indptr.writeLong(0);
   }
 
-  /** Writes terms and their postings; terms without a live posting are left out. */
+  /** Writes terms and their postings. */
   void write(Chunk chunk) throws IOException {
     int next = 0;
     int start = 0;
-    for (int i = 0; i < chunk.terms; i++) {
+    for (int i = 0; i < chunk.terms; i++, met++) {
       int docFreq = chunk.ends[i] - next;
       long totalTermFreq = 0;
       for (; next < chunk.ends[i]; next++) {
         lengths[chunk.rows[next]] += chunk.freqs[next];
         totalTermFreq += chunk.freqs[next];
       }
-      if (docFreq > 0) {
+      if (docFreq == 0) {
+        gone.set(met);
+      } else {
         postings += docFreq;
         text.writeBytes(chunk.text, start, chunk.textEnds[i] - start);
         textEnds.writeLong(text.bytes());

@@ -21,7 +21,6 @@ import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.util.Bits;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Failures;
@@ -199,13 +198,9 @@ public final class InspectJob extends Job {
   private static TreeSet<String> storedFields(IndexReader reader) throws IOException {
     TreeSet<String> names = new TreeSet<>();
     for (LeafReaderContext leaf : reader.leaves()) {
-      Bits live = leaf.reader().getLiveDocs();
-      int doc = 0;
-      while (live != null && doc < live.length() && !live.get(doc)) {
-        doc++;
-      }
-      if (doc < leaf.reader().maxDoc()) {
-        for (IndexableField field : leaf.reader().storedFields().document(doc)) {
+      DocumentNumbers live = new DocumentNumbers(leaf.reader());
+      if (live.size() > 0) {
+        for (IndexableField field : leaf.reader().storedFields().document(live.doc(0))) {
           names.add(field.name());
         }
       }

@@ -125,7 +125,7 @@ public class PruneJob extends FieldsJob {
       FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.source);
       boolean vectors = info != null && !target.isNew() && Lucene.hasTermVectors(info);
       for (Segment segment : vectors ? segments : List.<Segment>of()) {
-        target.requirePositions(segment.reader, segment.live);
+        target.requirePositions(segment.reader);
       }
       long toRead = target.passes() * Segment.postings(segments, target.source);
       phase("computing document lengths", toRead);

@@ -12,8 +12,8 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.util.Bits;
 import tdvlucene.common.BakedNorms;
+import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
 import tdvlucene.common.Lucene;
@@ -116,7 +116,7 @@ public final class PlannedField {
       FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
       if (lead && Index.hasPositions(info) && Lucene.hasTermVectors(info)) {
         for (LeafReaderContext leaf : reader.leaves()) {
-          requirePositions((CodecReader) leaf.reader(), leaf.reader().getLiveDocs(), field);
+          requirePositions((CodecReader) leaf.reader(), field);
         }
       }
       return null;
@@ -161,17 +161,17 @@ public final class PlannedField {
   }
 
   /** Refuses a segment whose term vectors lack the positions that the rule reads. */
-  public void requirePositions(CodecReader segment, Bits live) throws IOException {
+  public void requirePositions(CodecReader segment) throws IOException {
     if (rule.readsPositions()) {
-      requirePositions(segment, live, source);
+      requirePositions(segment, source);
     }
   }
 
-  private static void requirePositions(CodecReader segment, Bits live, String field)
-      throws IOException {
+  private static void requirePositions(CodecReader segment, String field) throws IOException {
     TermVectorsReader vectors = segment.getTermVectorsReader();
-    for (int doc = 0; vectors != null && doc < segment.maxDoc(); doc++) {
-      Fields fields = live == null || live.get(doc) ? vectors.get(doc) : null;
+    DocumentNumbers live = new DocumentNumbers(segment);
+    for (int number = 0; vectors != null && number < live.size(); number++) {
+      Fields fields = vectors.get(live.doc(number));
       Terms terms = fields == null ? null : fields.terms(field);
       if (terms != null && !terms.hasPositions()) {
         throw missing(field);
