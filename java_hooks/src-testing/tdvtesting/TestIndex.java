@@ -279,10 +279,14 @@ public final class TestIndex {
   /** JSON with postings, vectors, norms and statistics by field; documents; segments. */
   public static String dump(String path) throws IOException {
     try (Directory folder = FSDirectory.open(Paths.get(path));
-        DirectoryReader all = DirectoryReader.open(folder);
-        DirectoryReader reader = new SoftDeletesDirectoryReaderWrapper(all, SOFT_DELETES)) {
+        DirectoryReader reader = withoutSoftDeleted(DirectoryReader.open(folder))) {
       return JSON.writeValueAsString(new Dump(reader));
     }
+  }
+
+  private static DirectoryReader withoutSoftDeleted(DirectoryReader reader) throws IOException {
+    FieldInfo marked = FieldInfos.getMergedFieldInfos(reader).fieldInfo(SOFT_DELETES);
+    return marked == null ? reader : new SoftDeletesDirectoryReaderWrapper(reader, SOFT_DELETES);
   }
 
   /** What an index holds, by field, by document, by segment. */

@@ -20,8 +20,9 @@ import tdvlucene.common.Lucene;
  * Frequency in the query times frequency in the document: what an impact index is searched with,
  * whose frequencies are weights.
  *
- * <p>Scores are those of Anserini's class of this name. Pyserini's {@code LuceneImpactSearcher} asks only for terms with {@code ln(N / df)} above
- * its {@code min_idf}, and so do the searches here: by default, for those that some document lacks.
+ * <p>Scores are those of Anserini's class of this name. Pyserini's {@code LuceneImpactSearcher} asks
+ * only for terms with {@code ln(N / df)} above its {@code min_idf}, and so do the searches here: by
+ * default, for those that some document lacks.
  */
 public final class ImpactSimilarity extends Similarity {
   private final double minIdf;

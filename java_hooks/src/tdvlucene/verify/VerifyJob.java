@@ -38,8 +38,8 @@ import tdvlucene.rules.TermRule;
  * segments differently. Compared are the postings, statistics and norms of the pruned fields; and,
  * which must not have changed, those of all other fields, ids, stored fields, doc values, points
  * and term vectors. Of k-NN vectors only the fields' descriptions are compared. Memory: eight bytes
- * for each document, as many where some are deleted, four more where the rule reads lengths, and the vocabulary where there are
- * term vectors.
+ * for each document, as many where some are deleted, four more where the rule reads lengths, and
+ * the vocabulary where there are term vectors.
  */
 public final class VerifyJob extends FieldsJob {
   private static final int DOCUMENTS_AT_ONCE = 1 << 13;
