@@ -72,36 +72,27 @@ public final class Failures {
   /** As above, of these files; {@code checksums} says whether to compare them. */
   public static void refuseDamage(IndexFiles files, boolean checksums, LongConsumer progress)
       throws IOException {
-    UserException damage = damage(files, checksums, progress, null);
-    if (damage != null) {
-      throw damage;
-    }
-  }
-
-  /** The damage of files, behind what was thrown; null when there is none. */
-  private static UserException damage(
-      IndexFiles files, boolean checksums, LongConsumer progress, Throwable thrown)
-      throws IOException {
     List<String> damaged = files.findDamage(checksums, progress);
     if (damaged.isEmpty()) {
-      return null;
+      return;
     }
     String shown = damaged.stream().limit(SHOWN).collect(Collectors.joining("; "));
     if (damaged.size() > SHOWN) {
       shown += "; and " + (damaged.size() - SHOWN) + " more";
     }
-    return new UserException(
-        files.index + " is damaged: " + shown
-            + ". Restore the index from a copy, or make it again", thrown);
+    throw new UserException(
+        files.index + " is damaged: " + shown + ". Restore the index from a copy, or make it again");
   }
 
-  /** As above, by the checksums of all files of an index, or of the small ones. */
-  private static UserException damageBehind(
-      Throwable thrown, String index, boolean small, LongConsumer progress) {
+  /** Damage that the checksums of an index's files show, all or the small ones; null for none. */
+  private static UserException damageOf(String index, boolean small, LongConsumer progress) {
     try {
       IndexFiles files = IndexFiles.of(index);
-      return damage(small ? files.small() : files, true, progress, thrown);
-    } catch (IOException e) { // no folder, or one we may not read: then that is what was thrown
+      refuseDamage(small ? files.small() : files, true, progress);
+      return null;
+    } catch (UserException damage) {
+      return damage;
+    } catch (IOException e) { // no folder, or one we may not read: another error says so
       return null;
     }
   }
@@ -121,7 +112,7 @@ public final class Failures {
     }
     for (Index index : indexes) {
       for (String shard : index.folders()) {
-        UserException damage = damageBehind(thrown, shard, false, progress);
+        UserException damage = damageOf(shard, false, progress);
         if (damage != null) {
           return damage;
         }
@@ -187,7 +178,7 @@ public final class Failures {
     boolean tooNew = e instanceof IndexFormatTooNewException || isFromTheFuture(e);
     boolean otherFormat =
         e instanceof IndexFormatTooOldException || tooNew || e instanceof IllegalArgumentException;
-    UserException damage = damageBehind(e, index, otherFormat, read -> {});
+    UserException damage = damageOf(index, otherFormat, read -> {});
     if (damage != null) {
       return damage;
     }

@@ -157,13 +157,11 @@ public final class InspectJob extends Job {
 
   private void putCounts(IndexReader reader, String name, Map<String, Object> field)
       throws IOException {
-    Terms terms = MultiTerms.getTerms(reader, name);
     field.put("documents", reader.getDocCount(name));
-    field.put("terms", terms == null ? 0 : countTerms(terms));
+    field.put("terms", countTerms(MultiTerms.getTerms(reader, name)));
     long entries = 0;
     for (LeafReaderContext leaf : reader.leaves()) {
-      Terms here = leaf.reader().terms(name);
-      entries += here == null ? 0 : countTerms(here);
+      entries += countTerms(leaf.reader().terms(name));
     }
     field.put("segment_terms", entries);
     field.put("postings", reader.getSumDocFreq(name));
@@ -172,8 +170,8 @@ public final class InspectJob extends Job {
 
   /** One segment knows; several must be walked together. */
   private long countTerms(Terms terms) throws IOException {
-    if (terms.size() >= 0) {
-      return terms.size();
+    if (terms == null || terms.size() >= 0) {
+      return terms == null ? 0 : terms.size();
     }
     phase("counting terms", 0);
     long count = 0;
