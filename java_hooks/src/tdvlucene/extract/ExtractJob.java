@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Arrays;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiDocValues;
@@ -25,20 +27,22 @@ import tdvlucene.common.Pool;
  * terms without a live posting are left out. Needs neither term vectors nor stored text.
  *
  * <p>Several threads decode pieces of the vocabulary and the job's own thread writes them in
- * order, so the bytes do not depend on the number of threads. Memory: four bytes for each row,
- * eight for each document where some are deleted, and for each thread some megabytes, or what a few
- * of the longest posting lists take: eight bytes for each posting, twelve with positions.
+ * order, so the bytes do not depend on the number of threads. Memory: four bytes for each row, a
+ * bit and a half for each document where some are deleted, and some megabytes for each thread.
  */
 public final class ExtractJob extends Job {
+  private static final int CHECK_EVERY = 1 << 16;
+
   private final Index index;
   private final String field;
   private final Path output;
   private final int threads;
+  private final Queue<MatrixFiles.Chunk> spare = new ConcurrentLinkedQueue<>();
   private boolean positions;
   private boolean sequences;
   private DocumentNumbers live;
 
-  /** Postings a thread reads at once, where no list is longer. */
+  /** Postings a thread reads at once. */
   public int pieceSize = MatrixPlan.POSTINGS;
 
   /** Tokens of sequences that are put in order at once. */
@@ -67,29 +71,32 @@ public final class ExtractJob extends Job {
       positions &= Index.hasPositions(info);
       sequences &= Index.hasPositions(info);
       live = new DocumentNumbers(reader);
-      MatrixFiles written = writePostings(reader);
-      writeDocuments(reader, written.lengths);
+      int[] lengths = writePostings(reader);
+      writeDocuments(reader, lengths);
       if (sequences) {
-        phase("putting tokens in order", Arrays.stream(written.lengths).asLongStream().sum());
-        new TokenSequences(reader, field, live, written, this).write(output, rangeSize);
+        phase("putting tokens in order", Arrays.stream(lengths).asLongStream().sum());
+        TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
+        ordered.write(output, rangeSize);
       }
       return NormKind.ofLengths(reader, field) == NormKind.OVERLAPS;
     }
   }
 
-  /** Returns the files, closed. */
-  private MatrixFiles writePostings(IndexReader reader) throws IOException {
+  /** Returns the tokens of each row. */
+  private int[] writePostings(IndexReader reader) throws IOException {
     try (MatrixFiles files = new MatrixFiles(output, live.size(), positions);
         Pool pool = new Pool(threads)) {
       Index.checkIntegrity(reader.leaves(), this, pool);
       phase("extracting postings", Math.max(0, reader.getSumDocFreq(field)));
       writePieces(reader, files, pool);
-      return files;
+      files.finish();
+      return files.lengths;
     }
   }
 
   private void writePieces(IndexReader reader, MatrixFiles files, Pool pool) throws IOException {
-    MatrixPlan plan = new MatrixPlan(new FieldPostings(reader, field), pieceSize);
+    FieldPostings terms = new FieldPostings(reader, field);
+    MatrixPlan plan = new MatrixPlan(terms, live.size(), pieceSize);
     pool.runInOrder(
         () -> {
           MatrixPlan.Piece piece = plan.next();
@@ -99,17 +106,16 @@ public final class ExtractJob extends Job {
         chunk -> {
           files.write(chunk);
           progress(files.postings);
+          spare.add(chunk);
         });
   }
 
   private MatrixFiles.Chunk read(MatrixPlan.Piece piece, IndexReader reader) throws IOException {
     checkCancelled();
-    MatrixFiles.Chunk chunk = new MatrixFiles.Chunk(piece, positions);
-    FieldPostings list = new FieldPostings(reader, field, live);
-    BytesRef term = list.nextTerm(piece.first());
-    for (; term != null && !term.equals(piece.stop()); term = list.nextTerm()) {
-      chunk.add(term, list);
-    }
+    MatrixFiles.Chunk idle = spare.poll();
+    MatrixFiles.Chunk chunk =
+        idle == null ? new MatrixFiles.Chunk(reader, field, live, positions) : idle;
+    chunk.read(piece);
     return chunk;
   }
 
@@ -129,7 +135,9 @@ public final class ExtractJob extends Job {
         BytesRef id = external.of(doc);
         ids.writeBytes(id.bytes, id.offset, id.length);
         idEnds.writeLong(ids.bytes());
-        progress(row);
+        if (row % CHECK_EVERY == 0) {
+          progress(row);
+        }
       }
     }
   }

@@ -3,10 +3,13 @@ package tdvlucene.extract;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.BitSet;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.BytesRefBuilder;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.FieldPostings;
 import tdvlucene.common.NpyWriter;
 
@@ -27,13 +30,15 @@ final class MatrixFiles implements Closeable {
   /** Tokens of each row. */
   final int[] lengths;
 
-  /** The terms that stand in deleted documents alone, by their number among all: left out. */
-  final BitSet gone = new BitSet();
+  /** The term met last: more of it may follow. */
+  private final BytesRefBuilder term = new BytesRefBuilder();
 
-  private int met;
+  private long totalTermFreq;
 
-  /** Postings so far. */
+  /** Postings up to the end of the current term, and before it. */
   long postings;
+
+  private long before;
 
   MatrixFiles(Path folder, int rows, boolean positions) throws IOException {
     text = new NpyWriter(folder, "terms", "|u1");
@@ -49,28 +54,19 @@ final class MatrixFiles implements Closeable {
     indptr.writeLong(0);
   }
 
-  /** Writes terms and their postings. */
   void write(Chunk chunk) throws IOException {
     int next = 0;
-    int start = 0;
-    for (int i = 0; i < chunk.terms; i++, met++) {
-      int docFreq = chunk.ends[i] - next;
-      long totalTermFreq = 0;
+    for (int i = 0; i < chunk.terms; i++) {
+      if (i > 0 || !chunk.continued) {
+        finish();
+        int start = i == 0 ? 0 : chunk.textEnds[i - 1];
+        term.copyBytes(chunk.text, start, chunk.textEnds[i] - start);
+      }
+      postings += chunk.ends[i] - next;
       for (; next < chunk.ends[i]; next++) {
         lengths[chunk.rows[next]] += chunk.freqs[next];
         totalTermFreq += chunk.freqs[next];
       }
-      if (docFreq == 0) {
-        gone.set(met);
-      } else {
-        postings += docFreq;
-        text.writeBytes(chunk.text, start, chunk.textEnds[i] - start);
-        textEnds.writeLong(text.bytes());
-        indptr.writeLong(postings);
-        docFreqs.writeLong(docFreq);
-        totalTermFreqs.writeLong(totalTermFreq);
-      }
-      start = chunk.textEnds[i];
     }
     indices.writeInts(chunk.rows, chunk.postings);
     data.writeInts(chunk.freqs, chunk.postings);
@@ -79,53 +75,104 @@ final class MatrixFiles implements Closeable {
     }
   }
 
+  /**
+   * Writes what is known of the current term, the last one after the last chunk; one without a live
+   * posting is left out.
+   */
+  void finish() throws IOException {
+    if (postings > before) {
+      text.writeBytes(term.bytes(), 0, term.length());
+      textEnds.writeLong(text.bytes());
+      indptr.writeLong(postings);
+      docFreqs.writeLong(postings - before);
+      totalTermFreqs.writeLong(totalTermFreq);
+    }
+    before = postings;
+    totalTermFreq = 0;
+  }
+
   @Override
   public void close() throws IOException {
     IOUtils.close(text, textEnds, indptr, indices, data, firsts, docFreqs, totalTermFreqs);
   }
 
-  /** Some terms and their postings on the way to the files. */
+  /**
+   * A piece of a term-document matrix on its way from the postings to the files.
+   *
+   * <p>Holds either some terms with all their postings, or a stretch of one long list. It is reused
+   * and grows to the largest piece, whose size {@link MatrixPlan} bounds.
+   */
   static final class Chunk {
-    /** Terms after one another, and where each ends. */
-    private final byte[] text;
+    private final FieldPostings list;
+    private final DocumentNumbers live;
+    private final boolean positions;
 
-    private final int[] textEnds;
+    /** Terms after one another, and where each ends. */
+    private byte[] text = new byte[0];
+
+    private int[] textEnds = new int[0];
 
     /** Where each term's postings end in {@link #rows} and {@link #freqs}. */
-    private final int[] ends;
+    private int[] ends = new int[0];
 
-    private final int[] rows;
-    private final int[] freqs;
+    private int[] rows = new int[0];
+    private int[] freqs = new int[0];
 
-    /** Where documents have the term first; null unless asked for. */
-    private final int[] firsts;
+    /** Where documents have the term first; filled if it was asked for. */
+    private int[] firsts = new int[0];
 
     private int terms;
     private int postings;
 
-    Chunk(MatrixPlan.Piece piece, boolean positions) {
-      text = new byte[piece.bytes()];
-      textEnds = new int[piece.terms()];
-      ends = new int[piece.terms()];
-      rows = new int[piece.postings()];
-      freqs = new int[piece.postings()];
-      firsts = positions ? new int[piece.postings()] : null;
+    /** Whether this continues the term at which the chunk before stopped. */
+    private boolean continued;
+
+    /** @param positions whether the first ones are read */
+    Chunk(IndexReader reader, String field, DocumentNumbers live, boolean positions)
+        throws IOException {
+      this.list = new FieldPostings(reader, field, live);
+      this.live = live;
+      this.positions = positions;
     }
 
-    /** Adds a term and its postings, which {@code list} has come to. */
-    void add(BytesRef term, FieldPostings list) throws IOException {
+    /** Reads a piece, in place of what there was. */
+    void read(MatrixPlan.Piece piece) throws IOException {
+      continued = piece.from() > 0;
+      terms = 0;
+      postings = 0;
+      BytesRef term = list.nextTerm(piece.first());
+      while (term != null && (piece.isPart() || !term.equals(piece.stop()))) {
+        addTerm(term);
+        list.readPostings(positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
+        addPostings(piece.from(), piece.to(), piece.isPart() ? piece.postings() : list.docFreq());
+        term = piece.isPart() ? null : list.nextTerm();
+      }
+    }
+
+    private void addTerm(BytesRef term) {
       int before = terms == 0 ? 0 : textEnds[terms - 1];
+      text = ArrayUtil.grow(text, before + term.length);
       System.arraycopy(term.bytes, term.offset, text, before, term.length);
+      textEnds = ArrayUtil.grow(textEnds, terms + 1);
+      ends = ArrayUtil.grow(ends, terms + 1);
       textEnds[terms] = before + term.length;
-      list.readPostings(firsts == null ? PostingsEnum.FREQS : PostingsEnum.POSITIONS);
-      for (int row = list.next(); row != FieldPostings.END; row = list.next()) {
+      terms++;
+    }
+
+    /** Adds those of live documents {@code from} up to {@code to}, the term's. */
+    private void addPostings(int from, int to, int most) throws IOException {
+      rows = ArrayUtil.grow(rows, postings + most);
+      freqs = ArrayUtil.grow(freqs, postings + most);
+      firsts = positions ? ArrayUtil.grow(firsts, postings + most) : firsts;
+      int first = from == 0 ? 0 : live.doc(from);
+      for (int row = list.advance(first); row < to; row = list.next()) {
         rows[postings] = row;
-        if (firsts != null) {
+        if (positions) {
           firsts[postings] = list.nextPosition();
         }
         freqs[postings++] = list.freq();
       }
-      ends[terms++] = postings;
+      ends[terms - 1] = postings;
     }
   }
 }

@@ -7,11 +7,11 @@ import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.FieldPostings;
 
 /**
- * Cuts a field into runs of terms with about as many postings, which threads read and one thread
- * writes in order.
+ * Cuts a field into pieces of bounded size, which threads read and one thread writes in order.
  *
- * <p>Walks the dictionary, whose document frequencies say how much there is to read. A list that is
- * longer than a whole piece is a piece of its own.
+ * <p>Walks the dictionary, whose document frequencies say how much there is to read. A piece is a
+ * run of terms or, where one list is longer than a whole piece, that list's postings in a range of
+ * documents. So a thread's buffer never depends on the size of the index.
  */
 public final class MatrixPlan {
   /** Postings of a piece: large against the cost of seeking, 2 MB in memory. */
@@ -21,20 +21,28 @@ public final class MatrixPlan {
   private static final int TEXT_BYTES = 1 << 20;
 
   private final FieldPostings each;
+  private final int documents;
   private final int most;
   private BytesRef next;
 
-  /** @param most postings of a piece of several terms */
-  MatrixPlan(FieldPostings terms, int most) throws IOException {
+  /** Where the next piece of the list {@link #next} begins; 0 at a list's start. */
+  private int from;
+
+  /**
+   * @param documents live documents of the whole index
+   * @param most postings of a piece
+   */
+  MatrixPlan(FieldPostings terms, int documents, int most) throws IOException {
     this.most = most;
     this.each = terms;
+    this.documents = documents;
     this.next = each.nextTerm();
   }
 
   /** Terms at which a field can be cut into ranges of about as much to read; null has none. */
   public static List<BytesRef> cuts(FieldPostings terms) throws IOException {
     List<BytesRef> cuts = new ArrayList<>();
-    MatrixPlan plan = new MatrixPlan(terms, POSTINGS);
+    MatrixPlan plan = new MatrixPlan(terms, 1, POSTINGS); // a long list is one piece
     plan.next();
     for (Piece piece = plan.next(); piece != null; piece = plan.next()) {
       cuts.add(piece.first);
@@ -42,13 +50,13 @@ public final class MatrixPlan {
     return cuts;
   }
 
-  /**
-   * Terms from {@code first} up to {@code stop} (null: the end).
-   *
-   * @param bytes of all terms
-   * @param postings of all terms, those of deleted documents included
-   */
-  record Piece(BytesRef first, BytesRef stop, int terms, int bytes, int postings) {}
+  /** Terms from {@code first} up to {@code stop} (null: the end), or documents of {@code first}. */
+  record Piece(BytesRef first, BytesRef stop, int from, int to, int postings) {
+    /** Whether this is a stretch of one list. */
+    boolean isPart() {
+      return stop == first;
+    }
+  }
 
   /** The next piece in order; null when there is none. */
   Piece next() throws IOException {
@@ -56,19 +64,31 @@ public final class MatrixPlan {
       return null;
     }
     BytesRef first = BytesRef.deepCopyOf(next);
-    int terms = 0;
-    int bytes = 0;
+    if (from > 0 || each.docFreq() > most) {
+      return part(first);
+    }
     int postings = 0;
-    while (next != null
-        && terms < TERMS
-        && bytes < TEXT_BYTES
-        && (terms == 0 || each.docFreq() <= most - postings)) {
-      terms++;
-      bytes += next.length;
+    int text = 0;
+    for (int terms = 0; next != null && terms < TERMS && text < TEXT_BYTES; terms++) {
+      if (postings + each.docFreq() > most) {
+        break;
+      }
       postings += each.docFreq();
+      text += next.length;
       next = each.nextTerm();
     }
     BytesRef stop = next == null ? null : BytesRef.deepCopyOf(next);
-    return new Piece(first, stop, terms, bytes, postings);
+    return new Piece(first, stop, 0, documents, postings);
+  }
+
+  private Piece part(BytesRef term) throws IOException {
+    int start = from;
+    int end = (int) Math.min((long) start + most, documents);
+    from = end;
+    if (end == documents) {
+      from = 0;
+      next = each.nextTerm();
+    }
+    return new Piece(term, term, start, end, end - start);
   }
 }

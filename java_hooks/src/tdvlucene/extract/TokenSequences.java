@@ -3,6 +3,7 @@ package tdvlucene.extract;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.BitSet;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.PostingsEnum;
 import tdvlucene.common.DocumentNumbers;
@@ -16,12 +17,13 @@ import tdvlucene.common.NpyWriter;
  * stand in the order of terms.
  *
  * <p>Documents are taken in ranges whose tokens fit into a buffer, and the postings are read once a
- * range. Memory: eight bytes for each token of a range.
+ * range. Memory: eight bytes for each token of a range, and a bit for each term where some documents
+ * are deleted.
  *
- * @param matrix of the same field, written: the tokens of each document, and the terms left out
+ * @param lengths tokens of each live document
  */
 record TokenSequences(
-    IndexReader reader, String field, DocumentNumbers live, MatrixFiles matrix, Job job) {
+    IndexReader reader, String field, DocumentNumbers live, int[] lengths, Job job) {
   /** Tokens of a range: 256 MB. */
   static final int TOKENS = 1 << 25;
 
@@ -29,7 +31,7 @@ record TokenSequences(
   void write(Path output, int most) throws IOException {
     try (NpyWriter tokens = new NpyWriter(output, "tokens", "<i4");
         NpyWriter ends = new NpyWriter(output, "tokens_indptr", "<i8")) {
-      int[] lengths = matrix.lengths;
+      BitSet gone = reader.hasDeletions() ? withoutLivePosting() : new BitSet();
       long written = 0;
       ends.writeLong(written);
       for (int from = 0; from < lengths.length; ) {
@@ -40,7 +42,7 @@ record TokenSequences(
           ends.writeLong(written + size);
         }
         if (size > 0) {
-          write(from, to, size, tokens);
+          write(gone, from, to, size, tokens);
         }
         written += size;
         from = to;
@@ -48,29 +50,44 @@ record TokenSequences(
     }
   }
 
+  /** The terms that stand in deleted documents alone, which have no number. */
+  private BitSet withoutLivePosting() throws IOException {
+    BitSet gone = new BitSet();
+    FieldPostings postings = new FieldPostings(reader, field, live);
+    for (int ordinal = 0; postings.nextTerm() != null; ordinal++) {
+      postings.readPostings(PostingsEnum.NONE);
+      gone.set(ordinal, postings.next() == FieldPostings.END);
+    }
+    return gone;
+  }
+
   /** Writes the rows from {@code from} up to {@code to}, which hold {@code size} tokens. */
-  private void write(int from, int to, int size, NpyWriter tokens) throws IOException {
+  private void write(BitSet gone, int from, int to, int size, NpyWriter tokens)
+      throws IOException {
     int[] starts = new int[to - from + 1];
     for (int row = from; row < to; row++) {
-      starts[row - from + 1] = starts[row - from] + matrix.lengths[row];
+      starts[row - from + 1] = starts[row - from] + lengths[row];
     }
-    long[] placed = collect(from, to, size, Arrays.copyOf(starts, to - from));
+    long[] placed = collect(gone, from, to, size, Arrays.copyOf(starts, to - from));
+    int[] sequence = new int[size];
     for (int row = 0; row < to - from; row++) {
       Arrays.sort(placed, starts[row], starts[row + 1]);
     }
-    for (long each : placed) {
-      tokens.writeInt((int) each);
+    for (int i = 0; i < size; i++) {
+      sequence[i] = (int) placed[i];
     }
+    tokens.writeInts(sequence, size);
   }
 
   /** The occurrences in these rows, row by row: position above term number. */
-  private long[] collect(int from, int to, int size, int[] next) throws IOException {
+  private long[] collect(BitSet gone, int from, int to, int size, int[] next)
+      throws IOException {
     long[] placed = new long[size];
     int first = live.doc(from);
     FieldPostings postings = new FieldPostings(reader, field, live);
     int term = 0;
     for (int ordinal = 0; postings.nextTerm() != null; ordinal++) {
-      if (matrix.gone.get(ordinal)) {
+      if (gone.get(ordinal)) {
         continue;
       }
       postings.readPostings(PostingsEnum.POSITIONS);

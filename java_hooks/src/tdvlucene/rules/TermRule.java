@@ -7,14 +7,14 @@ import tdvlucene.common.UserException;
  *
  * <p>Drops the terms with a TDV of 0. The frequencies of the others stay, or become {@code max(1,
  * rint(scale * tf * tdv))}, in double precision and rounded half to even; tf is the boosted
- * frequency where the table has a {@link Boost}.
+ * frequency where the table has a first-position boost.
  *
  * <p>A table with least saturations also drops postings that add little to a BM25 score: those whose
  * saturation {@code tf / (tf + K)} is below their term's. K is BM25's length norm of the length before
  * pruning, {@code k1 (1 - b + b length / avgdl)}. It is computed without a division, in double
  * precision and of the tf that a boost of its own gives.
  *
- * <p>The Python module {@code tdv_lucene.simulation.quantisation} and the class {@code PostingCut}
+ * <p>The Python modules {@code tdv_lucene.simulation.collection} and {@code values.posting_rule}
  * must agree with it on every posting.
  *
  * @param table null where all terms stay
