@@ -132,7 +132,7 @@ def write_pruned(
                 place.write_manifest(report)
         else:
             is_foreseen, limit = config.tf == "scaled", parse_bytes(config.max_bytes)
-            foreseen = foreseen_bytes(fields[0].points, config.fixed_scale) if is_foreseen else None
+            foreseen = foreseen_bytes(fields[0].points) if is_foreseen else None
             task, at = _told_of(task, opened, fields), partial(decide, fields, config, opened)
             with place as folder:
                 report = write_within(opened, at, task, limit, folder, foreseen, progress)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..values.posting_rule import nearest
 
 LARGEST_REDUCTION = 0.95
 """The most that is tried to meet a size."""
@@ -21,39 +20,21 @@ _FORESEEN_TRIES = 2
 _TRIES = 12
 
 
-def foreseen_bytes(
-    points: Sequence[Mapping[str, Any]], scale: float | None = None
-) -> Callable[[float], float] | None:
-    """Return a function from reduction to predicted bytes; None if nothing was predicted.
-
-    Between two points it is a line, drawn at the scale that pruning takes there: ``scale``, or that
-    of the nearest point. Beyond the last point the line goes on.
-    """
-    known = sorted((p for p in points if "index_bytes" in p), key=lambda p: p["reduction"])
+def foreseen_bytes(points: Sequence[Mapping[str, Any]]) -> Callable[[float], float] | None:
+    """Return a function from reduction to predicted bytes, by lines between the points, the last of
+    which goes on; None if nothing was predicted."""
+    known = sorted((p["reduction"], p["index_bytes"]) for p in points if "index_bytes" in p)
     if len(known) < 2:
         return None
-    reductions = [float(point["reduction"]) for point in known]
+    reductions, sizes = zip(*known)
 
     def at(reduction: float) -> float:
-        taken = scale or known[nearest(reductions, reduction)]["scale"]
-        sizes = [_bytes_at_scale(point, taken) for point in known]
         if reduction <= reductions[-1]:
             return float(np.interp(reduction, reductions, sizes))
         slope = (sizes[-1] - sizes[-2]) / (reductions[-1] - reductions[-2])
-        return sizes[-1] + slope * (reduction - reductions[-1])
+        return float(sizes[-1] + slope * (reduction - reductions[-1]))
 
     return at
-
-
-def _bytes_at_scale(point: Mapping[str, Any], scale: float) -> float:
-    """Return the predicted bytes at another scale than the point's, between those it tried."""
-    tried = {
-        entry["scale"]: entry["index_bytes"] for entry in point["scales"] if "index_bytes" in entry
-    }
-    if scale == point["scale"] or not tried:
-        return float(point["index_bytes"])
-    scales = sorted(tried)
-    return float(np.interp(np.log(scale), np.log(scales), [tried[one] for one in scales]))
 
 
 def reduction_within_bytes(

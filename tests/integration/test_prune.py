@@ -27,7 +27,6 @@ from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.plan import FOLDER
 from tdv_lucene.pruning import writing
-from tdv_lucene.pruning.sizes import foreseen_bytes
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.simulation.bytes import LUCENE_9, LUCENE_10, estimate_posting_bytes, posting_bytes
@@ -401,18 +400,6 @@ def test_a_limit_is_met_in_two_indexes_at_most(learned, tmp_path, monkeypatch, s
     size = bytes_of(tmp_path / "pruned")
     assert 0.97 * limit <= size <= limit
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
-
-
-def test_bytes_are_foreseen_at_every_scale_that_was_tried(learned, tmp_path):
-    """At a reduction between two points, where the nearest one's own scale is not what is asked."""
-    index, values = learned
-    tried = {e["scale"] for point in values.points[1:] for e in point["scales"]}
-    for scale in (min(tried), max(tried)):
-        foreseen = foreseen_bytes(values.points, scale)
-        assert foreseen is not None
-        place = tmp_path / f"{scale}"
-        prune_index(index, values, place, reduction=0.45, scale=scale, threads=1)
-        assert foreseen(0.45) == pytest.approx(bytes_of(place), rel=0.03)
 
 
 @pytest.mark.parametrize("scale", [1, 2.5, 8])

@@ -46,31 +46,12 @@ def test_what_is_foreseen_to_fit_is_written_whole():
     assert index.tries == [0]
 
 
-def predicted(reduction: float, scale: float, sizes: dict[float, int]) -> dict:
-    """A point with its bytes at the scales it tried."""
-    scales = [{"scale": tried, "index_bytes": size} for tried, size in sizes.items()]
-    return {
-        "reduction": reduction, "scale": scale, "index_bytes": sizes[scale], "scales": scales
-    }  # fmt: skip
-
-
 def test_sizes_are_foreseen_between_and_behind_the_points():
-    known = [predicted(r, 2, {2: size}) for r, size in ((0.0, 40), (0.5, 20), (0.7, 10))]
+    sizes = ((0.0, 40), (0.5, 20), (0.7, 10))
+    known = [{"reduction": r, "index_bytes": size} for r, size in sizes]
     at = foreseen_bytes(known)
     assert [at(r) for r in (0, 0.25, 0.5, 0.6, 0.8)] == pytest.approx([40, 30, 20, 15, 5])
     assert foreseen_bytes([{"reduction": 0.45}, *known[:1]]) is None
-
-
-def test_sizes_are_foreseen_at_the_scale_of_the_nearest_point():
-    known = [predicted(0.4, 4, {1: 20, 2: 24, 4: 32}), predicted(0.6, 1, {1: 10, 2: 12, 4: 16})]
-    at = foreseen_bytes(known)
-    assert at(0.45) == pytest.approx(0.75 * 32 + 0.25 * 16)  # both at scale 4
-    assert at(0.55) == pytest.approx(0.25 * 20 + 0.75 * 10)  # both at scale 1
-    chosen = foreseen_bytes(known, scale=2)
-    assert [chosen(r) for r in (0.4, 0.45, 0.55)] == pytest.approx([24, 21, 15])
-    at = foreseen_bytes([predicted(0.4, 4, {1: 20, 4: 32}), predicted(0.6, 2, {1: 10, 2: 12})])
-    assert at(0.5 + 1e-9) == pytest.approx((26 + 12) / 2)  # 2 is halfway from 1 to 4 in bits
-    assert at(0.45) == pytest.approx(0.75 * 32 + 0.25 * 12)  # 4 was not tried at 0.6
 
 
 def test_a_size_out_of_reach_names_the_smallest():
