@@ -17,17 +17,16 @@ import pytest
 from cli_fuzz import Fuzz
 from click.testing import CliRunner, Result
 from command_line import write_judged
+from commands import COMMANDS
 from lucene_indexes import write_index
 from snapshots import snapshot
 from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError, extract_matrix, make_peer_values, prune_index
 from tdv_lucene.cli import _group
-from tdv_lucene.cli.common import leaves
 
 pytestmark = pytest.mark.jvm
 
-COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 INPUTS = ("index", "pruned", "topics", "qrels", "matrix", "values", "vectors", "documents")
 _JUDGED = "--topics {topics} --qrels {qrels}"
 _MADE = "--matrix {matrix} --vectors {vectors}"
