@@ -11,7 +11,6 @@ import re
 _DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _LINES = "\u2028\u2029"
 _ACTING = re.compile(f"[\x00-\x1f\x7f-\x9f{_DIRECTION}{_LINES}\u200b\ufeff\ud800-\udfff]")
-_SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -21,12 +20,11 @@ def visible(text: str, keep: str = "") -> str:
     direction (``\u202e``), spaces without width and lone surrogates; others stay as they are.
     ``keep`` holds those that may stay, as the line breaks of a message.
     """
-    return _ACTING.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
 
+    def shown(found: re.Match[str]) -> str:
+        return found[0] if found[0] in keep else found[0].encode("unicode_escape").decode()
 
-def _escape(character: str) -> str:
-    code = ord(character)
-    return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+    return _ACTING.sub(shown, text)
 
 
 def one_line(text: str) -> str:
