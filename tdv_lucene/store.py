@@ -136,7 +136,6 @@ def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> di
 
 
 def _digest(manifest: Mapping[str, Any]) -> str:
-    """Return the checksum of a manifest without its own."""
     content = {name: value for name, value in manifest.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

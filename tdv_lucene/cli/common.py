@@ -273,7 +273,6 @@ def show(result: Mapping[str, Any], as_json: bool, err: bool = False) -> None:
 
 
 def _written(value: Any) -> Any:
-    """Return a value as people write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:

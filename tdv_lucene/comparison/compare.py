@@ -187,7 +187,6 @@ def _ending(sets: Sequence[object], queries: QuerySet) -> str:
 def _write_files(
     folder: Path, report: dict[str, Any], results: Sequence[Results], latency: Latency
 ) -> None:  # fmt: skip
-    """Write the report, and tables of each query's measures and latencies."""
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
     endings = [_ending(results, result.queries) for result in results]

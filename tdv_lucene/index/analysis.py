@@ -174,7 +174,6 @@ def detect(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
 
 
 def _alike(found: Mapping[Analysis, Agreement]) -> list[Analysis]:
-    """Return the analyses that agree in all documents."""
     return [one for one, of in found.items() if of.exact == of.documents]
 
 

@@ -111,7 +111,6 @@ def plan_field(
 
 
 def _learned(values: TermValues) -> dict[str, Any]:
-    """Return what learning measured, and on what."""
     points = values.points
     source = values.manifest.get("source", {})
     return {
@@ -129,7 +128,6 @@ def _learned(values: TermValues) -> dict[str, Any]:
 
 
 def _learned_from(values: TermValues) -> str:
-    """Return what the TDVs were learned from, in words."""
     manifest = values.manifest
     prior, name = manifest.get("prior"), manifest.get("recipe", {}).get("name")
     is_tuned = name == TUNE_RECIPE

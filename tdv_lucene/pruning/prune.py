@@ -143,7 +143,6 @@ def write_pruned(
 def _decided(
     index: Index | ShardedIndex, fields: Sequence[TermValues], task: Task, progress: Progress
 ) -> tuple[Plan, Task]:
-    """Return the plan, and the task with all that is told of it."""
     task = _told_of(task, index, fields)
     if task.config.tiers:
         plan, told = decide_tiers(index, fields, task, progress)

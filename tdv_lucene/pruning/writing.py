@@ -170,7 +170,6 @@ def write_index(
 
 
 def _field_report(described: Mapping[str, Any], counts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was made of a field that Java counted."""
     before, left = counts["postings_before"], counts["postings"]
     names = ("terms_before", "terms", "tokens", "documents_with_terms", "documents_without_terms",
              "norm_kind")  # fmt: skip
