@@ -21,7 +21,7 @@ import numpy as np
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
-from ..jvm.index import inspect
+from ..jvm.index import hash_ids, inspect
 from ..jvm.searcher import Hits, Statistics, make_similarity, open_searched, shard_statistics
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -36,6 +36,7 @@ from .queries import searchable_topics
 from .record import user_data_of_whole
 from .workers import Workers, open_workers
 
+_LOOKED_AT = 10_000
 _DESCRIBED = ("index_options", "vectors", "norms")
 _SUMMED = ("postings", "terms", "segment_terms")
 
@@ -50,6 +51,7 @@ class Look:
     weights: bool | None  # whether the frequencies are weights; None without norms
     why_not_anserinis: str
     fields: dict[str, dict[str, str]]  # the indexed ones: in words, what shards must have alike
+    ids: np.ndarray  # int64[D]: a hash of each live document's id; none for a search
     statistics: dict[str, Statistics]  # for a search: of the field, and of a hot one
 
 
@@ -190,7 +192,8 @@ def look_at_shards(
     pruning.
 
     Raises :class:`TdvError` when a shard cannot be read, two were not indexed alike, not pruned
-    together, are copies, or one records another ``analysis`` than was asked for.
+    together, are copies, or one records another ``analysis`` than was asked for; without topics
+    also when a document is in two.
     """
     tasks = dict.fromkeys(source.parts, (field, analysis, topics))
     looks = dict(zip(source.parts, workers.each(_look, tasks, "look at shards", progress)))
@@ -203,7 +206,7 @@ def look_at_shards(
     if not any(field in look.fields for look in looks.values()):
         raise TdvError(f"no shard has a field '{field}': name one of theirs")
     if topics is None:
-        filled = {part: look for part, look in looks.items() if look.identity["documents"]}
+        filled = {part: look for part, look in looks.items() if len(look.ids)}
         for (first, a), (folder, b) in itertools.pairwise(filled.items()):
             if a.fields.keys() != b.fields.keys():
                 raise TdvError(
@@ -214,7 +217,9 @@ def look_at_shards(
         _refuse_other_kinds(filled, field)
     else:  # one reader of all would refuse this of empty shards, too
         _refuse_other_kinds(looks, field)
-    return ShardedIndex(workers, source, field, looks)
+    whole = ShardedIndex(workers, source, field, looks)
+    _refuse_same_documents(workers, looks, progress)
+    return whole
 
 
 def _require_prunable(folder: str, field: str, lead: bool) -> None:
@@ -232,7 +237,7 @@ def _look(
         weights, why = shard.holds_weights(field), shard.searcher.why_not_anserinis
         of_shard = shard.identity, shard.user_data, analysed, weights, why
         if topics is None:
-            return Look(*of_shard, _indexed_fields(shard), {})
+            return Look(*of_shard, _indexed_fields(shard), hash_ids(shard)[1], {})
         topics = searchable_topics(topics, field, analysed.analysis)
         tiers = shard.record(field).tiers
         found = {
@@ -241,7 +246,7 @@ def _look(
         }
         kinds = {name: {"kind": kind} for name, kind in found[field][1].items()}
         statistics = {name: of_field for name, (of_field, _) in found.items()}
-        return Look(*of_shard, kinds, statistics)
+        return Look(*of_shard, kinds, np.zeros(0, np.int64), statistics)
 
 
 def _indexed_fields(shard: Index) -> dict[str, dict[str, str]]:
@@ -270,6 +275,35 @@ def _refuse_other_kinds(looks: Mapping[Part, Look], field: str) -> None:
                         f"the shards were not indexed alike: the field '{name}' has {known} in "
                         f"{before}, {kind} in {part}; index them with the same options"
                     )
+
+
+def _refuse_same_documents(
+    workers: Workers, found: Mapping[Part, Look], progress: Progress
+) -> None:
+    """Equal hashes are looked at: of a billion ids, two others may share one."""
+    # A shard's own are its matter.
+    each = np.concatenate([np.unique(one.ids) for one in found.values()])
+    hashes, counts = np.unique(each, return_counts=True)
+    suspect = hashes[counts > 1][:_LOOKED_AT]
+    if not len(suspect):
+        return
+    tasks = {
+        part: (suspect.tolist(),) for part, one in found.items() if np.isin(suspect, one.ids).any()
+    }
+    ids_of = workers.each(_ids_of, tasks, "look at shards", progress)
+    seen: dict[str, Part] = {}
+    for part, ids in zip(tasks, ids_of):
+        for name in ids:
+            if seen.setdefault(name, part) != part:
+                raise TdvError(
+                    f"the document '{name}' is in the shards {seen[name]} and {part}: leave one "
+                    "of them out, or index the documents again, each in one shard"
+                )
+
+
+def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
+    """Return the ids that have one of these hashes, in a worker."""
+    return hash_ids(folder, hashes)[0]
 
 
 def _search(

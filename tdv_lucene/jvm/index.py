@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..analysis import Analysis
 from ..progress import Progress, silent
 from ..source import Source
 from ._jobs import (
     JavaObject,
+    TemporaryArrays,
     ask,
     call,
     java_class,
@@ -74,6 +77,17 @@ def inspect(
     if checksums is not None:
         job.compareChecksums(checksums)
     return json.loads(run_job(job, progress))
+
+
+def hash_ids(
+    index: str | os.PathLike[str], hashes_of: Sequence[int] = ()
+) -> tuple[list[str], np.ndarray]:
+    """Return the ids that have one of ``hashes_of``, and int64[D], a hash of each live document's
+    id."""
+    with TemporaryArrays() as arrays:
+        wanted = json.dumps(list(map(str, hashes_of)))
+        job = java_class("tdvlucene.inspect.ShardJob")(java_index(index), arrays.folder, wanted)
+        return json.loads(run_job(job)), arrays.read("hashes", np.int64)
 
 
 def extract_arrays(

@@ -337,6 +337,7 @@ def _with(shards: tdv.Source, part: Part, in_place: int = 0) -> tdv.Source:
 def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
     base, shards, find, values, tmp_path, monkeypatch
 ) -> None:
+    write_index(tmp_path / "twice", [[Doc("d9", ["once", "more"])]], LAYOUT)
     write_index(tmp_path / "other", [[Doc("x", ["t1"])]], Layout(options="DOCS_AND_FREQS"))
     tdv.prune_index(shards, values, tmp_path / "P", reduction=0.3)
     (tmp_path / "b").mkdir()
@@ -362,6 +363,7 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
     for task, message in (
         (prune(shards, reduction=None, max_bytes="1MB"), "max_bytes is for one folder"),
         (prune(also("b")), "two shards are named 'b'"),
+        (prune(also("twice")), "the document 'd9' is in the shards .*S/d and .*twice: leave one"),
         (prune(also("none")), "no such index: .*none is not a folder"),
         (prune(shards, tmp_path / "full"), "full holds 'notes', and that is none of these shards"),
         (prune(far, tmp_path / "full"), "full holds 'notes', and that is none of these shards"),

@@ -13,10 +13,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import distributed
+import numpy as np
 import pytest
 
 from tdv_lucene import Analysis, TdvError
-from tdv_lucene.index import workers
+from tdv_lucene.index import sharded, workers
 from tdv_lucene.index.analysis import FieldAnalysis
 from tdv_lucene.index.sharded import Look, look_at_shards
 from tdv_lucene.index.workers import open_workers
@@ -27,50 +28,58 @@ SHARDS = Source((Part("/S/a"), Part("/S/b")))
 CONTENTS = {"index_options": "index options DOCS_AND_FREQS", "norms": "norms default"}
 
 
-def _survey(commit: str, documents: int, stemmer: str = "porter", **fields: Any) -> Look:
-    identity = {"commit": commit, "lucene_version": "9.9.1", "documents": documents}
+def _survey(commit: str, ids: Sequence[int], stemmer: str = "porter", **fields: Any) -> Look:
+    identity = {"commit": commit, "lucene_version": "9.9.1", "documents": len(ids)}
     analysed = FieldAnalysis(Analysis(stemmer=stemmer), "stored text")
-    return Look(identity, {}, analysed, None, "", {"contents": CONTENTS, **fields}, {})
+    hashes = np.array(ids, np.int64)
+    return Look(identity, {}, analysed, None, "", {"contents": CONTENTS, **fields}, hashes, {})
 
 
 class Told:
     """In place of workers: says of each shard what is given."""
 
-    def __init__(self, surveys: Sequence[Look]) -> None:
-        self._told = dict(zip(SHARDS.folders, surveys))
+    def __init__(self, surveys: Sequence[Look], ids: Mapping[str, list[str]]) -> None:
+        self._told = {sharded._look: dict(zip(SHARDS.folders, surveys)), sharded._ids_of: ids}
 
     def each(self, function: Callable, tasks: Mapping[Part, Any], *_: Any) -> list[Any]:
-        return [self._told[part.folder] for part in tasks]
+        return [self._told[function][part.folder] for part in tasks]
 
 
-def _look(a: Look, b: Look) -> dict[str, Any]:
-    return look_at_shards(Told([a, b]), SHARDS, "contents", silent).identity
+def _look(a: Look, b: Look, ids: Mapping[str, list[str]] | None = None) -> dict[str, Any]:
+    return look_at_shards(Told([a, b], ids or {}), SHARDS, "contents", silent).identity
 
 
 def test_what_is_alike_is_one_index() -> None:
-    whole = _look(_survey("aa", 3), _survey("bb", 1))
+    whole = _look(_survey("aa", [1, 2, 2]), _survey("bb", [3]))
     assert whole["documents"] == 4 and whole["lucene_version"] == "9.9.1"
     assert [shard["name"] for shard in whole["shards"]] == ["a", "b"]
-    assert whole["commit"] != _look(_survey("bb", 1), _survey("aa", 2))["commit"]
-    empty = _survey("bb", 0)
-    assert _look(_survey("aa", 1), dataclasses.replace(empty, fields={}))
+    assert whole["commit"] != _look(_survey("bb", [3]), _survey("aa", [1, 2]))["commit"]
+    empty = _survey("bb", [])
+    assert _look(_survey("aa", [1]), dataclasses.replace(empty, fields={}))
 
 
 def test_what_is_no_one_index_is_refused() -> None:
-    a, title = _survey("aa", 2), {"title": CONTENTS}
+    a, title = _survey("aa", [1, 2]), {"title": CONTENTS}
     other = {"contents": {**CONTENTS, "index_options": "index options DOCS"}}
     for b, message in (
-        (_survey("aa", 1), "/S/a and /S/b are copies"),
-        (_survey("bb", 1, **title), "/S/a .* contents, /S/b has contents, title"),
-        (_survey("bb", 1, **other), "'contents' has index options DOCS_AND_FREQS in"),
+        (_survey("aa", [3]), "/S/a and /S/b are copies"),
+        (_survey("bb", [3], **title), "/S/a .* contents, /S/b has contents, title"),
+        (_survey("bb", [3], **other), "'contents' has index options DOCS_AND_FREQS in"),
         (
-            _survey("bb", 1, contents={**CONTENTS, "norms": "norms accurate"}),
+            _survey("bb", [3], contents={**CONTENTS, "norms": "norms accurate"}),
             "norms default in .* norms accur",
         ),
-        (_survey("bb", 1, "none"), "differently: /S/a as English .Porter"),
+        (_survey("bb", [3], "none"), "differently: /S/a as English .Porter"),
     ):
         with pytest.raises(TdvError, match=message):
             _look(a, b)
+
+
+def test_a_document_in_two_shards_is_refused_and_a_shared_hash_is_not() -> None:
+    a, b = _survey("aa", [1, 7]), _survey("bb", [7])
+    assert _look(a, b, {"/S/a": ["x"], "/S/b": ["y"]})
+    with pytest.raises(TdvError, match="the document 'x' is in the shards /S/a and /S/b: leave"):
+        _look(a, b, {"/S/a": ["x"], "/S/b": ["x"]})
 
 
 class Cluster:
