@@ -253,6 +253,7 @@ class TermValues:
 
 
 def _is_legal(name: str, array: np.ndarray) -> bool:
+    """Tell whether an array has numbers of its kind, in their range."""
     if array.dtype.kind not in ("iu" if name in _COUNTS else "f"):
         return False
     if name == "priority":  # peers' may be below 0 or infinite
