@@ -179,7 +179,6 @@ class TokenSequences:
 
     terms: np.ndarray  # int32[tokens]: term numbers, document by document
     indptr: np.ndarray  # int64[D + 1]: document ``d`` is ``terms[indptr[d]:indptr[d + 1]]``
-    origin: str  # "positions" they were rebuilt from, or "text" that was analysed again
 
     def heads(self, documents: np.ndarray, most: int) -> np.ndarray:
         """Return int32[n, most]: the first terms of ``documents`` int[n]; -1 is padding."""
@@ -428,8 +427,8 @@ def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
     arrays: dict[str, Any] = {name: array(name) for name in _ARRAYS}
     if (folder / f"{_POSITIONS}.npy").exists():
         arrays[_POSITIONS] = array(_POSITIONS)
-    if (origin := manifest.get("sequences")) is not None:
-        arrays["sequences"] = TokenSequences(array("tokens"), array("tokens_indptr"), origin)
+    if (folder / "tokens.npy").exists():
+        arrays["sequences"] = TokenSequences(array("tokens"), array("tokens_indptr"))
     if manifest.get("norms") == NormKind.OVERLAPS.name:  # others can be told
         arrays["norm_kind"] = NormKind.OVERLAPS
     vocabulary = Vocabulary(manifest["field"], strings("terms"))

@@ -75,7 +75,7 @@ def reproduce_paper(
         ``other``, of which nothing is published.
     config, options
         A :class:`.config.ReproduceConfig`, or its options by name, as ``folds=2``. ``neural``
-        re-rankers need the model ``"bm25"``, and an index with positions or stored text.
+        re-rankers need the model ``"bm25"``, and an index with positions.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def make_task(signal: str, seed: int = 0):
         dense[term, doc] += 1
     matrix = make_matrix(dense)
     indptr = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
-    sequences = TokenSequences(np.concatenate(texts).astype(np.int32), indptr, "positions")
+    sequences = TokenSequences(np.concatenate(texts).astype(np.int32), indptr)
     matrix = replace(matrix, sequences=sequences)
     return matrix, _vectors(matrix, rng), topics, qrels
 
