@@ -66,16 +66,14 @@ def lucene_length(doc_len: np.ndarray) -> np.ndarray:
 
     Exact up to 40, then rounded down to four significant bits.
     """
-    lengths: np.ndarray = _LENGTHS[norm_bytes(doc_len)]
-    return lengths
+    return np.asarray(_LENGTHS[norm_bytes(doc_len)])
 
 
 def nearest_length(doc_len: np.ndarray) -> np.ndarray:
     """Return float64[...]: the nearest of the lengths from 1 up that a byte can stand for."""
     lengths = _LENGTHS[1:].astype(np.float64)
     between = (lengths[1:] + lengths[:-1]) / 2
-    nearest: np.ndarray = lengths[np.searchsorted(between, doc_len, side="left")]
-    return nearest
+    return np.asarray(lengths[np.searchsorted(between, doc_len, side="left")])
 
 
 def norm_bytes(doc_len: np.ndarray) -> np.ndarray:
@@ -331,8 +329,7 @@ class TermDocumentMatrix:
         if self.norm_kind is not NormKind.ONES:
             if self.norm_kind in (NormKind.EXACT, NormKind.NONE):
                 return np.asarray(self.doc_len)
-            lengths: np.ndarray = _LENGTHS[np.asarray(self.norms, np.int64) & 255]
-            return lengths
+            return np.asarray(_LENGTHS[np.asarray(self.norms, np.int64) & 255])
         largest = np.zeros(len(self.doc_len), np.int64)
         for start in range(0, len(self.data), _BLOCK):
             here = slice(start, start + _BLOCK)
@@ -355,8 +352,7 @@ class TermDocumentMatrix:
         stored = self.stored_lengths()
         is_whole = (stored == lucene_length(before)) | (lengths == 0)
         followed = np.maximum(np.rint(stored / np.maximum(before, 1) * lengths), 1)
-        found: np.ndarray = np.where(is_whole, lengths, followed)
-        return found
+        return np.asarray(np.where(is_whole, lengths, followed))
 
 
 # Passes over all postings, with the memory of one block

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
+from ..evaluation.topics import Topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.parameters import recorded_parameters
@@ -141,7 +142,8 @@ def reproduce_paper(
 def _run_model(experiment: Experiment, model: str) -> dict[str, dict[str, np.ndarray]]:
     """Return for each row what :func:`_measure_row` does, of all folds after each other."""
     config = experiment.config
-    _search(experiment, experiment.index, model, None, experiment.baseline(model))
+    asked = experiment.queries.measured
+    _search(experiment, experiment.index, model, asked, experiment.baseline(model))
     folds: dict[str, list[dict[str, np.ndarray]]] = {}
     for number, fold in enumerate(experiment.queries.folds):
         for kind, values in _learn(experiment, model, fold.training).items():
@@ -173,11 +175,8 @@ def _learn(experiment: Experiment, model: str, training: list[str]) -> dict[str,
     return made
 
 
-def _search(
-    experiment: Experiment, index: Any, model: str, held_out: list[str] | None, run: Path
-) -> None:
-    config, queries = experiment.config, experiment.queries.measured
-    asked = queries if held_out is None else {q: queries[q] for q in held_out}
+def _search(experiment: Experiment, index: Any, model: str, asked: Topics, run: Path) -> None:
+    config = experiment.config
     search_index(index, asked, run, model=model, field=config.field, **config.asked_analysis)
 
 
@@ -187,8 +186,7 @@ def _measure_row(
     """Return each measure, ``ms`` and ``visited`` postings, [2, Q] of the full and the pruned
     index; ``removed`` and what the inner folds ``chosen``, [1]."""
     config, queries = experiment.config, experiment.queries
-    held_out = queries.folds[number].held_out
-    asked = {q: queries.measured[q] for q in held_out}
+    asked = {q: queries.measured[q] for q in queries.folds[number].held_out}
     run = experiment.folder / f"{row}.tdv.{number + 1}.run"
     reduction = values.points[0]["reduction"]
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
@@ -197,7 +195,7 @@ def _measure_row(
             experiment.index, values, pruned, reduction=reduction, progress=experiment.progress,
             **config.asked_analysis,
         )  # fmt: skip
-        _search(experiment, pruned, model, held_out, run)
+        _search(experiment, pruned, model, asked, run)
         runs = {"baseline": experiment.baseline(model), "tdv": run}
         with Index.open(pruned) as made_index:
             indexes = {"baseline": experiment.index, "tdv": made_index}

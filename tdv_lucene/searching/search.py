@@ -231,7 +231,6 @@ def _find_in_batches(
     at_once: int,
     progress: Progress,
 ) -> Iterator[tuple[dict[str, str], Hits]]:
-    """Yield batches of the topics, in their order, with their hits."""
     for first in range(0, len(topics), at_once):
         batch = dict(islice(topics.items(), first, first + at_once))
 

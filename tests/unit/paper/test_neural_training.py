@@ -13,7 +13,7 @@ from tdv_lucene.matrix.term_document_matrix import TokenSequences
 from tdv_lucene.matrix.term_vectors import TermVectors
 from tdv_lucene.paper.neural import RANKERS, runs, training
 from tdv_lucene.paper.neural.rankers import POOLED, NeuralConfig, make_ranker, score
-from tdv_lucene.paper.neural.runs import Reranking, score_documents
+from tdv_lucene.paper.neural.runs import rerank, score_documents
 from tdv_lucene.paper.neural.training import Reader, judged_training, train
 from tdv_lucene.simulation.retrieval import find_documents
 
@@ -170,7 +170,7 @@ def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypa
     monkeypatch.setattr(runs, "score_documents", lambda *a: np.ones(4, np.float32))
     names = ["d7", "d1", "d9", "d3"]
     documents = find_documents(reader.matrix, names)
-    ranked = Reranking(None, reader, {"q": None}, {"q": names}, documents, 4).of("q")
+    ranked = rerank(names, None, None, reader, documents, 4)
     assert [name for name, _ in ranked] == names
     scores = np.array([score for _, score in ranked], np.float32)
     assert (np.diff(scores) < 0).all() and scores[-1] > 0.999
