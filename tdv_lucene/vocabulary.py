@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -48,6 +48,13 @@ class ByteStrings:
         indptr = np.zeros(len(strings) + 1, np.int64)
         np.cumsum([len(s) for s in strings], out=indptr[1:])
         return cls(np.frombuffer(b"".join(strings), np.uint8), indptr)
+
+    @classmethod
+    def joined(cls, parts: Sequence[ByteStrings]) -> ByteStrings:
+        """Return the strings of all parts, one after another; there must be one part."""
+        sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+        data = [part.data[part.indptr[0] : part.indptr[-1]] for part in parts]
+        return cls(np.concatenate(data), np.concatenate([[0], np.cumsum(sizes)]))
 
     def with_inserted(self, places: np.ndarray, strings: ByteStrings) -> ByteStrings:
         """Insert ``strings``, each before the string whose number is its place, int64[n]."""

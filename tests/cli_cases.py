@@ -12,21 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from commands import COMMANDS
 from impact_documents import LAYOUT as IMPACT
 from impact_documents import impact_documents
 from lucene_indexes import Layout, bytes_that_are_no_text, features, write_documents, write_index
 from tiny_collection import TINY_TEXTS, tiny_segments
 
-from tdv_lucene.cli import _group
-from tdv_lucene.cli.common import leaves
 from tdv_lucene.matrix.embed import embed_terms
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.output import Output
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.values.peers import make_peer_values
-
-COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 
 WEIGHTS = {
     "search": 18, "prune": 18, "extract": 12, "embed": 10, "peers": 10, "verify": 8, "explain": 8,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 import pytest
+from commands import COMMANDS as ALL
 
 import tdv_lucene
 from tdv_lucene.cli import _group
-from tdv_lucene.cli.common import leaves
 from tdv_lucene.demo.words import NEXT_STEPS
 
 ROOT = Path(__file__).parent.parent
@@ -112,7 +112,7 @@ def test_the_reference_names_options_that_there_are() -> None:
     text = (ROOT / "tdv_lucene/cli/README.md").read_text(encoding="utf-8")
     sentences = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
     named = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", sentences))
-    commands = [_group, *(command for _, command in leaves(_group))]
+    commands = [_group, *ALL.values()]
     options = {flag for command in commands for param in command.params for flag in param.opts}
     negated = {flag for command in commands for param in command.params
                for flag in param.secondary_opts}  # fmt: skip

@@ -390,7 +390,7 @@ def _beyond(report: dict[str, Any]) -> str:
         f"norm is off by {percent(norms['mean_off'])} on average and "
         f"{percent(norms['largest_off'])} at most. "
         + (
-            "A larger --scale helps short documents."
+            "A larger --scale helps short documents, and takes more bytes."
             if report["tf"] == "scaled"
             else "For short documents pass --search-as K1,B with a smaller K1 (1 - B)."
         )

@@ -121,6 +121,17 @@ class FieldRecord:
     field: str
     prefix: str  # of the names of its entries
     content: Mapping[str, str]  # without it; empty for a field that counts as it was indexed
+    plan_sha256: str | None  # digest of the field's plan; None if it was not pruned
+    source_commit: str | None
+    model: str | None  # that the TDVs were learned for; ANY_MODEL if they suit any
+    version: str | None  # of this package, which pruned the field
+    learned_from: str
+    tf: str  # "scaled" or "original"
+    scale: float  # of the frequencies; 1 where they were kept
+    requested_reduction: float | None
+    tiers: Tiers | None  # with the field that finds what this one ranks; None for none
+    baked: tuple[float, float] | None  # BM25's (k1, b) in the norms; None where they are lengths
+    average_length: float | None  # tokens of a document with any, that such norms were made for
 
     @classmethod
     def of(cls, user_data: Mapping[str, str], field: str | None = None) -> FieldRecord:
@@ -128,78 +139,34 @@ class FieldRecord:
         first = user_data.get(f"{PREFIX}field", field or "")
         field = first if field is None else field
         prefix = PREFIX if field == first else f"{OTHERS}{field}."
-        content = {k.removeprefix(prefix): x for k, x in user_data.items() if k.startswith(prefix)}
-        return cls(field, prefix, content)
-
-    @property
-    def plan_sha256(self) -> str | None:
-        """Digest of the field's :class:`..plan.FieldPlan`; None if it was not pruned."""
-        return self.content.get(CHECKSUM)
+        said = {k.removeprefix(prefix): x for k, x in user_data.items() if k.startswith(prefix)}
+        tf, hot, k1 = said.get("tf", "scaled"), said.get("tiers.hot"), said.get("baked.k1")
+        return cls(
+            field, prefix, said,
+            plan_sha256=said.get(CHECKSUM),
+            source_commit=said.get("source_commit"),
+            model=said.get("model"),
+            version=said.get("version"),
+            learned_from=said.get("learned_from", ""),
+            tf=tf,
+            scale=float(said.get("scale") or 1) if tf == "scaled" else 1.0,
+            requested_reduction=_number(said, "requested_reduction"),
+            tiers=None if hot is None else Tiers(
+                field, hot, int(said["tiers.depth"]),
+                float(said["tiers.margin"]), float(said["tiers.query_terms"]),
+            ),
+            baked=None if k1 is None else (float(k1), float(said["baked.b"])),
+            average_length=_number(said, "baked.average_length"),
+        )  # fmt: skip
 
     @property
     def is_pruned(self) -> bool:
         return self.plan_sha256 is not None
 
     @property
-    def source_commit(self) -> str | None:
-        return self.content.get("source_commit")
-
-    @property
-    def model(self) -> str | None:
-        """Ranking function the TDVs were learned for; ``ANY_MODEL`` if they suit any."""
-        return self.content.get("model")
-
-    @property
     def known_model(self) -> str | None:
         """The ranking function that the TDVs were learned for; None if any, or an unknown one."""
         return self.model if self.model in MODELS else None
-
-    @property
-    def version(self) -> str | None:
-        """The version of this package that pruned the field."""
-        return self.content.get("version")
-
-    @property
-    def learned_from(self) -> str:
-        return self.content.get("learned_from", "")
-
-    @property
-    def tf(self) -> str:
-        """``"scaled"`` or ``"original"``."""
-        return self.content.get("tf", "scaled")
-
-    @property
-    def scale(self) -> float:
-        """Factor of the frequencies; 1 where they were kept."""
-        return float(self.content.get("scale") or 1) if self.tf == "scaled" else 1.0
-
-    @property
-    def requested_reduction(self) -> float | None:
-        return self._number("requested_reduction")
-
-    @property
-    def tiers(self) -> Tiers | None:
-        """The field that finds what this one ranks; None where it is searched alone."""
-        hot = self.content.get("tiers.hot")
-        if hot is None:
-            return None
-        depth, margin = int(self.content["tiers.depth"]), float(self.content["tiers.margin"])
-        return Tiers(self.field, hot, depth, margin, float(self.content["tiers.query_terms"]))
-
-    @property
-    def baked(self) -> tuple[float, float] | None:
-        """BM25's (k1, b) that the norms hold; None where norms are lengths."""
-        k1, b = self._number("baked.k1"), self._number("baked.b")
-        return None if k1 is None or b is None else (k1, b)
-
-    @property
-    def average_length(self) -> float | None:
-        """Tokens of a document that has any, for which norms that hold k1 and b were made."""
-        return self._number("baked.average_length")
-
-    def _number(self, name: str) -> float | None:
-        found = self.content.get(name)
-        return None if found is None else float(found)
 
     def parameters(
         self, model: str, usual: Mapping[str, float] = ANSERINI_DEFAULTS
@@ -213,6 +180,11 @@ class FieldRecord:
     def learned_for_another(self, model: str | None) -> str | None:
         """Return the model the TDVs were learned for if it is not ``model``, else None."""
         return None if self.model in (None, ANY_MODEL, model) else self.model
+
+
+def _number(said: Mapping[str, str], name: str) -> float | None:
+    found = said.get(name)
+    return None if found is None else float(found)
 
 
 def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) -> list[FieldRecord]:

@@ -333,7 +333,7 @@ def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:
     scores = np.concatenate([part.scores for part in parts])
     first = np.cumsum([0, *(len(part.ids) for part in parts)]).tolist()
     documents = np.concatenate([p.documents + np.int32(at) for p, at in zip(parts, first)])
-    ids = ByteStrings.of(name for part in parts for name in part.ids)
+    ids = ByteStrings.joined([part.ids for part in parts])
     ties_by_id = any(part.ties_by_id for part in parts)
     order = np.lexsort((-scores, queries))  # stable
     if ties_by_id:  # by where the ids that decide are among them all in order
@@ -355,7 +355,7 @@ def merge_tiers(hot: Hits, scored: Hits, tiers: Tiers, hits: int) -> Hits:
     """Return the best hits of two tiers: the candidates of ``hot`` in the order of ``scored``,
     which has them and others with the scores of the whole field, and then the other hot ones, whose
     scores are lowered as ``tdvlucene.search.Tiers`` does."""
-    ids = ByteStrings.of([*hot.ids, *scored.ids])
+    ids = ByteStrings.joined([hot.ids, scored.ids])
     counts, scores, documents = [], [], []
     ends = np.cumsum(hot.counts), np.cumsum(scored.counts)
     names = [*hot.ids], [*scored.ids]

@@ -15,19 +15,15 @@ import locale
 import logging
 import os
 import re
-import resource
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from ..errors import TdvError
@@ -38,14 +34,9 @@ LINES = (9, 10)  # Lucene's major versions the hooks are built for, oldest first
 RESOURCES = Path(__file__).resolve().parent / "resources"
 HEAP_VARIABLE = "TDV_LUCENE_HEAP"
 
-_VERSION_CLASS = b"org/apache/lucene/util/Version.class"
-# An entry in a zip's list, before its name: signature, method, packed bytes, place.
-_LISTED = struct.Struct("<4s6xH8xI18xI")
-# A file in a zip, before its content: bytes of the name and of the extra field that follow.
-_LOCAL = struct.Struct("<26xHH")
+_VERSION_CLASS = "org/apache/lucene/util/Version.class"
 _CONSTANT = re.compile(rb"LUCENE_(\d+)_(\d+)_(\d+)")
 _DEFAULT_HEAP = "2g"
-_MAPPED = 1 << 30  # bytes of addresses for jars, threads, and the files of an index
 _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
 _HEAP_OPTION = re.compile(r"-Xmx|-XX:(MaxHeapSize|MaxRAM)")
 _log = logging.getLogger(__name__)
@@ -127,29 +118,11 @@ def lucene_version(jar: Path) -> tuple[int, int, int]:
     Raises :class:`TdvError` when ``jar`` is no jar, or holds no Lucene.
     """
     try:
-        constants = _CONSTANT.findall(_read(jar, _VERSION_CLASS))
+        with zipfile.ZipFile(jar) as opened:
+            constants = _CONSTANT.findall(opened.read(_VERSION_CLASS))
         return max((int(a), int(b), int(c)) for a, b, c in constants)
-    except (OSError, ValueError, KeyError, struct.error, zlib.error) as error:
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise TdvError(f"{jar} is not a jar with Lucene in it: reinstall pyserini") from error
-
-
-def _read(jar: Path, name: bytes) -> bytes:
-    """Return one file of a jar, found by its name from the end, where the list of files is.
-
-    zipfile reads the whole list first. Anserini's has 27,000 entries: a quarter of a second in
-    every command.
-    """
-    with jar.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        place = len(content)
-        signature = b""
-        while signature != b"PK\x01\x02":  # another file's name may end alike
-            place = content.rfind(name, 0, place)
-            if place < _LISTED.size:
-                raise KeyError(name)
-            signature, method, size, local = _LISTED.unpack_from(content, place - _LISTED.size)
-        start = local + _LOCAL.size + sum(_LOCAL.unpack_from(content, local))
-        packed = content[start : start + size]
-    return zlib.decompress(packed, -zlib.MAX_WBITS) if method == zipfile.ZIP_DEFLATED else packed
 
 
 def hooks_jar(version: tuple[int, int, int]) -> Path:
@@ -211,7 +184,6 @@ def start() -> JavaRuntime:
     if _heap is None and os.environ.get(HEAP_VARIABLE):
         _try_heap(runtime, f"{HEAP_VARIABLE}={heap_size()}", heap_size())
     _refuse_other_heap()
-    _refuse_limited_addresses(runtime)
     os.environ["JAVA_HOME"] = str(runtime.home)  # where pyjnius looks for libjvm
     anserini = pyserini_jar()
     hooks = hooks_jar(lucene_version(anserini))
@@ -280,43 +252,19 @@ def _refuse_form(shown: str, heap: str) -> None:
         raise TdvError(f"{shown} is not a size: write a whole number and k, m or g, as in 4g")
 
 
-def _try_java(runtime: JavaRuntime, heap: str, *before: str) -> str:
-    """Start a Java apart, for inside this process a failure would end it. Return why it cannot
-    start; empty where it can, or cannot be tried."""
-    command = [*before, str(runtime.home / "bin" / "java"), f"-Xmx{heap}", "-version"]
+def _try_heap(runtime: JavaRuntime, shown: str, heap: str) -> None:
+    """Start a Java apart: inside this process a failure would end it."""
+    command = [str(runtime.home / "bin" / "java"), f"-Xmx{heap}", "-version"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     except OSError as error:
         _log.info("a heap of %s was not tried: %s", heap, error)
-        return ""
-    said = " ".join((done.stdout + done.stderr).split("\n")[:2]).strip()
-    return said or f"status {done.returncode}" if done.returncode else ""
-
-
-def _try_heap(runtime: JavaRuntime, shown: str, heap: str) -> None:
-    if reason := _try_java(runtime, heap):
-        raise TdvError(
-            f"Java cannot start with {shown} ({reason}): a number with k, m or g is needed, from a "
-            "few megabytes up to what the machine has, as in 4g"
-        )
-
-
-def _refuse_limited_addresses(runtime: JavaRuntime) -> None:
-    """Try a Java with what ``ulimit -v`` leaves."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
         return
-    try:
-        own = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except OSError:  # the system does not tell
-        own = 0
-    left = str(max(1, (limit - own - _MAPPED) // 1024))
-    limited = "sh", "-c", 'ulimit -v "$1" && shift && exec "$@"', "sh", left
-    if _try_java(runtime, heap_size(), *limited):
+    if done.returncode:
+        said = " ".join((done.stdout + done.stderr).split("\n")[:2]).strip()
         raise TdvError(
-            f"Java needs more addresses than are left of the limit of {limit // 1024:,} kB (ulimit "
-            f"-v) with a heap of {heap_size()}: lift it with 'ulimit -v unlimited', and limit "
-            f"memory by heap 1g or {HEAP_VARIABLE}=1g"
+            f"Java cannot start with {shown} ({said or f'status {done.returncode}'}): a number "
+            "with k, m or g is needed, from a few megabytes up to what the machine has, as in 4g"
         )
 
 

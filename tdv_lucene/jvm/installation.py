@@ -6,11 +6,8 @@ import importlib.util
 import json
 import os
 import platform
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -35,8 +32,6 @@ from ._start import (
 _PACKAGE = "tdv-lucene"
 _MODULE = "jdk.incubator.vector"
 _START_SECONDS = 120
-_LEAST_DISK = 1e9
-_BYTES = {"k": 2**10, "m": 2**20, "g": 2**30}
 _START = "import json, tdv_lucene.jvm.searcher as s; print(json.dumps(s.describe_java()))"
 
 
@@ -51,7 +46,6 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Look at everything the package stands on. Starts a JVM, in a process of its own."""
-    total, free = _memory_bytes()
     return [
         Finding("tdv-lucene", _version(_PACKAGE)),
         Finding("python", f"{platform.python_version()} ({sys.executable})"),
@@ -59,13 +53,10 @@ def examine() -> list[Finding]:
         _look("pyserini", lambda: f"{_version('pyserini')} ({pyserini_jar().name})"),
         _look("lucene", _lucene),
         _look("hooks jar", _hooks),
-        _look("heap", _heap),
+        _look("heap", heap_size),
         _look("java starts", _started),
         *_packages(),
         *_optional(),
-        Finding("memory", f"{_gigabytes(free)} free of {_gigabytes(total)}"),
-        *_disks(),
-        Finding("cores", str(os.cpu_count())),
     ]
 
 
@@ -96,17 +87,6 @@ def _hooks() -> str:
     if not jar.is_file():
         raise TdvError(f"{jar} is missing: reinstall tdv-lucene, or run java_hooks/build")
     return jar.name
-
-
-def _heap() -> str:
-    heap = heap_size()
-    total, _ = _memory_bytes()
-    if int(heap[:-1]) * _BYTES[heap[-1].lower()] > total:
-        raise TdvError(
-            f"a heap of {heap} is more than the {_gigabytes(total)} of memory: choose a smaller "
-            f"one with heap or {HEAP_VARIABLE}"
-        )
-    return heap
 
 
 def _started() -> str:
@@ -164,51 +144,11 @@ def _optional() -> Iterator[Finding]:
     yield Finding("ir-datasets", has or "not installed (pip install 'tdv-lucene[ir-datasets]')")
 
 
-def _disks() -> Iterator[Finding]:
-    for name, folder, remedy in (
-        ("disk, here", str(Path.cwd()), ""),
-        ("disk, temporary", tempfile.gettempdir(), ", or set TMPDIR to another folder"),
-    ):
-        free = shutil.disk_usage(folder).free
-        is_little = free < _LEAST_DISK
-        problem = (
-            f"only {_gigabytes(free)} free in {folder}: make room{remedy}" if is_little else ""
-        )
-        yield Finding(name, f"{_gigabytes(free)} free ({folder})", problem)
-
-
-def _memory_bytes() -> tuple[int, int]:
-    """Return bytes in all and free, of the machine or of the container around us."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    total, free = (page * os.sysconf(name) for name in ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES"))
-    told = _read("/proc/meminfo")
-    available = re.search(r"^MemAvailable:\s+(\d+) kB", told, re.MULTILINE)
-    if available:
-        free = int(available[1]) * 1024
-    limit = _read("/sys/fs/cgroup/memory.max").strip()
-    if limit.isdigit():
-        total = min(total, int(limit))
-        used = _read("/sys/fs/cgroup/memory.current").strip()
-        free = min(free, total - int(used)) if used.isdigit() else min(free, total)
-    return total, free
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="ascii")
-    except OSError:
-        return ""
-
-
 def _version(package: str) -> str:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return ""
-
-
-def _gigabytes(size: float) -> str:
-    return f"{size / 1e9:.1f} GB"
 
 
 def plain_pyserini() -> dict[str, str]:

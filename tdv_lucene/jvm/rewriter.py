@@ -103,7 +103,7 @@ def run_on_fields(
     with ExitStack() as tables:
         for plan in fields:
             table = tables.enter_context(open_table(plan))
-            job.addField(plan.field, plan.source_field, table, _rule(table, plan))
+            job.addField(plan.field, plan.source_field, _rule(table, plan))
             if (norms := plan.norms) is not None:
                 average = norms.average_length or 0
                 job.bake(*map(float, (*norms.held, *norms.searched, average)))

@@ -252,7 +252,7 @@ def select_documents(
     assert indices is not None and data is not None
     selected = replace(
         matrix,
-        doc_ids=ByteStrings.of(name for part in parts for name in part.doc_ids),
+        doc_ids=ByteStrings.joined([part.doc_ids for part in parts]),
         indptr=np.concatenate([[0], np.cumsum(rows.sizes)]),
         indices=indices,
         data=data,

@@ -119,7 +119,11 @@ def _function(values: TermValues) -> RankingFunction:
 
 def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction: float) -> float:
     """Return the scale that suits the target, where none was asked for, from the ``scale`` that
-    suits the ranking."""
+    suits the ranking.
+
+    It is raised so that short documents get their K; where that was not asked for, not beyond the
+    full index's bytes: the shortest documents then have the least K there is.
+    """
     searched = target.parameters(values.model)
     if searched is None:
         return scale
@@ -132,7 +136,8 @@ def scale_for(values: TermValues, scale: float, target: SearchTarget, reduction:
     least = searched["k1"] * (1 - searched["b"])
     fixed = learned["k1"] * (1 - learned["b"])
     needed = least / fixed if fixed else scale  # no scale gives short documents a K of 0
-    return max(scale, min(needed, _MOST_SCALED * scale))
+    most = math.inf if target.given else _largest_within_full(values, reduction)
+    return max(scale, min(needed, _MOST_SCALED * scale, most))
 
 
 def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float | None) -> None:
@@ -185,14 +190,37 @@ def search_parameters(
 def _share_of_bytes(values: TermValues, reduction: float, scale: float, other: float) -> float:
     """Return predicted bytes at the ``other`` scale, as a share of those at ``scale``; infinite if
     learning did not measure any."""
-    points = [point for point in values.points if point.get("scales")]
-    if not points:
+    if (point := _measured_near(values, reduction)) is None:
         return math.inf
-    point: Mapping[str, Any] = min(points, key=lambda each: abs(each["reduction"] - reduction))
-    table = sorted((each["scale"], each["posting_bytes"]) for each in point["scales"])
-    scales, sizes = (np.array(column, float) for column in zip(*table))
+    scales, sizes = _bytes_by_scale(point, "posting_bytes")
     if not scales[0] <= other <= scales[-1]:
         return math.inf
     total = point.get("index_bytes") or point["posting_bytes"] + point["dictionary_bytes"]
     more = np.interp(np.log([other, scale]), np.log(scales), sizes)
     return float(1 + (more[0] - more[1]) / total)
+
+
+def _largest_within_full(values: TermValues, reduction: float) -> float:
+    """Return the largest scale at which the index is predicted to be no larger than the full one;
+    infinite if all that were measured are, or none was measured."""
+    if (point := _measured_near(values, reduction)) is None:
+        return math.inf
+    kinds = ("posting_bytes", "dictionary_bytes")
+    scales, sizes = _bytes_by_scale(point, *kinds)
+    full = sum(values.manifest["full"][kind] for kind in kinds)
+    if sizes[-1] <= full:
+        return math.inf
+    return float(np.exp(np.interp(full, np.maximum.accumulate(sizes), np.log(scales))))
+
+
+def _measured_near(values: TermValues, reduction: float) -> Mapping[str, Any] | None:
+    """Return the operating point nearest to a reduction of those whose scales were measured."""
+    points = [point for point in values.points if point.get("scales")]
+    return min(points, key=lambda each: abs(each["reduction"] - reduction), default=None)
+
+
+def _bytes_by_scale(point: Mapping[str, Any], *kinds: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return float64[n] twice: the scales that were tried, ascending, and their bytes."""
+    table = sorted((each["scale"], sum(each[kind] for kind in kinds)) for each in point["scales"])
+    scales, sizes = (np.array(column, float) for column in zip(*table))
+    return scales, sizes

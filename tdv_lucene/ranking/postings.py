@@ -177,7 +177,7 @@ def _as_factors(numbers: np.ndarray) -> np.ndarray:
 def _weighed(tf: np.ndarray, factors: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Return float32[n]: ``tf`` times the factor ``at`` its place, or else the last.
 
-    One product of float32, as in ``tdvlucene.rules.Boost``.
+    One product of float32, as in ``tdvlucene.rules.TermRule.Boost``.
     """
     return np.asarray(np.asarray(tf, np.float32) * factors[np.minimum(at, len(factors) - 1)])
 

@@ -38,7 +38,7 @@ _ROUNDING = 1e-9  # of quotients that are whole numbers
 def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float | None) -> np.ndarray:
     """Return float64[n]: max(1, rint(scale tf tdv)), and 0 where ``tdv`` is 0.
 
-    In double precision and half to even, as in ``tdvlucene.rules.ScaledRule``. In the real-valued
+    In double precision and half to even, as in ``tdvlucene.rules.TermRule``. In the real-valued
     model, with ``scale`` None, it is float32[n]: tf tdv. A posting that stays has a frequency of at
     least 1: the posting rule alone decides which are dropped. So the scale can be so small that
     most frequencies are 1, which Lucene packs in two bytes a block, without dropping a single

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.jvm
 
 @pytest.mark.parametrize("piece", [1, 7, 100])
 def test_bytes_depend_on_neither_threads_nor_pieces(piece: int, make_index, tmp_path: Path) -> None:
-    """Lists longer than a piece are cut in the middle, also across segments and deletions."""
+    """Also where lists are longer than a piece, across segments and deletions."""
     index = make_index(_segments())
     extract_matrix(index, tmp_path / "one", threads=1)
     (tmp_path / "cut").mkdir()

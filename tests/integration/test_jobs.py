@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from command_line import ROOT, run_apart
+from command_line import run_apart
 from lucene_indexes import Doc
 
 from tdv_lucene import TdvError, make_peer_values, prune_index
@@ -187,20 +185,6 @@ def test_heaps_java_cannot_have(heap: str, tiny_index: Path, tmp_path: Path) -> 
     done = run_apart("-m", "tdv_lucene", *arguments, TDV_LUCENE_HEAP=heap)
     assert done.returncode == 2 and f"cannot start with TDV_LUCENE_HEAP={heap}" in done.stderr
     assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kilobytes", [3_000_000, 4_500_000])
-def test_a_limit_on_addresses_is_told_before_java_meets_it(kilobytes, tiny_index) -> None:
-    """Java would end the process with words of its own, or by a crash."""
-    command = f'ulimit -v {kilobytes} && exec "$@"'
-    words = [sys.executable, "-m", "tdv_lucene", "inspect", "--index", str(tiny_index)]
-    done = subprocess.run(
-        ["sh", "-c", command, "sh", *words], capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
-    assert "with 'ulimit -v unlimited', and limit memory by heap 1g or" in done.stderr
 
 
 @pytest.mark.slow

@@ -22,12 +22,12 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from commands import COMMANDS
 from impact_documents import LAYOUT as IMPACT
 from lucene_indexes import Doc, Layout, write_index
 
 from tdv_lucene import TdvError, prune_index
 from tdv_lucene.cli import _group, common
-from tdv_lucene.cli.common import leaves
 from tdv_lucene.comparison import compare
 from tdv_lucene.learning import from_index
 from tdv_lucene.learning.config import Recipe
@@ -37,7 +37,6 @@ from tdv_lucene.ranking import PARAMETERS
 
 pytestmark = pytest.mark.jvm
 
-COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 _JUDGED = "--topics {topics} --qrels {qrels}"
 BASES = [
     "inspect --index {index}",

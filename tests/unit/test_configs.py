@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
+from commands import COMMANDS
 
 from tdv_lucene import (
     CompareConfig,
@@ -16,12 +17,9 @@ from tdv_lucene import (
     learn_from_index,
     prune_index,
 )
-from tdv_lucene.cli import _group
-from tdv_lucene.cli.common import leaves
 from tdv_lucene.options import PYTHON_ONLY
 from tdv_lucene.searching.config import SearchConfig
 
-COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 INPUTS = {
     "index", "indexes", "pruned", "values", "topics", "qrels", "output", "documents", "query",
     "name", "ranker", "run", "collection", "scheduler", "tune_topics", "tune_qrels",

@@ -1,7 +1,10 @@
 package tdvtesting;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.anserini.search.similarity.AccurateBM25Similarity;
+import io.anserini.search.similarity.ImpactSimilarity;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Paths;
@@ -15,7 +18,6 @@ import org.apache.lucene.analysis.tokenattributes.BytesTermAttribute;
 import org.apache.lucene.analysis.tokenattributes.OffsetAttribute;
 import org.apache.lucene.analysis.tokenattributes.PayloadAttribute;
 import org.apache.lucene.analysis.tokenattributes.PositionIncrementAttribute;
-import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.document.BinaryDocValuesField;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
@@ -81,11 +83,6 @@ public final class TestIndex {
   private static final String SOFT_DELETES = "gone";
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static final Map<String, String> ANSERINIS =
-      Map.of(
-          "accurate", "io.anserini.search.similarity.AccurateBM25Similarity",
-          "impact", "io.anserini.search.similarity.ImpactSimilarity");
-
   private final JsonNode layout;
   private final Map<String, FieldType> types = new HashMap<>();
 
@@ -126,10 +123,9 @@ public final class TestIndex {
         }
       }
       if (described.has("segments")) {
-        Map<String, String> data = new HashMap<>();
-        index.layout.get("userData").properties()
-            .forEach(entry -> data.put(entry.getKey(), entry.getValue().asText()));
-        writer.setLiveCommitData(data.entrySet());
+        JsonNode said = index.layout.get("userData");
+        writer.setLiveCommitData(
+            JSON.convertValue(said, new TypeReference<Map<String, String>>() {}).entrySet());
       }
       writer.commit();
     }
@@ -149,16 +145,13 @@ public final class TestIndex {
   }
 
   private static MergePolicy policy(String name) {
-    TieredMergePolicy tiered = new TieredMergePolicy();
     switch (name) {
       case "none":
         return NoMergePolicy.INSTANCE;
       case "in order":
         return new LogDocMergePolicy();
-      case "by size":
-        return tiered;
       default:
-        return tiered.setSegmentsPerTier(2);
+        return new TieredMergePolicy().setSegmentsPerTier(2);
     }
   }
 
@@ -186,9 +179,6 @@ public final class TestIndex {
           }
         });
     config.setUseCompoundFile(layout.get("compound").asBoolean());
-    if (layout.has("codec")) {
-      config.setCodec(Codec.forName(layout.get("codec").asText()));
-    }
     if (layout.get("sorted").asBoolean()) {
       config.setIndexSort(new Sort(new SortField("rank", SortField.Type.LONG, true)));
     }
@@ -212,28 +202,16 @@ public final class TestIndex {
   }
 
   private Similarity similarities() {
-    Map<String, Similarity> byField = new HashMap<>();
-    layout.get("fields").properties().forEach(
-        field -> byField.put(field.getKey(), similarity(field.getValue().get("norms").asText())));
-    Similarity other = new BM25Similarity();
+    Similarity usual = new BM25Similarity();
+    Map<String, Similarity> others =
+        Map.of("accurate", new AccurateBM25Similarity(), "impact", new ImpactSimilarity());
     return new PerFieldSimilarityWrapper() {
       @Override
       public Similarity get(String field) {
-        return byField.getOrDefault(field, other);
+        String norms = layout.get("fields").path(field).path("norms").asText();
+        return others.getOrDefault(norms, usual);
       }
     };
-  }
-
-  /** Anserini's by name: this class is compiled without it. */
-  private static Similarity similarity(String norms) {
-    String name = ANSERINIS.get(norms);
-    try {
-      return name == null
-          ? new BM25Similarity()
-          : (Similarity) Class.forName(name).getConstructor().newInstance();
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   private static FieldType type(JsonNode described) {
@@ -272,8 +250,7 @@ public final class TestIndex {
       document.add(new StoredField("raw", described.get("raw").asText()));
     }
     if (described.has("bytes")) { // that are no text
-      BytesRef bytes =
-          new BytesRef(described.get("bytes").asText().getBytes(StandardCharsets.ISO_8859_1));
+      BytesRef bytes = bytes(described.get("bytes"));
       document.add(new StoredField("source", bytes));
       document.add(new BinaryDocValuesField("source", bytes));
     }
@@ -308,12 +285,8 @@ public final class TestIndex {
   }
 
   private static DirectoryReader withoutSoftDeleted(DirectoryReader reader) throws IOException {
-    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
-      if (info.isSoftDeletesField()) {
-        return new SoftDeletesDirectoryReaderWrapper(reader, info.name);
-      }
-    }
-    return reader;
+    FieldInfo marked = FieldInfos.getMergedFieldInfos(reader).fieldInfo(SOFT_DELETES);
+    return marked == null ? reader : new SoftDeletesDirectoryReaderWrapper(reader, SOFT_DELETES);
   }
 
   /** What an index holds, by field, by document, by segment. */
@@ -375,7 +348,6 @@ public final class TestIndex {
       segment.put("deleted", leaf.numDeletedDocs());
       segment.put("compound", info.getUseCompoundFile());
       segment.put("sort", String.valueOf(info.getIndexSort()));
-      segment.put("codec", info.getCodec().getName());
       return segment;
     }
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import click
 import pytest
 from click.testing import CliRunner
 from command_line import run_apart
+from commands import COMMANDS
 
 from tdv_lucene.cli import _COMMANDS, _group
-from tdv_lucene.cli.common import SHOWN_AT_MOST, leaves
+from tdv_lucene.cli.common import SHOWN_AT_MOST
 from tdv_lucene.ranking import PARAMETERS
 
 
-def _help(words: tuple[str, ...], flag: str) -> str:
+def _help(words: Iterable[str], flag: str) -> str:
     shown = CliRunner().invoke(_group, [*words, flag], terminal_width=80)
     assert shown.exit_code == 0, shown.output
     return shown.output
@@ -25,10 +27,10 @@ def _flags(text: str) -> set[str]:
     return set(re.findall(r"^  (?:-\w+, )?(--[\w-]+)", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize(("words", "command"), [*leaves(_group)])
+@pytest.mark.parametrize(("words", "command"), [*COMMANDS.items()])
 def test_few_options_are_shown_and_all_are_listed(words, command) -> None:
-    few, every = _help(words, "-h"), _help(words, "--help-all")
-    assert few == _help(words, "--help")
+    few, same, every = (_help(words.split(), flag) for flag in ("-h", "--help", "--help-all"))
+    assert few == same
     options = [each for each in command.params if isinstance(each, click.Option)]
     long = {next(flag for flag in each.opts if flag.startswith("--")) for each in options}
     assert _flags(every) == long | {"--help"}

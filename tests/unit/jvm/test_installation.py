@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from importlib import metadata
-from types import SimpleNamespace
 
 import pytest
 from command_line import run_apart
@@ -12,7 +11,7 @@ from command_line import run_apart
 from tdv_lucene.jvm import installation
 
 PARTS = ["tdv-lucene", "python", "java", "pyserini", "lucene", "hooks jar", "heap", "java starts",
-         "numpy", "ir-datasets", "memory", "disk, here", "disk, temporary", "cores"]  # fmt: skip
+         "numpy", "ir-datasets"]  # fmt: skip
 
 
 def doctor(*words, **environment):
@@ -91,24 +90,10 @@ REQUIRED = ["no-such>1; extra == 'test'", "numpy"]
     [
         (metadata, "requires", _absent, "packages", "pip install it"),
         (metadata, "requires", lambda one: REQUIRED, "numpy", None),
-        (installation.shutil, "disk_usage", lambda _: SimpleNamespace(free=5e8), "disk, here",
-         "0.5 GB free"),
-        (installation.shutil, "disk_usage", lambda _: SimpleNamespace(free=5e8), "disk, temporary",
-         "TMPDIR"),
         (installation, "lucene_version", lambda jar: (11, 0, 0), "lucene", "pyserini>=1.6,<3"),
-        (installation, "heap_size", lambda: "900000g", "heap", "900000g"),
     ],
 )  # fmt: skip
 def test_each_problem_has_its_remedy(monkeypatch, place, attribute, told, name, problem):
     monkeypatch.setattr(place, attribute, told)
     given = found(name).problem
     assert problem in given if problem else not given
-
-
-@pytest.mark.usefixtures("no_jvm")
-def test_a_containers_limit_is_the_memory(monkeypatch):
-    files = {"/sys/fs/cgroup/memory.max": "1000000000\n",
-             "/sys/fs/cgroup/memory.current": "400000000\n",
-             "/proc/meminfo": "MemAvailable: 8000000 kB\n"}  # fmt: skip
-    monkeypatch.setattr(installation, "_read", lambda path: files.get(path, ""))
-    assert found("memory").value == "0.6 GB free of 1.0 GB"

@@ -96,6 +96,24 @@ def test_a_scale_is_raised_so_that_short_documents_get_their_length_norm() -> No
     assert scale_for(_learned("bm25", k1=0.9, b=0.8), 1.5, recorded, 0) == 1.5
 
 
+def test_a_scale_is_raised_within_the_full_indexs_bytes_unless_that_was_asked_for() -> None:
+    values = _learned("bm25", k1=0.9, b=0.8)  # at a scale of 1.5 all documents get their K at 3
+    sizes = [
+        {"scale": s, "posting_bytes": b, "dictionary_bytes": 100} for s, b in ((1, 700), (4, 1100))
+    ]
+    point = {**values.points[0], "scales": sizes}
+
+    def with_full(size: int) -> TermValues:
+        full = {"posting_bytes": size, "dictionary_bytes": 100}
+        return replace(values, manifest={**values.manifest, "points": [point], "full": full})
+
+    asked, not_asked = SearchTarget.of("anserini"), SearchTarget.of(None)
+    assert scale_for(with_full(900), 1.5, not_asked, 0) == pytest.approx(2), "half of the bytes"
+    assert scale_for(with_full(900), 1.5, asked, 0) == pytest.approx(3)
+    assert scale_for(with_full(1200), 1.5, not_asked, 0) == pytest.approx(3)
+    assert scale_for(with_full(600), 1.5, not_asked, 0) == 1.5, "as the ranking needs it"
+
+
 def test_values_of_no_model_keep_lengths_unless_asked() -> None:
     values = _learned("any")
     assert baking_of(values, 2.0, SearchTarget.of(None)) is None

@@ -8,7 +8,6 @@ import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriterConfig;
-import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -59,11 +58,6 @@ public final class Lucene {
     }
   }
 
-  /** The first document of a part of an index. */
-  public static int start(ReaderSlice slice) {
-    return slice.start();
-  }
-
   /** The files inside a compound segment; to be closed. */
   public static CompoundDirectory openCompound(Directory folder, SegmentInfo segment)
       throws IOException {
@@ -73,11 +67,6 @@ public final class Lucene {
   /** Collects the best documents and counts all hits: such a search cannot skip any. */
   public static CollectorManager<TopScoreDocCollector, TopDocs> countingAll(int hits) {
     return new TopScoreDocCollectorManager(hits, null, Integer.MAX_VALUE);
-  }
-
-  /** Whether documents must match a clause, or must not. */
-  public static boolean isRequired(BooleanClause clause) {
-    return clause.occur() != BooleanClause.Occur.SHOULD;
   }
 
   /** The query in a clause. */

@@ -7,7 +7,6 @@ import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriterConfig;
-import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -53,11 +52,6 @@ public final class Lucene {
   /** Lucene 10 marks the last document of each block by a field; here no index has one. */
   public static void keepParentField(IndexWriterConfig config, FieldInfo info) {}
 
-  /** The first document of a part of an index. */
-  public static int start(ReaderSlice slice) {
-    return slice.start;
-  }
-
   /** The files inside a compound segment; to be closed. */
   public static CompoundDirectory openCompound(Directory folder, SegmentInfo segment)
       throws IOException {
@@ -67,11 +61,6 @@ public final class Lucene {
   /** Collects the best documents and counts all hits: such a search cannot skip any. */
   public static CollectorManager<TopScoreDocCollector, TopDocs> countingAll(int hits) {
     return TopScoreDocCollector.createSharedManager(hits, null, Integer.MAX_VALUE);
-  }
-
-  /** Whether documents must match a clause, or must not. */
-  public static boolean isRequired(BooleanClause clause) {
-    return clause.getOccur() != BooleanClause.Occur.SHOULD;
   }
 
   /** The query in a clause. */

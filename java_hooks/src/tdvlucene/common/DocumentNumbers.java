@@ -8,12 +8,15 @@ import org.apache.lucene.util.Bits;
 /**
  * Numbers the live documents of an index from 0 in index order.
  *
- * <p>Read-only, so threads can share it. Memory: four bytes for each document where some are
+ * <p>Read-only, so threads can share it. Memory: eight bytes for each document where some are
  * deleted.
  */
 public final class DocumentNumbers {
-  /** The number of each document; of a deleted one, {@code ~} the next one's; null: its own. */
+  /** The number of each document, -1 of a deleted one; null: its own. */
   private final int[] numbers;
+
+  /** The document of each number. */
+  private final int[] docs;
 
   private final int size;
 
@@ -21,11 +24,16 @@ public final class DocumentNumbers {
   public DocumentNumbers(IndexReader reader) {
     size = reader.numDocs();
     numbers = reader.hasDeletions() ? new int[reader.maxDoc()] : null;
+    docs = numbers == null ? null : new int[size];
     int next = 0;
     for (LeafReaderContext leaf : numbers == null ? List.<LeafReaderContext>of() : reader.leaves()) {
       Bits live = leaf.reader().getLiveDocs();
       for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
-        numbers[leaf.docBase + doc] = live == null || live.get(doc) ? next++ : ~next;
+        boolean isLive = live == null || live.get(doc);
+        numbers[leaf.docBase + doc] = isLive ? next : -1;
+        if (isLive) {
+          docs[next++] = leaf.docBase + doc;
+        }
       }
     }
   }
@@ -35,31 +43,13 @@ public final class DocumentNumbers {
     return size;
   }
 
-  public boolean areAll() {
-    return numbers == null;
-  }
-
   /** The number of a document of the whole index, -1 when it has none. */
   public int of(int doc) {
-    return numbers == null ? doc : Math.max(numbers[doc], -1);
+    return numbers == null ? doc : numbers[doc];
   }
 
   /** The document that has a number. */
   public int doc(int number) {
-    if (numbers == null) {
-      return number;
-    }
-    int low = number;
-    int high = numbers.length;
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      int found = numbers[middle];
-      if (found >= 0 ? found >= number : ~found > number) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    return numbers == null ? number : docs[number];
   }
 }

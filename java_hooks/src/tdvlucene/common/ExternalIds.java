@@ -12,7 +12,6 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.ReaderUtil;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.index.Terms;
-import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 
 /** The ids of an index's documents, see {@link IdField}; to be asked for in ascending order. */
@@ -69,14 +68,11 @@ public final class ExternalIds {
     }
     ExternalIds ids = new ExternalIds(field);
     for (LeafReaderContext leaf : reader.leaves()) {
+      DocumentNumbers live = new DocumentNumbers(leaf.reader());
       boolean oneTells = isOnlyStored(leaf.reader(), field.field());
-      Bits live = leaf.reader().getLiveDocs();
-      boolean isRead = false;
-      for (int doc = 0; doc < leaf.reader().maxDoc() && !(isRead && oneTells); doc++) {
-        if (live == null || live.get(doc)) {
-          ids.of(leaf.docBase + doc);
-          isRead = true;
-        }
+      int read = oneTells ? Math.min(1, live.size()) : live.size();
+      for (int number = 0; number < read; number++) {
+        ids.of(leaf.docBase + live.doc(number));
       }
     }
   }

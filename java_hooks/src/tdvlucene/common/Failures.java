@@ -38,9 +38,6 @@ public final class Failures {
   private static final List<String> DISK_FULL =
       List.of("No space left on device", "Disk quota exceeded", "File too large");
 
-  /** The oldest Lucene whose indexes a supported Pyserini reads. */
-  private static final int OLDEST_READ = 8;
-
   /** Lucene knows what made an index, and says so only in the text of a reason. */
   private static final Pattern MADE_BY = Pattern.compile("Lucene (?:version )?(\\d+)\\.x");
   private static final Pattern OTHER_FORMAT =
@@ -49,18 +46,6 @@ public final class Failures {
   private static final int SHOWN = 3;
 
   private Failures() {}
-
-  /** A failure while postings were read, with its place in the index. */
-  public static final class Located extends IOException {
-    private static final long serialVersionUID = 1L;
-
-    private final String place;
-
-    Located(Throwable thrown, String place) {
-      super(place + ": " + thrown, thrown);
-      this.place = place;
-    }
-  }
 
   /**
    * Refuses an index, or shards, with damage in the files that a search reads. Compares checksums
@@ -87,42 +72,27 @@ public final class Failures {
   /** As above, of these files; {@code checksums} says whether to compare them. */
   public static void refuseDamage(IndexFiles files, boolean checksums, LongConsumer progress)
       throws IOException {
-    UserException damage = damage(files, checksums, progress, null);
-    if (damage != null) {
-      throw damage;
-    }
-  }
-
-  /** The damage of files, behind what was thrown; null when there is none. */
-  private static UserException damage(
-      IndexFiles files, boolean checksums, LongConsumer progress, Throwable thrown)
-      throws IOException {
     List<String> damaged = files.findDamage(checksums, progress);
     if (damaged.isEmpty()) {
-      return null;
+      return;
     }
     String shown = damaged.stream().limit(SHOWN).collect(Collectors.joining("; "));
     if (damaged.size() > SHOWN) {
       shown += "; and " + (damaged.size() - SHOWN) + " more";
     }
-    for (Throwable t = thrown; t != null; t = t.getCause()) {
-      if (t instanceof Located known) {
-        shown += " (met in " + known.place + ")";
-        break;
-      }
-    }
-    return new UserException(
-        files.index + " is damaged: " + shown
-            + ". Restore the index from a copy, or make it again", thrown);
+    throw new UserException(
+        files.index + " is damaged: " + shown + ". Restore the index from a copy, or make it again");
   }
 
-  /** As above, by the checksums of all files of an index, or of the small ones. */
-  private static UserException damageBehind(
-      Throwable thrown, String index, boolean small, LongConsumer progress) {
+  /** Damage that the checksums of an index's files show, all or the small ones; null for none. */
+  private static UserException damageOf(String index, boolean small, LongConsumer progress) {
     try {
       IndexFiles files = IndexFiles.of(index);
-      return damage(small ? files.small() : files, true, progress, thrown);
-    } catch (IOException e) { // no folder, or one we may not read: then that is what was thrown
+      refuseDamage(small ? files.small() : files, true, progress);
+      return null;
+    } catch (UserException damage) {
+      return damage;
+    } catch (IOException e) { // no folder, or one we may not read: another error says so
       return null;
     }
   }
@@ -142,7 +112,7 @@ public final class Failures {
     }
     for (Index index : indexes) {
       for (String shard : index.folders()) {
-        UserException damage = damageBehind(thrown, shard, false, progress);
+        UserException damage = damageOf(shard, false, progress);
         if (damage != null) {
           return damage;
         }
@@ -208,7 +178,7 @@ public final class Failures {
     boolean tooNew = e instanceof IndexFormatTooNewException || isFromTheFuture(e);
     boolean otherFormat =
         e instanceof IndexFormatTooOldException || tooNew || e instanceof IllegalArgumentException;
-    UserException damage = damageBehind(e, index, otherFormat, read -> {});
+    UserException damage = damageOf(index, otherFormat, read -> {});
     if (damage != null) {
       return damage;
     }
@@ -238,16 +208,14 @@ public final class Failures {
   /** Lucene reads what its own major version made first, and the one before. */
   private static String tooOld(String lucene, IndexFormatTooOldException e) {
     Matcher made = MADE_BY.matcher(String.valueOf(e.getReason()));
-    if (!made.find()) {
-      return " was written by a Lucene too old for the installed " + lucene + ": ";
-    }
-    int major = Integer.parseInt(made.group(1));
-    return " was first made by Lucene " + major + ", which the installed " + lucene
-        + " does not read: "
-        + (major < OLDEST_READ
-            ? ""
-            : "install Pyserini 1.6, whose Lucene 9 does, for this index and what is pruned from "
-                + "it, or ");
+    String maker = made.find() ? "Lucene " + made.group(1) : "an older Lucene";
+    String instead =
+        maker.equals("Lucene 8")
+            ? "install Pyserini 1.6, whose Lucene 9 does, for this index and what is pruned from "
+                + "it, or "
+            : "";
+    return " was first made by " + maker + ", which the installed " + lucene + " does not read: "
+        + instead;
   }
 
   /** Lucene meets the version that made an index, or its codec, before it checks its format. */

@@ -37,6 +37,11 @@ public final class NpyWriter implements Closeable {
     channel.position(HEADER_BYTES);
   }
 
+  /** As above, {@code name.npy} in a folder. */
+  public NpyWriter(Path folder, String name, String dtype) throws IOException {
+    this(folder.resolve(name + ".npy"), dtype);
+  }
+
   public void writeInt(int value) throws IOException {
     require(Integer.BYTES);
     buffer.putInt(value);

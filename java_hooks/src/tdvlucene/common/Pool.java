@@ -3,7 +3,6 @@ package tdvlucene.common;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Callable;
@@ -26,29 +25,24 @@ public final class Pool implements Closeable {
   }
 
   /** A piece of work. */
-  public interface Task {
+  public interface Task extends Callable<Void> {
     void run() throws Exception;
+
+    @Override
+    default Void call() throws Exception {
+      run();
+      return null;
+    }
   }
 
   /** Runs all tasks and waits for all; throws what the first of them (in list order) threw. */
   public void run(List<Task> tasks) throws IOException {
-    List<Future<?>> futures = new ArrayList<>();
-    for (Task task : tasks) {
-      futures.add(threads.submit(() -> {
-        task.run();
-        return null;
-      }));
-    }
-    Throwable first = null;
-    for (Future<?> future : futures) {
-      try {
-        get(future);
-      } catch (Throwable t) { // the others must end before their readers are closed
-        first = first == null ? t : first;
+    try {
+      for (Future<Void> ended : threads.invokeAll(tasks)) {
+        get(ended);
       }
-    }
-    if (first != null) {
-      throw IOUtils.rethrowAlways(first);
+    } catch (InterruptedException e) {
+      throw new ThreadInterruptedException(e);
     }
   }
 

@@ -1,7 +1,5 @@
 package tdvlucene.common;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import org.apache.lucene.util.BytesRef;
 
@@ -16,20 +14,7 @@ public final class TermText {
 
   /** Whether bytes are UTF-8. */
   public static boolean isText(BytesRef bytes) {
-    int ascii = 0;
-    while (ascii < bytes.length && bytes.bytes[bytes.offset + ascii] >= 0) {
-      ascii++;
-    }
-    if (ascii == bytes.length) {
-      return true;
-    }
-    int from = bytes.offset + ascii;
-    try {
-      StandardCharsets.UTF_8.newDecoder()
-          .decode(ByteBuffer.wrap(bytes.bytes, from, bytes.length - ascii));
-      return true;
-    } catch (CharacterCodingException e) {
-      return false;
-    }
+    String text = new String(bytes.bytes, bytes.offset, bytes.length, StandardCharsets.UTF_8);
+    return new BytesRef(text.getBytes(StandardCharsets.UTF_8)).bytesEquals(bytes);
   }
 }

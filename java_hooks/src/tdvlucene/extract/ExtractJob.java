@@ -82,10 +82,6 @@ public final class ExtractJob extends Job {
     }
   }
 
-  private NpyWriter array(String name, String dtype) throws IOException {
-    return new NpyWriter(output.resolve(name + ".npy"), dtype);
-  }
-
   /** Returns the tokens of each row. */
   private int[] writePostings(IndexReader reader) throws IOException {
     try (MatrixFiles files = new MatrixFiles(output, live.size(), positions);
@@ -127,10 +123,10 @@ public final class ExtractJob extends Job {
     phase("extracting documents", live.size());
     ExternalIds external = new ExternalIds(reader, index);
     NumericDocValues norm = MultiDocValues.getNormValues(reader, field);
-    try (NpyWriter lengths = array("doc_len", "<i8");
-        NpyWriter norms = array("norms", "<i8");
-        NpyWriter ids = array("doc_ids", "|u1");
-        NpyWriter idEnds = array("doc_ids_indptr", "<i8")) {
+    try (NpyWriter lengths = new NpyWriter(output, "doc_len", "<i8");
+        NpyWriter norms = new NpyWriter(output, "norms", "<i8");
+        NpyWriter ids = new NpyWriter(output, "doc_ids", "|u1");
+        NpyWriter idEnds = new NpyWriter(output, "doc_ids_indptr", "<i8")) {
       idEnds.writeLong(0);
       for (int row = 0; row < live.size(); row++) {
         int doc = live.doc(row);

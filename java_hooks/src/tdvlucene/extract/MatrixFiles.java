@@ -41,14 +41,14 @@ final class MatrixFiles implements Closeable {
   private long before;
 
   MatrixFiles(Path folder, int rows, boolean positions) throws IOException {
-    text = new NpyWriter(folder.resolve("terms.npy"), "|u1");
-    textEnds = new NpyWriter(folder.resolve("terms_indptr.npy"), "<i8");
-    indptr = new NpyWriter(folder.resolve("indptr.npy"), "<i8");
-    indices = new NpyWriter(folder.resolve("indices.npy"), "<i4");
-    data = new NpyWriter(folder.resolve("data.npy"), "<i4");
-    docFreqs = new NpyWriter(folder.resolve("doc_freq.npy"), "<i8");
-    totalTermFreqs = new NpyWriter(folder.resolve("total_term_freq.npy"), "<i8");
-    firsts = positions ? new NpyWriter(folder.resolve("first_positions.npy"), "<u2") : null;
+    text = new NpyWriter(folder, "terms", "|u1");
+    textEnds = new NpyWriter(folder, "terms_indptr", "<i8");
+    indptr = new NpyWriter(folder, "indptr", "<i8");
+    indices = new NpyWriter(folder, "indices", "<i4");
+    data = new NpyWriter(folder, "data", "<i4");
+    docFreqs = new NpyWriter(folder, "doc_freq", "<i8");
+    totalTermFreqs = new NpyWriter(folder, "total_term_freq", "<i8");
+    firsts = positions ? new NpyWriter(folder, "first_positions", "<u2") : null;
     lengths = new int[rows];
     textEnds.writeLong(0);
     indptr.writeLong(0);

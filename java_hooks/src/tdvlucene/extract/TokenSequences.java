@@ -29,9 +29,9 @@ record TokenSequences(
 
   /** Writes {@code tokens.npy} and {@code tokens_indptr.npy}. */
   void write(Path output, int most) throws IOException {
-    try (NpyWriter tokens = new NpyWriter(output.resolve("tokens.npy"), "<i4");
-        NpyWriter ends = new NpyWriter(output.resolve("tokens_indptr.npy"), "<i8")) {
-      BitSet gone = live.areAll() ? new BitSet() : withoutLivePosting();
+    try (NpyWriter tokens = new NpyWriter(output, "tokens", "<i4");
+        NpyWriter ends = new NpyWriter(output, "tokens_indptr", "<i8")) {
+      BitSet gone = reader.hasDeletions() ? withoutLivePosting() : new BitSet();
       long written = 0;
       ends.writeLong(written);
       for (int from = 0; from < lengths.length; ) {

@@ -10,7 +10,7 @@ import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.StoredFields;
-import org.apache.lucene.util.Bits;
+import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.Index;
 import tdvlucene.common.Job;
 import tdvlucene.common.StoredText;
@@ -23,7 +23,6 @@ import tdvlucene.common.UserException;
  * <p>The text is that of {@link StoredText}. Memory: one document.
  */
 public final class TokensJob extends Job {
-  private static final int CHECK_EVERY = 256;
   private static final String FIELD = "contents";
 
   private final StoredText texts = new StoredText(FIELD);
@@ -43,10 +42,10 @@ public final class TokensJob extends Job {
   protected Object run() throws IOException {
     try (IndexReader reader = open(index);
         Writer lines = Files.newBufferedWriter(Paths.get(output), StandardCharsets.UTF_8)) {
-      phase("analyse stored text", reader.maxDoc());
       for (LeafReaderContext leaf : reader.leaves()) {
-        writeSegment(leaf, lines);
+        ((CodecReader) leaf.reader()).getFieldsReader().checkIntegrity();
       }
+      write(reader, lines);
     }
     if (written == 0) {
       throw new UserException(
@@ -56,20 +55,16 @@ public final class TokensJob extends Job {
     return written;
   }
 
-  private void writeSegment(LeafReaderContext leaf, Writer lines) throws IOException {
-    ((CodecReader) leaf.reader()).getFieldsReader().checkIntegrity();
-    Bits live = leaf.reader().getLiveDocs();
-    StoredFields stored = leaf.reader().storedFields();
-    for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
-      if (doc % CHECK_EVERY == 0) {
-        progress(leaf.docBase + doc);
-      }
-      if (live == null || live.get(doc)) {
-        String text = texts.of(stored.document(doc, texts.fields()));
-        if (text != null) {
-          writeTokens(text, lines);
-          written++;
-        }
+  private void write(IndexReader reader, Writer lines) throws IOException {
+    DocumentNumbers live = new DocumentNumbers(reader);
+    StoredFields stored = reader.storedFields();
+    phase("analyse stored text", live.size());
+    for (int number = 0; number < live.size(); number++) {
+      progress(number);
+      String text = texts.of(stored.document(live.doc(number), texts.fields()));
+      if (text != null) {
+        writeTokens(text, lines);
+        written++;
       }
     }
   }

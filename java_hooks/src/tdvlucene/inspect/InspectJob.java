@@ -21,7 +21,6 @@ import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.util.Bits;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Failures;
@@ -158,13 +157,11 @@ public final class InspectJob extends Job {
 
   private void putCounts(IndexReader reader, String name, Map<String, Object> field)
       throws IOException {
-    Terms terms = MultiTerms.getTerms(reader, name);
     field.put("documents", reader.getDocCount(name));
-    field.put("terms", terms == null ? 0 : countTerms(terms));
+    field.put("terms", countTerms(MultiTerms.getTerms(reader, name)));
     long entries = 0;
     for (LeafReaderContext leaf : reader.leaves()) {
-      Terms here = leaf.reader().terms(name);
-      entries += here == null ? 0 : countTerms(here);
+      entries += countTerms(leaf.reader().terms(name));
     }
     field.put("segment_terms", entries);
     field.put("postings", reader.getSumDocFreq(name));
@@ -173,8 +170,8 @@ public final class InspectJob extends Job {
 
   /** One segment knows; several must be walked together. */
   private long countTerms(Terms terms) throws IOException {
-    if (terms.size() >= 0) {
-      return terms.size();
+    if (terms == null || terms.size() >= 0) {
+      return terms == null ? 0 : terms.size();
     }
     phase("counting terms", 0);
     long count = 0;
@@ -199,13 +196,9 @@ public final class InspectJob extends Job {
   private static TreeSet<String> storedFields(IndexReader reader) throws IOException {
     TreeSet<String> names = new TreeSet<>();
     for (LeafReaderContext leaf : reader.leaves()) {
-      Bits live = leaf.reader().getLiveDocs();
-      int doc = 0;
-      while (live != null && doc < live.length() && !live.get(doc)) {
-        doc++;
-      }
-      if (doc < leaf.reader().maxDoc()) {
-        for (IndexableField field : leaf.reader().storedFields().document(doc)) {
+      DocumentNumbers live = new DocumentNumbers(leaf.reader());
+      if (live.size() > 0) {
+        for (IndexableField field : leaf.reader().storedFields().document(live.doc(0))) {
           names.add(field.name());
         }
       }

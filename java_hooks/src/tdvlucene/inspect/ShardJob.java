@@ -21,10 +21,8 @@ import tdvlucene.common.UserException;
 
 /** Finds out what tells whether a document is in two shards: a hash of each live document's id. */
 public final class ShardJob extends Job {
-  private static final int CHECK_EVERY = 1 << 16;
-
   private final Index index;
-  private final Path hashes;
+  private final Path folder;
   private final Set<Long> wanted = new HashSet<>();
   private final List<String> found = new ArrayList<>();
 
@@ -34,7 +32,7 @@ public final class ShardJob extends Job {
    */
   public ShardJob(Index index, String folder, String wanted) {
     this.index = index;
-    this.hashes = Paths.get(folder, "hashes.npy");
+    this.folder = Paths.get(folder);
     Json.parseStrings(wanted).forEach(number -> this.wanted.add(Long.parseLong(number)));
   }
 
@@ -42,7 +40,7 @@ public final class ShardJob extends Job {
   @Override
   protected Object run() throws IOException {
     try (IndexReader reader = open(index);
-        NpyWriter out = new NpyWriter(hashes, "<i8")) {
+        NpyWriter out = new NpyWriter(folder, "hashes", "<i8")) {
       phase("reading document ids", reader.numDocs());
       if (IdField.of(reader, index).isNumber() && reader.maxDoc() > 0) {
         throw new UserException(
@@ -58,9 +56,7 @@ public final class ShardJob extends Job {
     ExternalIds ids = new ExternalIds(reader, index);
     DocumentNumbers live = new DocumentNumbers(reader);
     for (int number = 0; number < live.size(); number++) {
-      if (number % CHECK_EVERY == 0) {
-        progress(number);
-      }
+      progress(number);
       BytesRef id = ids.of(live.doc(number));
       long hash = hash(id);
       out.writeLong(hash);

@@ -31,10 +31,10 @@ import tdvlucene.common.Pool;
 import tdvlucene.common.WrittenSegments;
 import tdvlucene.rules.FieldsJob;
 import tdvlucene.rules.PlannedField;
-import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermRule;
 
 /**
- * Writes a new index in which a {@link PostingRule} has decided the frequencies of one or more
+ * Writes a new index in which a {@link TermRule} has decided the frequencies of one or more
  * fields. The counts of the first are reported on top.
  *
  * <p>Two passes over each field: a {@link Survey} computes the document lengths, then each
@@ -125,7 +125,7 @@ public class PruneJob extends FieldsJob {
       FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.source);
       boolean vectors = info != null && !target.isNew() && Lucene.hasTermVectors(info);
       for (Segment segment : vectors ? segments : List.<Segment>of()) {
-        target.requirePositions(segment.reader, segment.live);
+        target.requirePositions(segment.reader);
       }
       long toRead = target.passes() * Segment.postings(segments, target.source);
       phase("computing document lengths", toRead);
@@ -151,7 +151,7 @@ public class PruneJob extends FieldsJob {
     Map<String, Object> counts = new TreeMap<>();
     counts.put("postings_before", survey.postingsBefore.sum());
     counts.put("postings", survey.postingsAfter.sum());
-    counts.put("terms_before", isShard ? survey.seen.cardinality() : target.table.size());
+    counts.put("terms_before", isShard ? survey.seen.cardinality() : target.rule.table().size());
     counts.put("terms", survey.kept.cardinality());
     counts.put("tokens", survey.tokensAfter.sum());
     counts.put("documents_without_terms", emptied);

@@ -6,7 +6,7 @@ import org.apache.lucene.index.FilterLeafReader.FilterTermsEnum;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermRule;
 import tdvlucene.rules.TermTable;
 
 /**
@@ -17,14 +17,14 @@ import tdvlucene.rules.TermTable;
  */
 final class PrunedPostings extends FilterTermsEnum {
   private final Pruning pruning;
-  private final PostingRule rule;
+  private final TermRule rule;
   private final TermTable.Cursor cursor;
 
   PrunedPostings(TermsEnum in, Pruning pruning) {
     super(in);
     this.pruning = pruning;
     this.rule = pruning.target().rule;
-    this.cursor = pruning.target().table.cursor();
+    this.cursor = pruning.target().rule.table().cursor();
   }
 
   @Override
@@ -69,7 +69,7 @@ final class PrunedPostings extends FilterTermsEnum {
     @Override
     public int nextDoc() throws IOException {
       for (int doc = in.nextDoc(); doc != NO_MORE_DOCS; doc = in.nextDoc()) {
-        first = readsPositions ? in.nextPosition() : PostingRule.UNKNOWN;
+        first = readsPositions ? in.nextPosition() : TermRule.UNKNOWN;
         freq = pruning.freq(term, in.freq(), first, doc);
         if (freq > 0) {
           held = readsPositions;

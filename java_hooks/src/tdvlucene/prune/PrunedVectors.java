@@ -49,7 +49,7 @@ final class PrunedVectors extends TermVectorsReader {
   private int readFreqs(Terms terms, int doc) throws IOException {
     int kept = 0;
     int next = 0;
-    BytesRefHash known = pruning.target().table.terms();
+    BytesRefHash known = pruning.target().rule.table().terms();
     TermsEnum each = terms.iterator();
     for (BytesRef term = each.next(); term != null; term = each.next()) {
       freqs = ArrayUtil.grow(freqs, next + 1);

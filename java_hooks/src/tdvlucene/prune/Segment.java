@@ -57,7 +57,7 @@ public final class Segment {
   /**
    * The length of each document before pruning, deleted ones among them, as a rule reads it: what
    * its norm stands for, or, in a field without norms, the sum of its frequencies, and of weights
-   * the largest: see {@link tdvlucene.rules.PostingRule#lengthByPostings}.
+   * the largest: see {@link tdvlucene.rules.TermRule#lengthByPostings}.
    *
    * @param job is told the postings read
    */

@@ -15,7 +15,7 @@ import tdvlucene.common.Pool;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
 import tdvlucene.rules.PlannedField;
-import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermRule;
 import tdvlucene.rules.TermTable;
 
 /**
@@ -40,7 +40,7 @@ final class Survey {
   private final PlannedField target;
   private final String field;
   private final TermTable table;
-  private final PostingRule rule;
+  private final TermRule rule;
 
   /** Terms that have a live posting. */
   final FixedBitSet seen;
@@ -58,7 +58,7 @@ final class Survey {
     this.pool = pool;
     this.target = target;
     this.field = target.source;
-    this.table = target.table;
+    this.table = target.rule.table();
     this.rule = target.rule;
     this.seen = new FixedBitSet(table.size());
     this.kept = new FixedBitSet(table.size());
@@ -166,7 +166,7 @@ final class Survey {
       for (int doc = postings.next(); doc != END; doc = postings.next()) {
         if (segment.isLive(doc)) {
           int oldLength = oldLengths == null ? 0 : oldLengths[doc];
-          int first = positions ? postings.nextPosition() : PostingRule.UNKNOWN;
+          int first = positions ? postings.nextPosition() : TermRule.UNKNOWN;
           int freq = rule.freq(term, postings.freq(), first, oldLength);
           if (lengths.addAndGet(doc, freq) < 0) {
             throw UserException.unlessDamaged(

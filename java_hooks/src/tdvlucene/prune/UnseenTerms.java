@@ -71,11 +71,11 @@ public final class UnseenTerms extends Job {
 
   private void write(FieldPostings each) throws IOException {
     int[] docFreq = new int[table.size()];
-    try (NpyWriter counts = array("doc_freq", "<i4");
-        NpyWriter terms = array("terms", "|u1");
-        NpyWriter ends = array("terms_indptr", "<i8");
-        NpyWriter places = array("places", "<i4");
-        NpyWriter unseenCounts = array("unseen_doc_freq", "<i4")) {
+    try (NpyWriter counts = new NpyWriter(folder, "doc_freq", "<i4");
+        NpyWriter terms = new NpyWriter(folder, "terms", "|u1");
+        NpyWriter ends = new NpyWriter(folder, "terms_indptr", "<i8");
+        NpyWriter places = new NpyWriter(folder, "places", "<i4");
+        NpyWriter unseenCounts = new NpyWriter(folder, "unseen_doc_freq", "<i4")) {
       ends.writeLong(0);
       TermTable.Cursor cursor = table.cursor();
       for (BytesRef term = each.nextTerm(); term != null; term = each.nextTerm()) {
@@ -91,9 +91,5 @@ public final class UnseenTerms extends Job {
       }
       counts.writeInts(docFreq, docFreq.length);
     }
-  }
-
-  private NpyWriter array(String name, String dtype) throws IOException {
-    return new NpyWriter(folder.resolve(name + ".npy"), dtype);
   }
 }

@@ -16,10 +16,10 @@ public abstract class FieldsJob extends Job {
    * Adds a field; at least one is needed.
    *
    * @param source the field of the source that its postings are made of
-   * @param table the source field's vocabulary, which must be that of the index
+   * @param rule its table has that field's vocabulary, which must be that of the index
    */
-  public final void addField(String field, String source, TermTable table, PostingRule rule) {
-    targets.add(new PlannedField(field, source, table, rule));
+  public final void addField(String field, String source, TermRule rule) {
+    targets.add(new PlannedField(field, source, rule));
   }
 
   /**

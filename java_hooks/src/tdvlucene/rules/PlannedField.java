@@ -12,8 +12,8 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.util.Bits;
 import tdvlucene.common.BakedNorms;
+import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Index;
 import tdvlucene.common.Lucene;
@@ -27,10 +27,7 @@ public final class PlannedField {
   /** The field of the source whose postings it is made of: the same, unless it is a new one. */
   public final String source;
 
-  /** Null where all terms stay. */
-  public final TermTable table;
-
-  public final PostingRule rule;
+  public final TermRule rule;
 
   /** The source's norms; known once they are looked at. */
   public NormKind norms;
@@ -46,10 +43,9 @@ public final class PlannedField {
   /** Null unless norms hold k1 and b, for an average length that is known. */
   private BakedNorms baked;
 
-  public PlannedField(String field, String source, TermTable table, PostingRule rule) {
+  public PlannedField(String field, String source, TermRule rule) {
     this.field = field;
     this.source = source;
-    this.table = table;
     this.rule = rule;
   }
 
@@ -112,7 +108,7 @@ public final class PlannedField {
    */
   public static void require(Index index, String field, boolean lead) throws IOException {
     index.read(reader -> {
-      new PlannedField(field, field, null, PostingRule.KEEP_ALL).readNorms(reader, index, false);
+      new PlannedField(field, field, TermRule.KEEP_ALL).readNorms(reader, index, false);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
       if (!Index.hasLiveTerm(reader, field)) {
         throw new UserException("field '" + field + "' of " + index + ": " + Index.NO_TERM);
@@ -120,7 +116,7 @@ public final class PlannedField {
       FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
       if (lead && Index.hasPositions(info) && Lucene.hasTermVectors(info)) {
         for (LeafReaderContext leaf : reader.leaves()) {
-          requirePositions((CodecReader) leaf.reader(), leaf.reader().getLiveDocs(), field);
+          requirePositions((CodecReader) leaf.reader(), field);
         }
       }
       return null;
@@ -153,7 +149,7 @@ public final class PlannedField {
   /** The first position of a vector's current term, if the rule reads it. */
   public int first(TermsEnum vector) throws IOException {
     if (!rule.readsPositions()) {
-      return PostingRule.UNKNOWN;
+      return TermRule.UNKNOWN;
     }
     PostingsEnum occurrences = vector.postings(null, PostingsEnum.POSITIONS);
     occurrences.nextDoc();
@@ -165,17 +161,17 @@ public final class PlannedField {
   }
 
   /** Refuses a segment whose term vectors lack the positions that the rule reads. */
-  public void requirePositions(CodecReader segment, Bits live) throws IOException {
+  public void requirePositions(CodecReader segment) throws IOException {
     if (rule.readsPositions()) {
-      requirePositions(segment, live, source);
+      requirePositions(segment, source);
     }
   }
 
-  private static void requirePositions(CodecReader segment, Bits live, String field)
-      throws IOException {
+  private static void requirePositions(CodecReader segment, String field) throws IOException {
     TermVectorsReader vectors = segment.getTermVectorsReader();
-    for (int doc = 0; vectors != null && doc < segment.maxDoc(); doc++) {
-      Fields fields = live == null || live.get(doc) ? vectors.get(doc) : null;
+    DocumentNumbers live = new DocumentNumbers(segment);
+    for (int number = 0; vectors != null && number < live.size(); number++) {
+      Fields fields = vectors.get(live.doc(number));
       Terms terms = fields == null ? null : fields.terms(field);
       if (terms != null && !terms.hasPositions()) {
         throw missing(field);

@@ -45,9 +45,9 @@ public final class Dictionary {
       throws IOException {
     Path to = Paths.get(folder);
     first.read(a -> second.read(b -> {
-      try (NpyWriter text = new NpyWriter(to.resolve("terms.npy"), "|u1");
-          NpyWriter ends = new NpyWriter(to.resolve("ends.npy"), "<i8");
-          NpyWriter counts = new NpyWriter(to.resolve("counts.npy"), "<i8")) {
+      try (NpyWriter text = new NpyWriter(to, "terms", "|u1");
+          NpyWriter ends = new NpyWriter(to, "ends", "<i8");
+          NpyWriter counts = new NpyWriter(to, "counts", "<i8")) {
         FieldPostings before = new FieldPostings(a, field);
         FieldPostings after = new FieldPostings(b, field);
         BytesRef left = before.nextTerm();

@@ -8,7 +8,6 @@ import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.BooleanQuery;
 import org.apache.lucene.search.BoostQuery;
 import org.apache.lucene.search.CollectionStatistics;
-import org.apache.lucene.search.Explanation;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TermQuery;
@@ -21,9 +20,9 @@ import tdvlucene.common.Lucene;
  * Frequency in the query times frequency in the document: what an impact index is searched with,
  * whose frequencies are weights.
  *
- * <p>Scores are those of Anserini's class of this name, whose explanations leave out the query's
- * part. Pyserini's {@code LuceneImpactSearcher} asks only for terms with {@code ln(N / df)} above
- * its {@code min_idf}, and so do the searches here: by default, for those that some document lacks.
+ * <p>Scores are those of Anserini's class of this name. Pyserini's {@code LuceneImpactSearcher} asks
+ * only for terms with {@code ln(N / df)} above its {@code min_idf}, and so do the searches here: by
+ * default, for those that some document lacks.
  */
 public final class ImpactSimilarity extends Similarity {
   private final double minIdf;
@@ -44,13 +43,6 @@ public final class ImpactSimilarity extends Similarity {
       @Override
       public float score(float freq, long norm) {
         return freq * boost;
-      }
-
-      @Override
-      public Explanation explain(Explanation freq, long norm) {
-        return Explanation.match(
-            score(freq.getValue().floatValue(), norm), "freq, the weight in the document, times:",
-            freq, Explanation.match(boost, "boost, the weight in the query"));
       }
     };
   }

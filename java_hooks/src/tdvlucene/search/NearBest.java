@@ -52,9 +52,11 @@ record NearBest(int hits, int most, double margin)
   }
 
   /** What one thread collects. */
-  final class Collected implements Collector {
+  final class Collected implements Collector, LeafCollector {
     private final long[] found = new long[2 * most];
     private int count;
+    private Scorable scorer;
+    private int base;
 
     /** The best scores, in ascending order; 0 for none yet. */
     private final float[] best = new float[hits];
@@ -69,25 +71,24 @@ record NearBest(int hits, int most, double margin)
 
     @Override
     public LeafCollector getLeafCollector(LeafReaderContext leaf) {
-      return new LeafCollector() {
-        private Scorable scorer;
+      base = leaf.docBase;
+      return this;
+    }
 
-        @Override
-        public void setScorer(Scorable scorer) throws IOException {
-          this.scorer = scorer;
-          if (least > 0) {
-            scorer.setMinCompetitiveScore(least);
-          }
-        }
+    @Override
+    public void setScorer(Scorable scorer) throws IOException {
+      this.scorer = scorer;
+      if (least > 0) {
+        scorer.setMinCompetitiveScore(least);
+      }
+    }
 
-        @Override
-        public void collect(int doc) throws IOException {
-          float score = scorer.score();
-          if (score >= least && add(leaf.docBase + doc, score)) {
-            scorer.setMinCompetitiveScore(least);
-          }
-        }
-      };
+    @Override
+    public void collect(int doc) throws IOException {
+      float score = scorer.score();
+      if (score >= least && add(base + doc, score)) {
+        scorer.setMinCompetitiveScore(least);
+      }
     }
 
     /** Adds a document; returns whether fewer are near the best by it. */

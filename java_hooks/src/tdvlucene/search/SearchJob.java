@@ -82,9 +82,9 @@ public final class SearchJob extends Job {
 
   private Void writeHits(Pool pool) throws IOException {
     FixedBitSet found = new FixedBitSet(searched.reader.maxDoc());
-    try (NpyWriter counts = array("counts", "<i8");
-        NpyWriter documents = array("documents", "<i4");
-        NpyWriter scores = array("scores", "<f4")) {
+    try (NpyWriter counts = new NpyWriter(folder, "counts", "<i8");
+        NpyWriter documents = new NpyWriter(folder, "documents", "<i4");
+        NpyWriter scores = new NpyWriter(folder, "scores", "<f4")) {
       List<Queries.Topic> topics = queries.parse();
       SearchedIndex.Search search = searched.search(tiers);
       phase("searching", topics.size());
@@ -115,17 +115,13 @@ public final class SearchJob extends Job {
   /** Any id will do, for nothing has columns here. So each is read once. */
   private void writeIds(BitSetIterator found) throws IOException {
     ExternalIds ids = new ExternalIds(searched.reader, searched.index);
-    try (NpyWriter text = array("text", "|u1");
-        NpyWriter ends = array("ends", "<i8")) {
+    try (NpyWriter text = new NpyWriter(folder, "text", "|u1");
+        NpyWriter ends = new NpyWriter(folder, "ends", "<i8")) {
       while (found.nextDoc() != BitSetIterator.NO_MORE_DOCS) {
         BytesRef id = ids.of(found.docID());
         text.writeBytes(id.bytes, id.offset, id.length);
         ends.writeLong(text.bytes());
       }
     }
-  }
-
-  private NpyWriter array(String name, String dtype) throws IOException {
-    return new NpyWriter(folder.resolve(name + ".npy"), dtype);
   }
 }

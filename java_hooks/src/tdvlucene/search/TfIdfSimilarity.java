@@ -1,7 +1,5 @@
 package tdvlucene.search;
 
-import java.util.List;
-import org.apache.lucene.search.Explanation;
 import org.apache.lucene.search.similarities.BasicStats;
 import org.apache.lucene.search.similarities.SimilarityBase;
 
@@ -19,22 +17,8 @@ import org.apache.lucene.search.similarities.SimilarityBase;
 public final class TfIdfSimilarity extends SimilarityBase {
   @Override
   protected double score(BasicStats stats, double freq, double docLen) {
-    return stats.getBoost() * freq * idf(stats);
-  }
-
-  private static double idf(BasicStats stats) {
-    return Math.log((stats.getNumberOfDocuments() + 1.0) / stats.getDocFreq());
-  }
-
-  @Override
-  protected void explain(
-      List<Explanation> details, BasicStats stats, double freq, double docLen) {
-    Explanation documents =
-        Explanation.match(stats.getNumberOfDocuments(), "N, documents with at least one term");
-    Explanation docFreq = Explanation.match(stats.getDocFreq(), "df, documents with this term");
-    details.add(Explanation.match(stats.getBoost(), "boost, frequency in the query"));
-    details.add(
-        Explanation.match(idf(stats), "idf, computed as ln((N + 1) / df) from:", documents, docFreq));
+    double idf = Math.log((stats.getNumberOfDocuments() + 1.0) / stats.getDocFreq());
+    return stats.getBoost() * freq * idf;
   }
 
   @Override

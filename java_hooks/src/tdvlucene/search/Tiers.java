@@ -81,8 +81,8 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
   /** Whether a query is a bag of the whole field's words: others ask that field alone. */
   boolean answer(Query query) {
     if (query instanceof BooleanQuery words) {
-      return words.clauses().stream()
-          .allMatch(clause -> !Lucene.isRequired(clause) && answer(Lucene.query(clause)));
+      return words.clauses().stream().allMatch(clause ->
+          !clause.isRequired() && !clause.isProhibited() && answer(Lucene.query(clause)));
     }
     Query bare = query instanceof BoostQuery boosted ? boosted.getQuery() : query;
     return bare instanceof TermQuery one && one.getTerm().field().equals(whole);

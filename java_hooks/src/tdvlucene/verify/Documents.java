@@ -176,7 +176,7 @@ final class Documents {
    */
   private static long newFreq(Postings.ComparedField target, TermsEnum vector, int number)
       throws IOException {
-    int term = target.plan().table.terms().find(vector.term());
+    int term = target.plan().rule.table().terms().find(vector.term());
     if (term < 0 || target.plan().rule.drops(term)) {
       return 0;
     }

@@ -17,7 +17,7 @@ import tdvlucene.common.Job;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
 import tdvlucene.rules.PlannedField;
-import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermRule;
 import tdvlucene.rules.TermTable;
 
 /** Compares a field's terms, postings and norms with what a rule makes of the source's. */
@@ -146,7 +146,7 @@ final class Postings {
     private final FieldPostings old = new FieldPostings(source.reader, of, source.live);
     private final FieldPostings found = new FieldPostings(pruned.reader, field, pruned.live);
     private final TermTable.Cursor cursor =
-        target.plan.table == null ? null : target.plan.table.cursor();
+        target.plan.rule.table() == null ? null : target.plan.rule.table().cursor();
     private final boolean positions = target.plan.rule.readsPositions();
     private final int flags = occurrences ? PostingsEnum.ALL : PostingsEnum.FREQS;
 
@@ -216,7 +216,7 @@ final class Postings {
       long count = 0;
       long total = 0;
       for (int live = old.next(); live != END; live = old.next()) {
-        int first = positions ? old.nextPosition() : PostingRule.UNKNOWN;
+        int first = positions ? old.nextPosition() : TermRule.UNKNOWN;
         int freq = target.freq(number, old.freq(), first, live);
         if (freq > 0) {
           if (!there) {

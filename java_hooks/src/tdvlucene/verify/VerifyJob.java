@@ -28,7 +28,7 @@ import tdvlucene.extract.MatrixPlan;
 import tdvlucene.prune.Segment;
 import tdvlucene.rules.FieldsJob;
 import tdvlucene.rules.PlannedField;
-import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermRule;
 
 /**
  * Compares a pruned index with what the rule makes of its source, and stops at the first
@@ -38,8 +38,8 @@ import tdvlucene.rules.PostingRule;
  * segments differently. Compared are the postings, statistics and norms of the pruned fields; and,
  * which must not have changed, those of all other fields, ids, stored fields, doc values, points
  * and term vectors. Of k-NN vectors only the fields' descriptions are compared. Memory: eight bytes
- * for each document, four more where the rule reads lengths, and the vocabulary where there are
- * term vectors.
+ * for each document, as many where some are deleted, four more where the rule reads lengths, and
+ * the vocabulary where there are term vectors.
  */
 public final class VerifyJob extends FieldsJob {
   private static final int DOCUMENTS_AT_ONCE = 1 << 13;
@@ -254,7 +254,7 @@ public final class VerifyJob extends FieldsJob {
   /** Compares what pruning leaves as it is of a field. */
   private void compareOther(FieldInfo info) throws IOException {
     if (target(info.name) == null && info.getIndexOptions() != IndexOptions.NONE) {
-      PlannedField unchanged = new PlannedField(info.name, info.name, null, PostingRule.KEEP_ALL);
+      PlannedField unchanged = new PlannedField(info.name, info.name, TermRule.KEEP_ALL);
       Postings comparison =
           new Postings(this, source, pruned, new Postings.ComparedField(unchanged, null));
       phase("comparing field " + info.name, source.reader.getSumDocFreq(info.name));
