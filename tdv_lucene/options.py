@@ -73,10 +73,6 @@ class Effect:
     only: tuple[Any, ...] = ()  # values of the other with an effect; None: it is not given
     unless: tuple[Any, ...] = ()  # or those without one; (None,) where the other must be given
 
-    def is_had(self, other: Any) -> bool:
-        """Return whether the options have their effect with this value of the other."""
-        return other not in self.unless if self.unless else other in self.only
-
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
@@ -156,10 +152,12 @@ def refuse_idle(
     """Refuse an option that was ``given`` and has no effect with all ``values``."""
     for effect in effects:
         idle = [name for name in effect.options if name in given]
-        if not idle or effect.beside not in values or effect.is_had(values[effect.beside]):
+        if not idle or effect.beside not in values:
+            continue
+        beside, value = effect.beside, values[effect.beside]
+        if value not in effect.unless if effect.unless else value in effect.only:
             continue
         has, it = ("has", "it") if len(idle) == 1 else ("have", "them")
-        beside, value = effect.beside, values[effect.beside]
         state = f"with {beside} {value}" if isinstance(value, str) else f"with {beside}"
         if value in (None, (), False):
             state = f"without {beside}"
@@ -169,7 +167,6 @@ def refuse_idle(
 
 
 def _documented(cls: type[Config]) -> str:
-    """Return the docstring of a config: its own, then its options."""
     lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Attributes", "----------"]
     for each in cls.OPTIONS.values():
         lines.append(f"{each.name} : {each.kind}, default {each.default!r}")

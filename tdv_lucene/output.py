@@ -97,7 +97,6 @@ class Output:
 
     @property
     def _places(self) -> list[Path]:
-        """Return the paths that are written."""
         return [self.path] if self._is_folder else [self.path, self.path.with_name(self._manifest)]
 
     def _refused(self, why: str, remedy: str = "") -> TdvError:

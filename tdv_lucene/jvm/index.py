@@ -116,14 +116,10 @@ def write_tokens(
     output: Path,
     analysis: Analysis,
     progress: Progress = silent,
-    *,
-    number_lines: bool = False,
 ) -> int:
     """Write a line of analysed tokens for each document with stored text; return how many.
 
-    ``number_lines`` writes a line for every live document, an empty one where there is no text.
-
-    Raises :class:`TdvError` when the index stores no text, unless ``number_lines``.
+    Raises :class:`TdvError` when the index stores no text.
     """
-    given = java_index(index), make_analyzer(analysis), java_path(output), number_lines
+    given = java_index(index), make_analyzer(analysis), java_path(output)
     return int(run_job(java_class("tdvlucene.extract.TokensJob")(*given), progress))

@@ -9,8 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from ..arguments import cores
 from ..errors import TdvError
 from ..index.index import Index
@@ -18,8 +16,7 @@ from ..index.sharded import ShardedIndex, look_at_shards, open_index
 from ..index.workers import open_workers
 from ..output import Output
 from ..progress import Progress, silent
-from ..store import save_array
-from ..vocabulary import StrPath, Vocabulary
+from ..vocabulary import StrPath
 from .config import ExtractConfig
 from .shards import matrix_of_shards
 from .term_document_matrix import (
@@ -80,12 +77,11 @@ def _extract(
     manifest: dict[str, Any] = {"field": config.field, "source": index.identity}
     if overlaps:
         manifest["norms"] = NormKind.OVERLAPS.name
-    if tokens and (folder / "tokens.npy").exists():
-        manifest["sequences"] = "positions"
-    elif tokens:
-        counted = open_arrays(folder, manifest)
-        sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
-        manifest["sequences"] = "text"
+    if tokens and not (folder / "tokens.npy").exists():
+        raise TdvError(
+            f"{index} knows no positions of '{config.field}', so the order of its tokens is lost: "
+            "index with Anserini's -storePositions"
+        )
     matrix = open_arrays(folder, manifest)
     if not len(matrix.vocabulary):
         _log.warning(
@@ -108,12 +104,11 @@ def open_matrix(
     """Yield the matrix in the folder ``matrix`` after checking that it is of this index.
 
     Without such a folder, yield a temporary one, with ``positions`` (of the first occurrences) if
-    asked for, and ``tokens`` in order, for neural re-rankers: from positions, or else from stored
-    text. Of shards that were opened where they lie, the postings stay there: see
-    :mod:`.shards`.
+    asked for, and ``tokens`` in order, for neural re-rankers. Of shards that were opened where they
+    lie, the postings stay there: see :mod:`.shards`.
 
     Raises :class:`TdvError` when ``matrix`` is of another field or another state of the index, or
-    ``tokens`` cannot be had.
+    ``tokens`` are asked for and there are no positions.
     """
     if matrix is None and isinstance(index, ShardedIndex):
         with matrix_of_shards(index, positions, progress) as in_shards:
@@ -138,53 +133,3 @@ def open_matrix(
             f"{found.source['commit']}, now {commit}): extract it again"
         )
     yield found
-
-
-_STORED = "contents"  # the field whose text Anserini stores
-
-
-def sequences_from_text(
-    index: Index,
-    vocabulary: Vocabulary,
-    doc_len: np.ndarray,
-    folder: Path,
-    progress: Progress = silent,
-) -> None:
-    """Analyse the stored text of every live document and write its tokens into ``folder``.
-
-    Tokens that are no terms of the index are left out. Memory: the tokens.
-
-    Raises :class:`TdvError` when the index stores no text of this field.
-    """
-    from ..index.analysis import analysis_of
-    from ..jvm.index import write_tokens
-
-    analysis = analysis_of(index, vocabulary.field).analysis
-
-    with TemporaryDirectory(prefix="tdv-lucene-") as home:
-        lines = Path(home) / "tokens.txt"
-        stored = vocabulary.field == _STORED and write_tokens(
-            index, lines, analysis, progress, number_lines=True
-        )
-        if not stored:
-            raise TdvError(
-                f"{index} knows neither positions nor stored text of '{vocabulary.field}', so the "
-                "order of its tokens is lost: index with Anserini's -storePositions, or (for "
-                "'contents') -storeContents or -storeRaw"
-            )
-        indptr = np.zeros(len(doc_len) + 1, np.int64)
-        parts = [np.zeros(0, np.int32)]
-        with open(lines, "rb") as file:
-            for number, line in enumerate(file):
-                found = vocabulary.find(line.split())
-                parts.append(found[found >= 0].astype(np.int32))
-                indptr[number + 1] = indptr[number] + len(parts[-1])
-    different = int(np.count_nonzero(np.diff(indptr) != doc_len))
-    if different:
-        _log.warning(
-            "the stored text of %d of %d documents, analysed as %s, has other tokens than the "
-            "index: it was made with another analyzer, or from other text", different,
-            len(doc_len), analysis.describe(),
-        )  # fmt: skip
-    save_array(folder / "tokens.npy", np.concatenate(parts))
-    save_array(folder / "tokens_indptr.npy", indptr)

@@ -129,7 +129,6 @@ def _count_shards(
 
 
 def _count(matrix: TermDocumentMatrix) -> _Counts:
-    """In a worker."""
     terms = matrix.vocabulary.terms
     return _Counts(
         ByteStrings(np.array(terms.data), np.array(terms.indptr)),
@@ -165,6 +164,7 @@ class PostingsInShards:
     ) -> None:
         self._index, self._shares, self._terms = index, shares, terms
         self._progress = progress
+        self.numbers = [share.numbers for share in shares.values()]
         documents = [share.documents for share in shares.values()]
         self.first_documents: Sequence[int] = np.cumsum([0, *documents])[:-1].tolist()
 
@@ -200,14 +200,6 @@ class PostingsInShards:
             for whole, array in zip(sums, arrays):
                 whole[share.numbers] += array
         return sums
-
-    def join(self, rows: Sequence[Rows], documents: Sequence[int]) -> Rows:
-        """Return the postings of terms of the whole, of those of the shards' own terms.
-
-        ``documents`` is what each shard's document numbers begin with.
-        """
-        numbers = [share.numbers for share in self._shares.values()]
-        return interleave(rows, numbers, documents, self._terms)
 
 
 def interleave(
@@ -253,7 +245,9 @@ def select_documents(
         progress("read the pool's documents", 0, 0)
         parts = list(matrix.each(_select, documents=documents))
         first = np.cumsum([0, *(len(part.doc_len) for part in parts)]).tolist()
-        rows = matrix.shards.join([part.rows for part in parts], first)
+        rows = interleave(
+            [part.rows for part in parts], matrix.shards.numbers, first, len(matrix.doc_freq)
+        )
     indices, data, first_positions = rows.arrays
     assert indices is not None and data is not None
     selected = replace(
@@ -361,5 +355,4 @@ def _home(key: str) -> Path:
 
 
 def _forget(key: str) -> None:
-    """Remove what a machine's workers extracted."""
     shutil.rmtree(_home(key), ignore_errors=True)

@@ -66,16 +66,14 @@ def lucene_length(doc_len: np.ndarray) -> np.ndarray:
 
     Exact up to 40, then rounded down to four significant bits.
     """
-    lengths: np.ndarray = _LENGTHS[norm_bytes(doc_len)]
-    return lengths
+    return np.asarray(_LENGTHS[norm_bytes(doc_len)])
 
 
 def nearest_length(doc_len: np.ndarray) -> np.ndarray:
     """Return float64[...]: the nearest of the lengths from 1 up that a byte can stand for."""
     lengths = _LENGTHS[1:].astype(np.float64)
     between = (lengths[1:] + lengths[:-1]) / 2
-    nearest: np.ndarray = lengths[np.searchsorted(between, doc_len, side="left")]
-    return nearest
+    return np.asarray(lengths[np.searchsorted(between, doc_len, side="left")])
 
 
 def norm_bytes(doc_len: np.ndarray) -> np.ndarray:
@@ -179,7 +177,6 @@ class TokenSequences:
 
     terms: np.ndarray  # int32[tokens]: term numbers, document by document
     indptr: np.ndarray  # int64[D + 1]: document ``d`` is ``terms[indptr[d]:indptr[d + 1]]``
-    origin: str  # "positions" they were rebuilt from, or "text" that was analysed again
 
     def heads(self, documents: np.ndarray, most: int) -> np.ndarray:
         """Return int32[n, most]: the first terms of ``documents`` int[n]; -1 is padding."""
@@ -332,8 +329,7 @@ class TermDocumentMatrix:
         if self.norm_kind is not NormKind.ONES:
             if self.norm_kind in (NormKind.EXACT, NormKind.NONE):
                 return np.asarray(self.doc_len)
-            lengths: np.ndarray = _LENGTHS[np.asarray(self.norms, np.int64) & 255]
-            return lengths
+            return np.asarray(_LENGTHS[np.asarray(self.norms, np.int64) & 255])
         largest = np.zeros(len(self.doc_len), np.int64)
         for start in range(0, len(self.data), _BLOCK):
             here = slice(start, start + _BLOCK)
@@ -356,8 +352,7 @@ class TermDocumentMatrix:
         stored = self.stored_lengths()
         is_whole = (stored == lucene_length(before)) | (lengths == 0)
         followed = np.maximum(np.rint(stored / np.maximum(before, 1) * lengths), 1)
-        found: np.ndarray = np.where(is_whole, lengths, followed)
-        return found
+        return np.asarray(np.where(is_whole, lengths, followed))
 
 
 # Passes over all postings, with the memory of one block
@@ -428,8 +423,8 @@ def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
     arrays: dict[str, Any] = {name: array(name) for name in _ARRAYS}
     if (folder / f"{_POSITIONS}.npy").exists():
         arrays[_POSITIONS] = array(_POSITIONS)
-    if (origin := manifest.get("sequences")) is not None:
-        arrays["sequences"] = TokenSequences(array("tokens"), array("tokens_indptr"), origin)
+    if (folder / "tokens.npy").exists():
+        arrays["sequences"] = TokenSequences(array("tokens"), array("tokens_indptr"))
     if manifest.get("norms") == NormKind.OVERLAPS.name:  # others can be told
         arrays["norm_kind"] = NormKind.OVERLAPS
     vocabulary = Vocabulary(manifest["field"], strings("terms"))

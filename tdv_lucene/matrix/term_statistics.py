@@ -20,8 +20,7 @@ def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
     """
     documents = max(1, matrix.doc_count)
     expected = -np.expm1(-np.asarray(matrix.total_term_freq) / documents)
-    found: np.ndarray = np.log(documents / np.asarray(matrix.doc_freq)) + np.log(expected)
-    return found
+    return np.asarray(np.log(documents / np.asarray(matrix.doc_freq)) + np.log(expected))
 
 
 def standard_statistic(matrix: TermDocumentMatrix, name: str) -> np.ndarray:
@@ -55,8 +54,7 @@ def _mean_log_length(matrix: TermDocumentMatrix) -> np.ndarray:
         return matrix.pool.mean_log_len
     log_len = np.log1p(np.asarray(matrix.doc_len, np.float64))
     sums = np.concatenate([[0.0], np.cumsum(log_len[matrix.indices])])[matrix.indptr]
-    mean: np.ndarray = np.diff(sums) / np.asarray(matrix.doc_freq)
-    return mean
+    return np.asarray(np.diff(sums) / np.asarray(matrix.doc_freq))
 
 
 _STATISTICS: dict[str, Callable[[TermDocumentMatrix], np.ndarray]] = {
@@ -87,8 +85,7 @@ def spread_of_weights(matrix: TermDocumentMatrix) -> np.ndarray:
     sizes, total, squares = matrix.add_up(matrix.each(_sums_of_weights))
     sizes = np.maximum(sizes, 1)
     mean = np.maximum(total / sizes, 1e-9)
-    spread: np.ndarray = np.sqrt(np.maximum(squares / sizes - mean**2, 0)) / mean
-    return spread
+    return np.asarray(np.sqrt(np.maximum(squares / sizes - mean**2, 0)) / mean)
 
 
 def _sums_of_weights(matrix: TermDocumentMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -33,13 +33,11 @@ class TermVectors:
     vectors: np.ndarray  # float32[R, K]
     origin: dict[str, Any]  # how they were made
 
-    def save(self, output: str | os.PathLike[str] | Output, *, overwrite: bool = False) -> None:
+    def save(self, output: str | os.PathLike[str] | Output) -> None:
         """Write the folder ``output``."""
-        place = (
-            output
-            if isinstance(output, Output)
-            else Output(output, KIND, inputs=(), overwrite=overwrite)
-        )
+        place = output
+        if not isinstance(place, Output):
+            place = Output(place, KIND, inputs=())
         with place as folder:
             save_array(folder / "terms.npy", self.terms)
             save_array(folder / "vectors.npy", self.vectors)

@@ -31,7 +31,7 @@ def reproduce(as_json: bool, **arguments: Any) -> None:
 
     The index must hold the collection's documents (for TREC SGML, made by 'index --collection
     TrecCollection'). Uses only the paper's topics, and only judgements of documents in the index.
-    --neural needs positions or stored text in the index, and the extra 'neural'.
+    --neural needs positions in the index, and the extra 'neural'.
     """
     from .reproduce import reproduce_paper
     from .results import paper_tables

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..analysis import Analysed
-from ..arguments import LARGEST_SEED, MOST_HITS, MOST_SECONDS
+from ..arguments import MOST_HITS, MOST_SECONDS
 from ..options import Effect, OfField, Overwrite, Seed, option
 from .published import MODELS, RECIPES
 
@@ -60,10 +60,6 @@ class ReproduceConfig(Seed, Analysed, OfField, Overwrite):
     latency_budget_seconds: float = option(
         10.0, "Limit the time for measuring latency, per row and fold. 0 counts postings only.",
         flag="latency-budget", metavar="SECONDS", least=0, most=MOST_SECONDS, group="Timing",
-    )  # fmt: skip
-    seed: int = option(
-        0, "Set the random seed of the folds and of learning.",
-        least=0, most=LARGEST_SEED, group=_TRAINING,
     )  # fmt: skip
 
     EFFECTS = (

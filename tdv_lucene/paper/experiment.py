@@ -77,9 +77,7 @@ def read_queries(
     training: tuple[_Path | None, _Path | None], folds: int, seed: int,
 ) -> Queries:  # fmt: skip
     """Read (topics, qrels) and split them into ``folds``, or into one if ``training`` is given."""
-    asked, judged = restrict(
-        known, index, reading.read_topics(measured[0]), reading.read_qrels(measured[1])
-    )
+    asked, judged = _read(known, index, *measured)
     of_training, of_judged = training
     if of_training is None and of_judged is None:
         if folds < 2 or len(asked) < 2 * folds:
@@ -93,9 +91,7 @@ def read_queries(
         return Queries(asked, {}, judged, of_folds)
     if of_training is None or of_judged is None:
         raise TdvError("train_topics and train_qrels go together: pass both")
-    others, of_others = restrict(
-        known, index, reading.read_topics(of_training), reading.read_qrels(of_judged)
-    )
+    others, of_others = _read(known, index, of_training, of_judged)
     both = sorted(asked.keys() & others.keys())
     if both:
         raise TdvError(
@@ -105,8 +101,11 @@ def read_queries(
     return Queries(asked, others, {**judged, **of_others}, [Fold(list(others), list(asked))])
 
 
-def restrict(known: Collection, index: _Path, topics: Topics, qrels: Qrels) -> tuple[Topics, Qrels]:
+def _read(
+    known: Collection, index: _Path, topics_file: _Path, qrels_file: _Path
+) -> tuple[Topics, Qrels]:
     """Return the collection's topics with a relevant document in the index, and judgements."""
+    topics, qrels = reading.read_topics(topics_file), reading.read_qrels(qrels_file)
     if known.topics is not None:  # TREC writes 051 in topics, and 51 in qrels
         numbered = {int(q): text for q, text in topics.items() if q.isdecimal()}
         topics = {str(n): text for n, text in numbered.items() if n in known.topics}

@@ -17,7 +17,6 @@ query. The two candidates of a :class:`Batch` are a relevant document and one th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -53,55 +52,24 @@ class L1Statistics(NamedTuple):
         return jnp.log((self.max_l1 + 1) / (self.l1 + 1))
 
 
-@dataclass(frozen=True)
-class PaperTfIdf:
-    """Eq. (9)."""
+class Formula(NamedTuple):
+    """A ranking function to train by: the sum over query terms of ``query_tf * term_scores``."""
+
+    model: str
+    given: Mapping[str, Any]  # k1, b and mu; traced by JAX, so that other ones compile nothing
+    absent: float = 1.0  # is added to mu p: next to nothing where no p is 0
 
     def term_scores(self, tf: Array, doc_len: Array, statistics: L1Statistics) -> Array:
-        del doc_len
-        return tf * statistics.idf
-
-
-@dataclass(frozen=True)
-class PaperBm25:
-    """Eq. (10), with the factor (k1 + 1) that Lucene leaves out."""
-
-    k1: float = 0.9
-    b: float = 0.4
-
-    def term_scores(self, tf: Array, doc_len: Array, statistics: L1Statistics) -> Array:
-        length_norm = 1 - self.b + self.b * doc_len / statistics.avg_doc_len
-        return statistics.idf * tf * (self.k1 + 1) / (tf + self.k1 * length_norm)
-
-
-@dataclass(frozen=True)
-class PaperDirichlet:
-    """Eq. (11) in its first form: |q| log(alpha_d) once, over matching terms or not.
-
-    ``absent`` is added to mu p: 1 where p may be 0, next to nothing with exact statistics.
-    """
-
-    mu: float = 1000.0
-    absent: float = 1.0
-
-    def term_scores(self, tf: Array, doc_len: Array, statistics: L1Statistics) -> Array:
-        p = statistics.l1 / statistics.total_tokens
-        return jnp.log1p(tf / (self.absent + self.mu * p)) - jnp.log1p(doc_len / self.mu)
-
-
-PaperSimilarity = PaperTfIdf | PaperBm25 | PaperDirichlet
-"""A ranking function as the sum over query terms of ``query_tf * term_scores``."""
-
-
-def similarity_of(model: str, given: Mapping[str, Any], literal: bool) -> PaperSimilarity:
-    """Return the formula to train by, with ``given`` k1, b and mu.
-
-    They may be traced by JAX: other ones compile nothing.
-    """
-    if model == "bm25":
-        return PaperBm25(given["k1"], given["b"])
-    absent = 1.0 if literal else _TINY
-    return PaperDirichlet(given["mu"], absent) if model == "qld" else PaperTfIdf()
+        """Return eq. (9); or (10), with the factor (k1 + 1) that Lucene leaves out; or (11) in its
+        first form: |q| log(alpha_d) once, over matching terms or not."""
+        if self.model == "tfidf":
+            return tf * statistics.idf
+        if self.model == "bm25":
+            k1, b = self.given["k1"], self.given["b"]
+            length_norm = 1 - b + b * doc_len / statistics.avg_doc_len
+            return statistics.idf * tf * (k1 + 1) / (tf + k1 * length_norm)
+        mu, p = self.given["mu"], statistics.l1 / statistics.total_tokens
+        return jnp.log1p(tf / (self.absent + mu * p)) - jnp.log1p(doc_len / mu)
 
 
 class Collection(NamedTuple):
@@ -112,7 +80,7 @@ class Collection(NamedTuple):
 
 
 def scores(
-    similarity: PaperSimilarity, values: Array, batch: Batch, collection: Collection | None
+    formula: Formula, values: Array, batch: Batch, collection: Collection | None
 ) -> jax.Array:
     """Return float32[B, C]; without a ``collection``, by the statistics of half batches."""
     if collection is None:
@@ -128,7 +96,7 @@ def scores(
     of_terms = l1[batch.query_terms].transpose(0, 2, 1)
     of_query = L1Statistics(of_terms, *(each[:, :, None] for each in whole))
     tf = batch.tf * values[batch.query_terms][:, None, :]
-    per_term = similarity.term_scores(tf, doc_lengths(values, batch)[:, :, None], of_query)
+    per_term = formula.term_scores(tf, doc_lengths(values, batch)[:, :, None], of_query)
     return jnp.einsum("bcl,bl->bc", per_term, batch.query_tf)
 
 
@@ -156,7 +124,7 @@ class Weights(NamedTuple):
 def objective(
     linear: Linear,
     features: Features,
-    similarity: PaperSimilarity,
+    formula: Formula,
     batch: Batch,
     collection: Collection | None,
     weights: Weights,
@@ -168,7 +136,7 @@ def objective(
     :func:`unit_l1`, as a share of what it is where all TDVs are 1.
     """
     values = term_values(linear, features)
-    loss = hinge(weights.temperature * scores(similarity, values, batch, collection))
+    loss = hinge(weights.temperature * scores(formula, values, batch, collection))
     if collection is None:
         l1 = doc_lengths(values, batch).sum()
     else:
@@ -216,12 +184,13 @@ def compiled(model: str, learning_rate: float, literal: bool) -> tuple[Any, Any,
     others'. ``literal`` training passes no collection. ``numbers`` are k1, b and mu by name.
     """
     optimizer = (optax.adam if literal else adam_of_one_scale)(learning_rate)
+    absent = 1.0 if literal else _TINY
 
     def loss(
         parameters: Any, features: Features, numbers: Mapping[str, Any], *rest: Any
     ) -> jax.Array:
-        similarity = similarity_of(model, numbers, literal)
-        return objective(as_linear(parameters, features), features, similarity, *rest)
+        formula = Formula(model, numbers, absent)
+        return objective(as_linear(parameters, features), features, formula, *rest)
 
     @jax.jit
     def step(parameters: Any, state: Any, *rest: Any) -> tuple[Any, Any]:
@@ -232,9 +201,8 @@ def compiled(model: str, learning_rate: float, literal: bool) -> tuple[Any, Any,
     def differences(
         parameters: Any, features: Features, numbers: Any, batch: Batch, collection: Any
     ) -> jax.Array:
-        similarity = similarity_of(model, numbers, literal)
         values = term_values(as_linear(parameters, features), features)
-        found = scores(similarity, values, batch, collection)
+        found = scores(Formula(model, numbers, absent), values, batch, collection)
         return found[:, 0] - found[:, 1]
 
     return optimizer.init, step, differences

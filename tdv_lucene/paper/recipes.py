@@ -362,6 +362,13 @@ def choose(
     baseline = _measure(standard, ones, np.concatenate(looked_at))
     everything = np.arange(len(plain.queries))
     tried: list[Tried] = []
+
+    def measured_at(stops: Sequence[Stop], power: float) -> np.ndarray:
+        parts = zip(tuned[1:], stops, looked_at)
+        return np.concatenate(
+            [_measure(of, to_power(stop.values, power), some) for of, stop, some in parts]
+        )
+
     for number, sparsity in enumerate(recipe.sparsities):
         stops = []
         for fold, (problem, held_out) in enumerate(zip(tuned[1:], folds)):
@@ -372,15 +379,7 @@ def choose(
             stops.append(list(way))
         reached = list(zip(*stops))  # by every fold
         for power in recipe.powers:
-            measured = [
-                np.concatenate(
-                    [
-                        _measure(problem, to_power(stop.values, power), some)
-                        for problem, stop, some in zip(tuned[1:], at, looked_at)
-                    ]
-                )
-                for at in reached
-            ]
+            measured = [measured_at(at, power) for at in reached]
             # The measures change little from stop to stop, and what changes a lot is luck: each is
             # averaged with those next to it. So the choice also keeps clear of where they fall.
             for k, at in enumerate(reached):

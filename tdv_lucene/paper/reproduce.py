@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
+from ..evaluation.topics import Topics
 from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.parameters import recorded_parameters
@@ -24,7 +25,7 @@ from ..matrix.term_vectors import latent_semantic_vectors
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
-from ..ranking import SearchParameters, ranking_function
+from ..ranking import ranking_function
 from ..report.table import to_markdown
 from ..searching.search import search_index
 from ..timing.latency import look_up_terms, measure_latency
@@ -32,8 +33,7 @@ from ..values.term_values import TermValues
 from .config import ReproduceConfig
 from .experiment import ROUNDS, Experiment, measure, read_queries
 from .neural import check_rankers
-from .own_formulas import measure_own
-from .published import COLLECTIONS, OWN, RECIPES, row_of
+from .published import COLLECTIONS, RECIPES, row_of
 from .recipes import PaperRecipe, TunedRecipe, learn_by_paper, without_learning
 from .results import make_report, paper_tables
 
@@ -75,7 +75,7 @@ def reproduce_paper(
         ``other``, of which nothing is published.
     config, options
         A :class:`.config.ReproduceConfig`, or its options by name, as ``folds=2``. ``neural``
-        re-rankers need the model ``"bm25"``, and an index with positions or stored text.
+        re-rankers need the model ``"bm25"``, and an index with positions.
 
     Returns
     -------
@@ -142,7 +142,8 @@ def reproduce_paper(
 def _run_model(experiment: Experiment, model: str) -> dict[str, dict[str, np.ndarray]]:
     """Return for each row what :func:`_measure_row` does, of all folds after each other."""
     config = experiment.config
-    _search(experiment, experiment.index, model, None, experiment.baseline(model))
+    asked = experiment.queries.measured
+    _search(experiment, experiment.index, model, asked, experiment.baseline(model))
     folds: dict[str, list[dict[str, np.ndarray]]] = {}
     for number, fold in enumerate(experiment.queries.folds):
         for kind, values in _learn(experiment, model, fold.training).items():
@@ -174,11 +175,8 @@ def _learn(experiment: Experiment, model: str, training: list[str]) -> dict[str,
     return made
 
 
-def _search(
-    experiment: Experiment, index: Any, model: str, held_out: list[str] | None, run: Path
-) -> None:
-    config, queries = experiment.config, experiment.queries.measured
-    asked = queries if held_out is None else {q: queries[q] for q in held_out}
+def _search(experiment: Experiment, index: Any, model: str, asked: Topics, run: Path) -> None:
+    config = experiment.config
     search_index(index, asked, run, model=model, field=config.field, **config.asked_analysis)
 
 
@@ -188,8 +186,7 @@ def _measure_row(
     """Return each measure, ``ms`` and ``visited`` postings, [2, Q] of the full and the pruned
     index; ``removed`` and what the inner folds ``chosen``, [1]."""
     config, queries = experiment.config, experiment.queries
-    held_out = queries.folds[number].held_out
-    asked = {q: queries.measured[q] for q in held_out}
+    asked = {q: queries.measured[q] for q in queries.folds[number].held_out}
     run = experiment.folder / f"{row}.tdv.{number + 1}.run"
     reduction = values.points[0]["reduction"]
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
@@ -198,7 +195,7 @@ def _measure_row(
             experiment.index, values, pruned, reduction=reduction, progress=experiment.progress,
             **config.asked_analysis,
         )  # fmt: skip
-        _search(experiment, pruned, model, held_out, run)
+        _search(experiment, pruned, model, asked, run)
         runs = {"baseline": experiment.baseline(model), "tdv": run}
         with Index.open(pruned) as made_index:
             indexes = {"baseline": experiment.index, "tdv": made_index}
@@ -221,14 +218,6 @@ def _measure_row(
     ]
     both = [measure(one, asked, queries.qrels) for one in runs.values()]
     found = {name: np.stack([each[name] for each in both]) for name in both[0]}
-    if "posting_rule" not in values.manifest:  # no single postings are dropped
-        learned = {name: value for name, value in values.manifest["parameters"].items() if value}
-        judged, chosen = experiment.judged(held_out), SearchParameters().with_values(learned)
-        own = [
-            measure_own(experiment.matrix, *judged, model, SearchParameters()),
-            measure_own(experiment.matrix, *judged, model, chosen, values.weights),
-        ]
-        found |= {OWN + name: np.stack([each[name] for each in own]) for name in both[0]}
     chosen_by = {"parameters": values.manifest["parameters"], **_chosen(values)}
     return {
         **found, "ms": ms, "visited": np.array(visited, float),

@@ -145,28 +145,25 @@ def _misfit(model: str | None, name: str, names: Collection[str], given: bool) -
     return f"{function} has no parameter '{name}': leave it out ({others})"
 
 
-_MODEL = f"Rank by {', '.join(ranking_function(name).title for name in MODELS)}."
+def _model_option(default: str) -> Any:
+    titles = ", ".join(ranking_function(name).title for name in MODELS)
+    return option(None, f"Rank by {titles}.  [default: {default}]", choices=tuple(MODELS))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForModel(Config):
     """The ranking function that a result is made for."""
 
-    model: str | None = option(
-        None, f"{_MODEL}  [default: {DEFAULT_MODEL}, or impact for an impact index]",
-        choices=tuple(MODELS),
-    )  # fmt: skip
+    model: str | None = _model_option(f"{DEFAULT_MODEL}, or impact for an impact index")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchedModel(Config):
     """The ranking function to search with; an index may record one."""
 
-    model: str | None = option(
-        None, f"{_MODEL}  [default: the one the index was pruned for, else {DEFAULT_MODEL}, or "
-        "impact for an impact index]",
-        choices=tuple(MODELS),
-    )  # fmt: skip
+    model: str | None = _model_option(
+        f"the one the index was pruned for, else {DEFAULT_MODEL}, or impact for an impact index"
+    )
 
 
 def options_of(told: Callable[[Parameter], str], **more: Any) -> dict[str, Any]:

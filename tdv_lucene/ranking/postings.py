@@ -179,8 +179,7 @@ def _weighed(tf: np.ndarray, factors: np.ndarray, at: np.ndarray) -> np.ndarray:
 
     One product of float32, as in ``tdvlucene.rules.TermRule.Boost``.
     """
-    counted: np.ndarray = np.asarray(tf, np.float32) * factors[np.minimum(at, len(factors) - 1)]
-    return counted
+    return np.asarray(np.asarray(tf, np.float32) * factors[np.minimum(at, len(factors) - 1)])
 
 
 class LengthNorm(NamedTuple):
@@ -222,5 +221,4 @@ def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) ->
     ``tf`` int[n] or float32[n] has the cut's boost; ``least`` is of each posting's term, and
     ``length_norm`` float64[n] of its document.
     """
-    kept: np.ndarray = ~(tf < np.asarray(least, np.float64) * (tf + length_norm))
-    return kept
+    return np.asarray(~(tf < np.asarray(least, np.float64) * (tf + length_norm)))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..analysis import Analysed
-from ..arguments import MOST_HITS, MOST_THREADS
+from ..arguments import MOST_HITS
 from ..errors import TdvError
 from ..options import (
     INPUT,
     PYTHON_ONLY,
-    RESOURCES,
     Effect,
     Named,
     OfField,
@@ -60,7 +59,7 @@ class Asking(SearchedModel, OfTiers, TopicField, ListedHits, Analysed, OfField, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchConfig(Asking, Parameters, Overwrite):
+class SearchConfig(Asking, Parameters, Threads, Overwrite):
     """Options of :func:`tdv_lucene.search_index`."""
 
     tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-MODEL]")
@@ -79,10 +78,6 @@ class SearchConfig(Asking, Parameters, Overwrite):
         "rm3 or rocchio: expand queries as Pyserini's set_rm3() and set_rocchio() do, from term "
         "vectors of the field 'contents'.",
         flag=PYTHON_ONLY, choices=("rm3", "rocchio"),
-    )  # fmt: skip
-    threads: int | None = option(
-        None, "Search this many queries at once.  [default: all cores]",
-        least=1, most=MOST_THREADS, group=RESOURCES,
     )  # fmt: skip
 
     def fills(self, tiers: Tiers | None) -> bool:

@@ -85,7 +85,6 @@ def _block_bytes(
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
-    """Return int64[n]: the bits that numbers need."""
     return np.frexp(np.asarray(values, np.float64))[1].astype(np.int64)
 
 

@@ -91,17 +91,10 @@ class WeightedCollection:
     statistics: Statistics  # Statistics of float64[V] and float64[]
     # float64[D]: as the ranking function reads it: with a scale, after Lucene's byte
     doc_len: np.ndarray
-    # Postings that were not counted, besides those of terms with a TDV of 0
-    cut: PostingCut | None = None
     postings: int | None = None  # How many are left, if they were counted
 
     def stored_tf(self, term: int | np.ndarray, tf: np.ndarray) -> np.ndarray:
-        """Return float[n]: the stored frequencies of a term, or of int[n] terms.
-
-        Frequencies alone do not tell what a ``cut`` drops: a collection whose postings are read is
-        made of what :func:`keep_postings` leaves.
-        """
-        assert self.cut is None
+        """Return float[n]: the stored frequencies of a term, or of int[n] terms."""
         return stored_frequency(tf, self.tdv[term], self.scale)
 
 
@@ -169,8 +162,7 @@ def _left(
     out_of = np.bincount(kinds, drawn * factors, minlength=numbers)
     share = found.sum() / out_of.sum() if out_of.sum() > 0 else 1.0
     of_kind = np.divide(found, out_of, out=np.full(numbers, share), where=out_of > 0)
-    result: np.ndarray = np.maximum(unseen, 0) * (left + factors * of_kind[kinds]) / (drawn + 1)
-    return result
+    return np.asarray(np.maximum(unseen, 0) * (left + factors * of_kind[kinds]) / (drawn + 1))
 
 
 def _whole(numbers: np.ndarray) -> np.ndarray:
@@ -180,8 +172,7 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     the rare ones would be dropped.
     """
     steps = np.arange(len(numbers)) * _GOLDEN % 1
-    whole: np.ndarray = np.floor(numbers + steps + _ROUNDING).astype(np.int64)
-    return whole
+    return np.asarray(np.floor(numbers + steps + _ROUNDING).astype(np.int64))
 
 
 def _staying(matrix: TermDocumentMatrix, cut: PostingCut) -> Callable[[Block], np.ndarray]:
@@ -202,15 +193,15 @@ def apply_values(
     matrix: TermDocumentMatrix,
     tdv: np.ndarray,
     scale: float | None = None,
-    cut: PostingCut | None = None,
     held: tuple[float, float] | None = None,
 ) -> WeightedCollection:
     """Weight every posting and recount what a ranking function needs, O(postings).
 
-    The statistics of a pool's matrix are estimates of the whole collection's. ``held`` are BM25's
-    k1 and b where norms hold them (see :func:`written_lengths`).
+    The matrix has no posting that a cut drops (see :func:`keep_postings`). The statistics of a
+    pool's matrix are estimates of the whole collection's. ``held`` are BM25's k1 and b where norms
+    hold them (see :func:`written_lengths`).
     """
-    doc_len, sums = _weigh(matrix, tdv, scale, cut)
+    doc_len, sums = _weigh(matrix, tdv, scale, None)
     doc_freq, total_term_freq = sums.of_collection(tdv * (scale or 1.0))
     doc_count = sums.doc_count(doc_len)
     tokens = (doc_len if matrix.pool is None else total_term_freq).sum()
@@ -223,7 +214,7 @@ def apply_values(
         average = float(statistics.total_tokens) / float(statistics.doc_count)
         counted = doc_len if held is not None else matrix.counted(doc_len)
         doc_len = written_lengths(counted, matrix.norm_kind, average, held)
-    return WeightedCollection(tdv, scale, statistics, doc_len, cut, int(doc_freq.sum()))
+    return WeightedCollection(tdv, scale, statistics, doc_len, int(doc_freq.sum()))
 
 
 def _weigh(

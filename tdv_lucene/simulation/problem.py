@@ -75,8 +75,7 @@ class DocumentRows:
 
     def term_freqs(self, docs: np.ndarray, terms: np.ndarray) -> np.ndarray:
         """Return float32[B, L]: frequency in document ``docs[b]`` of each of ``terms[b]``."""
-        found: np.ndarray = self._rows[docs[:, None], terms].toarray()
-        return found
+        return np.asarray(self._rows[docs[:, None], terms].toarray())
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,18 +328,13 @@ class PrunedByFold:
     def _pruned(
         self, problem: Problem, scores: TermScores, scale: float | None
     ) -> tuple[Problem, WeightedCollection]:
-        left, factors = self._left_by(problem, scores.rule)
-        tdv = scores.weights * factors
-        return left, apply_values(left.matrix, tdv, scale, held=left.held(scale))
-
-    def _left_by(self, problem: Problem, rule: PostingRule) -> tuple[Problem, np.ndarray]:
-        """Return what a rule leaves of a problem, see :meth:`Problem.left`.
-
-        What the final scores leave is kept, and one other: each is as large as the matrix.
-        """
-        if (problem, rule) not in self._left:
+        key = problem, scores.rule
+        if key not in self._left:
+            # What the final scores leave is kept, and one other: each is as large as the matrix.
             final = self.problem, self.scores[0].rule
             for other in [other for other in self._left if other != final]:
                 del self._left[other]
-            self._left[problem, rule] = problem.left(rule, self.reduction)
-        return self._left[problem, rule]
+            self._left[key] = problem.left(scores.rule, self.reduction)
+        left, factors = self._left[key]
+        tdv = scores.weights * factors
+        return left, apply_values(left.matrix, tdv, scale, held=left.held(scale))

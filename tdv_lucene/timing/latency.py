@@ -37,8 +37,7 @@ class Latency:
     def per_query_ms(self, mode: str, name: str) -> np.ndarray:
         """Return float64[Q]: the median over rounds, of a mode in ``MODES``."""
         mode_at, index_at = MODES.index(mode), self.names.index(name)
-        medians: np.ndarray = np.median(self.rounds_ms[:, mode_at, index_at], axis=0)
-        return medians
+        return np.asarray(np.median(self.rounds_ms[:, mode_at, index_at], axis=0))
 
     def summary(self, name: str) -> dict[str, dict[str, float]]:
         """Return mean and percentiles over queries, in ms, by mode."""

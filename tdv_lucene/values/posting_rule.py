@@ -255,8 +255,7 @@ def _stored_tokens(matrix: TermDocumentMatrix, *, by_postings: bool) -> int:
 
 
 def _extremes(matrix: TermDocumentMatrix, *, by_postings: bool) -> tuple[np.ndarray, int]:
-    """Return the shortest and the longest document, if there are some, and the largest
-    frequency."""
+    """Return the shortest and the longest document, if any, and the largest frequency."""
     lengths, largest = matrix.stored_lengths(by_postings), 1
     for block in blocks(matrix.indptr):
         largest = max(largest, int(matrix.data[block.postings].max(initial=1)))
@@ -278,8 +277,7 @@ class _Codes:
     def of(self, values: np.ndarray) -> np.ndarray:
         """Return int64[n] within [0, _CELLS)."""
         bits = np.asarray(values, np.float32).view(np.int32).astype(np.int64)
-        codes: np.ndarray = np.clip((bits - self._low) >> self._shift, 0, _CELLS - 1)
-        return codes
+        return np.asarray(np.clip((bits - self._low) >> self._shift, 0, _CELLS - 1))
 
     def edge(self, code: int) -> float:
         """Return the smallest value with this code."""

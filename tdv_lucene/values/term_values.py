@@ -33,8 +33,8 @@ TUNE_RECIPE = "tune"
 
 _LONG = ("points", "posting_rule", "files")
 """Entries with tables, which are left out where a manifest is printed."""
-_COUNTS = ("doc_freq", "total_term_freq")
-_ARRAYS = (*_COUNTS, "weights", "priority", "posting_priority", "posting_factors")
+_OPTIONAL = ("posting_priority", "posting_factors")
+_ARRAYS = ("doc_freq", "total_term_freq", "weights", "priority", *_OPTIONAL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,19 +65,6 @@ class TermValues:
     # :class:`.posting_rule.PostingRule`, for the unit "posting"; None without such a rule
     posting_priority: np.ndarray | None = None
     posting_factors: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        terms = len(self.vocabulary)
-        factors_at = self.manifest.get("posting_rule", {}).get("factors_at", ())
-        for name in _ARRAYS:
-            found = getattr(self, name)
-            expected = (len(factors_at), terms) if name == "posting_factors" else (terms,)
-            if found is not None and (found.shape != expected or not _is_legal(name, found)):
-                raise TdvError(
-                    f"term values: '{name}' must hold {list(expected)} finite numbers, none below "
-                    f"0 (counts are whole), and is {found.dtype}{list(found.shape)}: the folder is "
-                    "damaged or was edited; learn it again"
-                )
 
     @classmethod
     def of(
@@ -180,8 +167,7 @@ class TermValues:
     @property
     def unit(self) -> str:
         """``"term"`` or ``"posting"``: the unit that is dropped by default."""
-        unit: str = self.manifest.get("unit", "term")
-        return unit
+        return str(self.manifest.get("unit", "term"))
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without its long tables (scales, thresholds), for printing."""
@@ -216,13 +202,11 @@ class TermValues:
         tdv, cut = rule.drop(*learned, reduction)
         return OperatingPoint(tdv, scale, cut, reduction, point, self.position_boost)
 
-    def save(self, output: StrPath | Output, *, overwrite: bool = False) -> None:
+    def save(self, output: StrPath | Output) -> None:
         """Write the folder ``output``."""
-        place = (
-            output
-            if isinstance(output, Output)
-            else Output(output, KIND, inputs=(), overwrite=overwrite, made_by="TermValues.save")
-        )
+        place = output
+        if not isinstance(place, Output):
+            place = Output(place, KIND, inputs=(), made_by="TermValues.save")
         with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
@@ -236,12 +220,11 @@ class TermValues:
         """Read a folder written by :meth:`save`, its arrays memory-mapped.
 
         All files are compared with the sizes and digests in the manifest. Raises :class:`TdvError`
-        when it is not such a folder, or its content is damaged or not admissible.
+        when it is not such a folder, or its content is damaged.
         """
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
-        optional = ("posting_priority", "posting_factors")
-        there = [n for n in _ARRAYS if n not in optional or (Path(path) / f"{n}.npy").exists()]
+        there = [n for n in _ARRAYS if n not in _OPTIONAL or (Path(path) / f"{n}.npy").exists()]
         names = ["terms", "terms_indptr", *there]
         arrays = {name: map_array(Path(path) / f"{name}.npy") for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
@@ -250,17 +233,6 @@ class TermValues:
             "read values of %d terms of '%s' from %s", len(vocabulary), vocabulary.field, path
         )
         return cls(vocabulary, manifest=manifest, **arrays)
-
-
-def _is_legal(name: str, array: np.ndarray) -> bool:
-    """Tell whether an array has numbers of its kind, in their range."""
-    if array.dtype.kind not in ("iu" if name in _COUNTS else "f"):
-        return False
-    if name == "priority":  # peers' may be below 0 or infinite
-        return not bool(np.isnan(array).any())
-    least = array.min(initial=1)
-    finite = bool(np.isfinite(array).all())
-    return finite and bool(least > 0 if name == "posting_priority" else least >= 0)
 
 
 def unvalidated_values(

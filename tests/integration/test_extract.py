@@ -1,5 +1,5 @@
 """Extraction against the tokens the documents were made of: counts, and their order, rebuilt from
-positions or stored text; and a Common Index File Format file against what Lucene itself says."""
+positions; and a Common Index File Format file against what Lucene itself says."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ def _segments(deleted: bool = True) -> list[list[Doc]]:
     return [docs[:30], docs[30:33], docs[33:]]
 
 
-def _texts(index: Path, origin: str) -> list[list[str]]:
+def _texts(index: Path) -> list[list[str]]:
     """The documents' tokens, as they are found in an index."""
     with open_matrix(index, tokens=True) as matrix:
         found, terms = matrix.sequences, [term.decode() for term in matrix.vocabulary.terms]
-        assert found.origin == origin and isinstance(found.terms, np.memmap)
+        assert isinstance(found.terms, np.memmap)
         assert (found.terms.dtype, found.indptr.dtype) == (np.int32, np.int64)
         ends = found.indptr.tolist()
         return [[terms[t] for t in found.terms[a:b]] for a, b in zip(ends, ends[1:])]
@@ -108,14 +108,9 @@ def _indexed(segments: list[list[Doc]]) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("deleted", [False, True])
-def test_sequences_from_positions_or_stored_text_are_what_was_indexed(
-    deleted, make_index, caplog
-) -> None:
-    """Words the stemmer leaves alone, so that the text analysed is the text indexed."""
+def test_sequences_are_what_was_indexed(deleted, make_index) -> None:
     segments = _segments(deleted)
-    assert _texts(make_index(segments, "with", **POSITIONS), "positions") == _indexed(segments)
-    assert _texts(make_index(segments), "text") == _indexed(segments)
-    assert not caplog.records
+    assert _texts(make_index(segments, "with", **POSITIONS)) == _indexed(segments)
 
 
 @pytest.mark.parametrize("tokens", [1, 13])
@@ -134,17 +129,9 @@ def test_ranges_of_documents_change_nothing(tokens: int, make_index, tmp_path: P
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-def test_another_analyzer_is_told(make_index, caplog) -> None:
-    index = make_index([[Doc("d0", ["running", "a", "fox"]), Doc("d1", ["fox"])]])
-    assert _texts(index, "text") == [["fox"], ["fox"]], "neither 'run' nor 'a' is known to both"
-    assert "stored text of 1 of 2 documents, analysed as English" in caplog.text
-
-
-@pytest.mark.parametrize("field", ["contents", "body"])
-def test_neither_positions_nor_text_is_refused(field, make_index) -> None:
-    index = make_index(_segments(False), field=field, raw=field == "body")
-    with pytest.raises(TdvError, match=f"neither positions nor stored text of '{field}'"):
-        with open_matrix(index, field=field, tokens=True):
+def test_sequences_without_positions_are_refused(make_index) -> None:
+    with pytest.raises(TdvError, match="knows no positions of 'contents'"):
+        with open_matrix(make_index(_segments(False)), tokens=True):
             pass
 
 

@@ -19,11 +19,7 @@ LUCENE = {
     "qld": (Dirichlet(MU), lambda tf, q, d: oracle.dirichlet(tf, q, d, MU)),
     "tfidf": (TfIdf(), oracle.tf_idf),
 }
-PAPER = {
-    "bm25": paper.PaperBm25(K1, B),
-    "qld": paper.PaperDirichlet(MU),
-    "tfidf": paper.PaperTfIdf(),
-}
+PAPER = {model: paper.Formula(model, {"k1": K1, "b": B, "mu": MU}) for model in LUCENE}
 
 
 @pytest.fixture(autouse=True)

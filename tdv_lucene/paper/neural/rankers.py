@@ -71,7 +71,6 @@ class Local(eqx.Module):
         self.output = layers.Dense(units, 1, rng)
 
     def __call__(self, batch: layers.Batch) -> jax.Array:
-        """Return float[B, C]."""
         matches = layers.exact_matches(batch.query, batch.docs).astype(jnp.float32)
         seen = jnp.tanh(matches @ self.window[: batch.docs.shape[-1]] + self.bias)
         seen = jnp.where((batch.query >= 0)[:, None, :, None], seen, 0)
@@ -108,7 +107,6 @@ class Distributed(eqx.Module):
         self.output = layers.Dense(units, 1, rng, _SMALL_DUET)
 
     def __call__(self, batch: layers.Batch) -> jax.Array:
-        """Return float[B, C]."""
         asked = jnp.tanh(layers.convolve(batch.query_vectors, self.query_kernel) + self.query_bias)
         asked = jnp.tanh(self.query_dense(layers.masked_max(asked, batch.query >= 0)))
         there = batch.docs.reshape(*batch.docs.shape[:-1], -1, POOLED) >= 0
@@ -139,7 +137,6 @@ class Duet(eqx.Module):
         self.distributed = Distributed(dimensions, config, rng)
 
     def __call__(self, batch: layers.Batch) -> jax.Array:
-        """Return float[B, C]."""
         return self.local(batch) + self.distributed(batch)
 
 
@@ -172,7 +169,6 @@ class Drmm(eqx.Module):
         self.gate = jnp.ones(())
 
     def __call__(self, batch: layers.Batch) -> jax.Array:
-        """Return float[B, C]."""
         cosines = jnp.einsum(
             "ble,bcne->bcln", layers.unit(batch.query_vectors), layers.unit(batch.doc_vectors)
         )
@@ -205,7 +201,6 @@ class ConvKnrm(eqx.Module):
         self.output = layers.Dense(len(_LENGTHS) ** 2 * len(layers.KERNELS), 1, rng)
 
     def __call__(self, batch: layers.Batch) -> jax.Array:
-        """Return float[B, C]."""
         asked, found = self._ngrams(batch.query_vectors), self._ngrams(batch.doc_vectors)
         there = batch.query >= 0, batch.docs >= 0
         features = [

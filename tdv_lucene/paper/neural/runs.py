@@ -6,7 +6,6 @@ import time
 import timeit
 from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -25,37 +24,29 @@ Ranked = list[tuple[str, float]]
 """Document ids with their scores, best first."""
 
 
-class Reranking(NamedTuple):
-    """A re-ranker with a run to re-rank."""
+def rerank(
+    found: list[str], query: np.ndarray, ranker: Ranker, reader: Reader,
+    numbers: Mapping[str, int], depth: int,
+) -> Ranked:  # fmt: skip
+    """Return the documents that the first stage ``found`` for a query int32[L] of terms.
 
-    ranker: Ranker
-    reader: Reader
-    asked: Mapping[str, np.ndarray]  # query id -> int32[L] terms
-    rankings: Mapping[str, list[str]]  # document ids of the first stage, best first
-    documents: Mapping[str, int]  # id -> number, for the first ``depth`` of each ranking
-    depth: int
-
-    def of(self, query: str) -> Ranked:
-        """Return one query's documents; none where the first stage found none.
-
-        Documents after the first ``depth`` follow in their order, each a little below the one
-        before. Equal scores keep the first stage's order, and the lower one gets the next smaller
-        float32, so that no tool orders them otherwise.
-        """
-        found = self.rankings.get(query, [])
-        head, tail = found[: self.depth], found[self.depth :]
-        if not head:
-            return []
-        numbers = np.array([self.documents[name] for name in head], np.int64)
-        scores = score_documents(self.ranker, self.reader, self.asked[query], numbers)
-        order = np.argsort(-scores, kind="stable")
-        scores = scores[order]
-        for i in range(1, len(scores)):
-            if scores[i] >= scores[i - 1]:
-                scores[i] = np.nextafter(scores[i - 1], np.float32(-np.inf))
-        ranked = list(zip((head[i] for i in order), scores.tolist()))
-        last = ranked[-1][1]
-        return ranked + [(name, last - 1.0 - place) for place, name in enumerate(tail)]
+    Documents after the first ``depth``, which have ``numbers``, follow in their order, each a
+    little below the one before. Equal scores keep the first stage's order, and the lower one gets
+    the next smaller float32, so that no tool orders them otherwise.
+    """
+    head, tail = found[:depth], found[depth:]
+    if not head:
+        return []
+    documents = np.array([numbers[name] for name in head], np.int64)
+    scores = score_documents(ranker, reader, query, documents)
+    order = np.argsort(-scores, kind="stable")
+    scores = scores[order]
+    for i in range(1, len(scores)):
+        if scores[i] >= scores[i - 1]:
+            scores[i] = np.nextafter(scores[i - 1], np.float32(-np.inf))
+    ranked = list(zip((head[i] for i in order), scores.tolist()))
+    last = ranked[-1][1]
+    return ranked + [(name, last - 1.0 - place) for place, name in enumerate(tail)]
 
 
 def score_documents(
@@ -103,17 +94,20 @@ def run_ranker(experiment: Experiment, name: str) -> dict[str, np.ndarray]:
         epochs.append(trained.epoch)
         size = sum(leaf.size for leaf in jax.tree.leaves(trained.ranker))
         terms = training.reader.queries({q: experiment.tokens[q] for q in fold.held_out})
-        asked = dict(zip(fold.held_out, terms))
-        work = Reranking(trained.ranker, training.reader, asked, first, documents, depth)
+        how = trained.ranker, training.reader, documents, depth
+        work = {
+            query: partial(rerank, first.get(query, []), of_query, *how)
+            for query, of_query in zip(fold.held_out, terms)
+        }
         with deferred():  # JAX's callbacks tolerate no exception
-            for number, query in enumerate(asked, 1):
-                ranked[query] = work.of(query)
+            for number, query in enumerate(work, 1):
+                ranked[query] = work[query]()
                 label = f"re-rank by {RANKERS[name]}, queries"
-                experiment.progress(label, number, len(asked))
+                experiment.progress(label, number, len(work))
             # As many as time allows, at least one: all is compiled by now.
             begun, order = time.perf_counter(), np.random.default_rng(config.seed)
-            for query in order.permutation(list(asked)).tolist():
-                rounds = timeit.repeat(partial(work.of, query), number=1, repeat=ROUNDS)
+            for query in order.permutation(list(work)).tolist():
+                rounds = timeit.repeat(work[query], number=1, repeat=ROUNDS)
                 milliseconds.append(1e3 * float(np.median(rounds)))
                 if time.perf_counter() - begun > config.latency_budget_seconds:
                     break

@@ -171,7 +171,6 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
 
 
 def _hinge(ranker: Ranker, batch: Batch) -> jax.Array:
-    """Return the loss of a batch of a relevant document and a non-relevant one each."""
     return hinge(ranker(batch))
 
 

@@ -66,7 +66,9 @@ def test_a_pool_of_all_documents_has_the_statistics_of_the_matrix(collection):
     np.testing.assert_allclose(of_pool.factors, rule.factors, rtol=1e-6)
     tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
     for scale in (None, 2.0):
-        found, wanted = (apply_values(each, tdv, scale, cut) for each in (pooled, matrix))
+        found, wanted = (
+            apply_values(keep_postings(each, tdv, cut), tdv, scale) for each in (pooled, matrix)
+        )
         for statistic, truth in zip(found.statistics, wanted.statistics):
             np.testing.assert_allclose(statistic, truth, rtol=1e-9)
         np.testing.assert_array_equal(found.doc_len, wanted.doc_len)
@@ -87,7 +89,9 @@ def test_what_is_not_in_the_pool_is_estimated(collection):
         np.testing.assert_allclose(found, wanted, rtol=1e-9)  # nothing was done: nothing to guess
     rule, order = rule_of(matrix)
     tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
-    found, wanted = (apply_values(each, tdv, 2.0, cut) for each in (pooled, matrix))
+    found, wanted = (
+        apply_values(keep_postings(each, tdv, cut), tdv, 2.0) for each in (pooled, matrix)
+    )
     # About 5,000 of 21,000 postings are drawn ones: a standard error of a hundredth.
     assert found.postings == pytest.approx(wanted.postings, rel=0.03)
     assert found.statistics.avg_doc_len == pytest.approx(wanted.statistics.avg_doc_len, rel=0.03)

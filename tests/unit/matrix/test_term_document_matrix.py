@@ -44,7 +44,7 @@ def _matrix(**changes: np.ndarray) -> TermDocumentMatrix:
 
 def test_some_documents_are_selected_of_a_matrix_that_knows_the_order_of_tokens() -> None:
     """A pool is, and a sample for word vectors; neither reads the order."""
-    tokens = TokenSequences(np.array([0, 1, 0, 1], np.int32), np.array([0, 1, 4, 4]), "positions")
+    tokens = TokenSequences(np.array([0, 1, 0, 1], np.int32), np.array([0, 1, 4, 4]))
     found, _ = select_documents(replace(_matrix(), sequences=tokens), np.array([1, 2]))
     assert found.shape == (2, 2) and found.sequences is None
 

@@ -13,7 +13,7 @@ from tdv_lucene.matrix.term_document_matrix import TokenSequences
 from tdv_lucene.matrix.term_vectors import TermVectors
 from tdv_lucene.paper.neural import RANKERS, runs, training
 from tdv_lucene.paper.neural.rankers import POOLED, NeuralConfig, make_ranker, score
-from tdv_lucene.paper.neural.runs import Reranking, score_documents
+from tdv_lucene.paper.neural.runs import rerank, score_documents
 from tdv_lucene.paper.neural.training import Reader, judged_training, train
 from tdv_lucene.simulation.retrieval import find_documents
 
@@ -59,7 +59,7 @@ def make_task(signal: str, seed: int = 0):
         dense[term, doc] += 1
     matrix = make_matrix(dense)
     indptr = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
-    sequences = TokenSequences(np.concatenate(texts).astype(np.int32), indptr, "positions")
+    sequences = TokenSequences(np.concatenate(texts).astype(np.int32), indptr)
     matrix = replace(matrix, sequences=sequences)
     return matrix, _vectors(matrix, rng), topics, qrels
 
@@ -170,7 +170,7 @@ def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypa
     monkeypatch.setattr(runs, "score_documents", lambda *a: np.ones(4, np.float32))
     names = ["d7", "d1", "d9", "d3"]
     documents = find_documents(reader.matrix, names)
-    ranked = Reranking(None, reader, {"q": None}, {"q": names}, documents, 4).of("q")
+    ranked = rerank(names, None, None, reader, documents, 4)
     assert [name for name, _ in ranked] == names
     scores = np.array([score for _, score in ranked], np.float32)
     assert (np.diff(scores) < 0).all() and scores[-1] > 0.999

@@ -13,7 +13,7 @@ from small_problem import make_collection, make_run
 from tdv_lucene.evaluation.measures import evaluate_run
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.paper.experiment import measure
-from tdv_lucene.paper.method import PaperBm25, Weights, objective, scores
+from tdv_lucene.paper.method import Formula, Weights, objective, scores
 from tdv_lucene.paper.published import MEASURES
 from tdv_lucene.paper.recipes import (
     PaperRecipe,
@@ -71,8 +71,9 @@ def test_hinge_is_a_mean_and_the_penalty_a_sum(collection):
     batch = triples.batch(triples.pairs[:5], np.random.default_rng(0))
     linear = Linear(jnp.zeros(0), jnp.zeros(2), jnp.ones(()))
     features = literal_features(matrix, vectors)
-    given = linear, features, PaperBm25(), batch, None
-    found = np.asarray(scores(PaperBm25(), jnp.ones(matrix.shape[0]), batch, None))
+    formula = Formula("bm25", problem.parameters.values())
+    given = linear, features, formula, batch, None
+    found = np.asarray(scores(formula, jnp.ones(matrix.shape[0]), batch, None))
     hinge = np.maximum(0, 1 - found[:, 0] + found[:, 1]).mean()
     assert float(objective(*given, Weights(0.0))) == pytest.approx(hinge, rel=1e-4)
     expected = 0.99 * hinge + 0.01 * batch.entry_tf.sum()

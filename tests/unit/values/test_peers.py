@@ -9,7 +9,7 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.simulation.collection import apply_values
+from tdv_lucene.simulation.collection import keep_postings
 from tdv_lucene.values.peers import CARMEL_K, PEERS, POSTINGS, unlearned_values
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
@@ -64,8 +64,7 @@ def test_frequencies_stay_and_the_size_is_met(name):
         matrix = replace(matrix, data=weights, norms=norms, norm_kind=None)
     point = unlearned_values(matrix, name).at_reduction(0.45)
     assert set(point.tdv) <= {0.0, 1.0} and point.scale == 1
-    applied = apply_values(matrix, point.tdv, 1, point.cut)
-    removed = 1 - applied.postings / matrix.postings
+    removed = 1 - keep_postings(matrix, point.tdv, point.cut).postings / matrix.postings
     assert removed == pytest.approx(0.45, abs=0.03)  # a hundred terms are coarse
 
 

@@ -9,7 +9,7 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.functions import Bm25
-from tdv_lucene.simulation.collection import apply_values, correct_idf
+from tdv_lucene.simulation.collection import apply_values, correct_idf, keep_postings
 from tdv_lucene.simulation.problem import Problem, PrunedByFold, TermScores
 from tdv_lucene.values.posting_rule import (
     OperatingPoint,
@@ -44,8 +44,7 @@ def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, reduction):
     rule, priority = make_rule(matrix, whole_terms)
     ones = np.ones(len(priority), np.float32)
     tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
-    left = apply_values(matrix, tdv, 1, cut).postings
-    gone = 1 - left / matrix.postings
+    gone = 1 - keep_postings(matrix, tdv, cut).postings / matrix.postings
     # Small documents share few lengths, so that many postings are worth exactly the same.
     assert gone == pytest.approx(reduction, abs=0.004)
     whole = first_terms(ones, priority, matrix.doc_freq, whole_terms * reduction)
@@ -69,7 +68,7 @@ def test_equal_priorities_remove_no_more_than_was_asked_for():
     ones = np.ones(len(matrix.vocabulary), np.float32)
     rule = make_posting_rule(matrix, ones, 0.0, k1=0.9, b=0.4)
     tdv, cut = rule.drop(ones, ones, matrix.doc_freq, 0.3)
-    assert apply_values(matrix, tdv, 1, cut).postings >= 0.7 * matrix.postings
+    assert keep_postings(matrix, tdv, cut).postings >= 0.7 * matrix.postings
 
 
 def test_a_larger_idf_is_made_up_for(matrix):
@@ -81,7 +80,7 @@ def test_a_larger_idf_is_made_up_for(matrix):
     same, _ = rule.drop(ones, priority, matrix.doc_freq, 0.0)
     np.testing.assert_allclose(same, 1, atol=1e-6)
     tdv, cut = rule.drop(ones, priority, matrix.doc_freq, 0.5)
-    left = apply_values(matrix, (tdv > 0).astype(np.float32), None, cut).statistics
+    left = apply_values(keep_postings(matrix, tdv, cut), (tdv > 0).astype(np.float32)).statistics
     before = apply_values(matrix, ones).statistics
     shrunk = np.flatnonzero((left.doc_freq < matrix.doc_freq) & (tdv > 0))
     assert len(shrunk) > 100 and (tdv[shrunk] < 1).all()

@@ -67,26 +67,6 @@ def with_rule(rule=RULE, **changes) -> TermValues:
     return make_values(manifest_=manifest, **{**given, **changes})
 
 
-@pytest.mark.parametrize(
-    ("name", "array"),
-    [
-        ("weights", np.float32([0.5, 1, np.nan, 0])),
-        ("weights", np.float32([0.5, 1, -0.1, 0])),
-        ("weights", np.ones((2, 4), np.float32)),
-        ("priority", np.array([1, np.nan, 3, 4], np.float32)),
-        ("doc_freq", np.array([1, 2, 3])),
-        ("doc_freq", np.array([40.5, 30, 20, 10])),
-        ("total_term_freq", np.array([80, 60, -1, 20])),
-        ("posting_priority", np.zeros(4, np.float32)),
-        ("posting_factors", np.ones((3, 4), np.float32)),
-        ("posting_factors", np.full((2, 4), -1, np.float32)),
-    ],
-)
-def test_arrays_of_another_kind_are_refused(name, array):
-    with pytest.raises(TdvError, match=f"'{name}'.*learn it again"):
-        with_rule(**{name: array})
-
-
 def test_an_edited_manifest_is_refused(tmp_path):
     with_rule().save(tmp_path / "V")
     path = tmp_path / "V" / "manifest.json"

@@ -18,7 +18,7 @@ import tdvlucene.common.Tokens;
 import tdvlucene.common.UserException;
 
 /**
- * Writes the stored text of every live document as a line of analysed tokens.
+ * Writes the stored text of every live document that has some as a line of analysed tokens.
  *
  * <p>The text is that of {@link StoredText}. Memory: one document.
  */
@@ -29,15 +29,12 @@ public final class TokensJob extends Job {
   private final Index index;
   private final Analyzer analyzer;
   private final String output;
-  private final boolean allDocuments;
   private int written;
 
-  /** @param allDocuments with an empty line for each without text: lines are numbered as they are */
-  public TokensJob(Index index, Analyzer analyzer, String output, boolean allDocuments) {
+  public TokensJob(Index index, Analyzer analyzer, String output) {
     this.index = index;
     this.analyzer = analyzer;
     this.output = output;
-    this.allDocuments = allDocuments;
   }
 
   /** The number of documents that had a text. */
@@ -50,7 +47,7 @@ public final class TokensJob extends Job {
       }
       write(reader, lines);
     }
-    if (written == 0 && !allDocuments) {
+    if (written == 0) {
       throw new UserException(
           index + " stores no text (neither 'contents' nor 'raw'): vectors can be made from its "
               + "matrix or read from a file instead");
@@ -68,8 +65,6 @@ public final class TokensJob extends Job {
       if (text != null) {
         writeTokens(text, lines);
         written++;
-      } else if (allDocuments) {
-        lines.append('\n');
       }
     }
   }
