@@ -249,6 +249,15 @@ def _lock(folder: Path) -> int:
 
 
 def _overlap(place: Path, given: Path) -> bool:
-    """Return whether one is or holds the other, by name or link."""
+    """Return whether one is or holds the other, by name, link, hard link or mount."""
     place, given = Path(os.path.realpath(place)), Path(os.path.realpath(given))
-    return place.is_relative_to(given) or given.is_relative_to(place)
+    ours, theirs = ([*map(_identity, (path, *path.parents))] for path in (place, given))
+    return ours[0] in theirs or theirs[0] in ours
+
+
+def _identity(path: Path) -> object:
+    """Return what the system knows a path by, where it exists."""
+    with suppress(OSError):
+        found = os.stat(path)
+        return found.st_dev, found.st_ino
+    return path

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from ..analysis import Analysis
 from ..errors import TdvError
@@ -142,7 +144,7 @@ def notes_on_query_terms(
         assert isinstance(index, Index)
         dictionary = Dictionary(index, field)
     asked = dictionary.look_up(texts, analysed.analysis)
-    notes = []
+    notes = [_note_on_form(where, dictionary, texts, asked)]
     doubt = _note_on_doubt(where, dictionary, analysed, texts, asked)
     if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
         best = dictionary.compare(texts, candidates(texts))[0]
@@ -234,6 +236,23 @@ def _note_on_doubt(
         f"{analysed.analysis.describe()}, and would find other terms as "
         f"{' or '.join(one.describe() for one in others[:_SHOWN])}. {analysed.advice}"
     )
+
+
+def _note_on_form(where: str, dictionary: Dictionary, texts: Sequence[str], asked: Known) -> str:
+    """Letters with marks are one character or several, and terms of one do not match the other."""
+    form: Literal["NFC", "NFD"]
+    for form in ("NFC", "NFD") if asked.unknown else ():
+        normal = [unicodedata.normalize(form, text) for text in texts]
+        if normal != [*texts]:
+            known = dictionary.look_up(normal, asked.analysis).known
+            if len(known) > len(asked.known):
+                more = {*known} - {*asked.known}
+                return (
+                    f"{where} has letters with marks in Unicode's form {form}, and the queries in "
+                    f"another: they do not find, here as in Pyserini, {len(more):,} of its terms, "
+                    f"such as '{min(more)}'. Write the queries in {form}"
+                )
+    return ""
 
 
 def _such_as(found: Known) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import unicodedata
 from types import SimpleNamespace
 
 import numpy as np
@@ -170,6 +171,23 @@ def test_that_nothing_is_found_is_told_with_the_reason(topics, why, make_index, 
     search_index(make_index([docs]), topics, tmp_path / "run")
     (warning,) = caplog.messages
     assert "the field 'contents'" in warning and why in warning
+
+
+@pytest.mark.parametrize("queries", ["NFC", "NFD"])
+def test_another_unicode_form_is_told(queries, make_index, tmp_path, caplog):
+    """Searched as it is, as Pyserini does; a collection that has both forms loses nothing."""
+    index_form = {"NFC": "NFD", "NFD": "NFC"}[queries]
+    words = "un café très chaud"
+    docs = [Doc("a", unicodedata.normalize(index_form, words).split()), Doc("b", ["chaud"])]
+    index = make_index([docs])
+    topics = {"q": unicodedata.normalize(queries, "café chaud"), "other": "chaud"}
+    search_index(index, topics, tmp_path / "run")
+    (warning,) = caplog.messages
+    assert f"Write the queries in {index_form}" in warning and "1 of its terms" in warning
+    caplog.clear()
+    both = make_index([[*docs, Doc("c", unicodedata.normalize(queries, words).split())]], "both")
+    search_index(both, topics, tmp_path / "again")
+    assert not caplog.messages
 
 
 @pytest.mark.pyserini
