@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from commands import Commands, folder_parser
 
-from tdv_lucene.paper.published import COLLECTIONS, MODELS, ROWS
+from tdv_lucene.paper.published import COLLECTIONS, MODELS, OWN, ROWS
 from tdv_lucene.report.table import Table, change, p_value, ratio, to_markdown
 
 QUERIES = {
@@ -114,6 +114,7 @@ class Row(NamedTuple):
     p: float | None
     recall: tuple[float, float]
     visited: tuple[float, float]
+    own: tuple[float, float] | None
 
 
 def rows_of(name: str, model: str, recipe: str, report: dict[str, Any]) -> list[Row]:
@@ -124,13 +125,13 @@ def rows_of(name: str, model: str, recipe: str, report: dict[str, Any]) -> list[
 
     rows = []
     for row, entry in report["models"].items():
-        kind = row.partition("-")[2]
+        kind, own = row.partition("-")[2], OWN + "nDCG@5"
         rows.append(
             Row(
                 f"{name}, {MODELS[model]}, {ROWS[kind] if kind else TITLES[recipe]}",
                 model, kind or recipe, entry["postings_removed"]["mean"], pair(entry["nDCG@5"]),
                 entry["nDCG@5"]["p_value"], pair(entry["R@1000"]),
-                pair(entry["postings_visited"]),
+                pair(entry["postings_visited"]), pair(entry[own]) if own in entry else None,
             )
         )  # fmt: skip
     return rows
@@ -142,11 +143,12 @@ def table_of(rows: list[Row]) -> Table:
         (
             row.title, f"{row.dropped:.1f} %", *(f"{each:.4f}" for each in row.ndcg),
             change(*row.ndcg), p_value(row.p), f"{row.recall[0]:.4f}", change(*row.recall),
-            f"x{ratio(*row.visited)}",
+            f"x{ratio(*row.visited)}", change(*row.own) if row.own else "",
         )
         for row in rows
     ]  # fmt: skip
-    heads = ("", "dropped", "nDCG@5", "TDV", "change", "p", "R@1000", "change", "fewer postings")
+    heads = ("", "dropped", "nDCG@5", "TDV", "change", "p", "R@1000", "change", "fewer postings",
+             "nDCG@5 by own formulas")  # fmt: skip
     return Table("Rows", heads, shown)
 
 

@@ -16,8 +16,7 @@ from . import common as options
 def doctor(as_json: bool) -> None:
     """Show what is installed, and what is wrong with it.
 
-    Checks Java, Lucene, Pyserini, Python packages, memory and disk. Exits with status 1 if
-    something is wrong.
+    Checks Java, Lucene, Pyserini and Python packages. Exits with status 1 if something is wrong.
     """
     from ..jvm.installation import examine
 

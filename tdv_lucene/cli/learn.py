@@ -143,12 +143,7 @@ def _notes(values: TermValues) -> Iterator[str]:
         )
         yield f"Ranked with {pruned}; full-tuned with {tuned}."
     lead = manifest.get("lead") or {}
-    if (power := lead.get("power", 1)) != 1 or lead.get("across", 1) != 1:
-        yield (
-            f"Weights are raised to the power {power:g} within a term, and terms' mean weights to "
-            f"the power {lead.get('across', power):g}. Above 1, large ones count for more."
-        )
-    elif "boost" in lead and values.position_boost is not None:
+    if "boost" in lead and values.position_boost is not None:
         first = values.position_boost.largest_factor
         yield (
             f"First-position boost: a term counts x{first:g} at the beginning of a document. The "
@@ -162,11 +157,6 @@ def _notes(values: TermValues) -> Iterator[str]:
         yield (
             "Learned without positions. Index with -storePositions to allow a first-position "
             "boost: it improves rankings."
-        )
-    if price := recipe.get("per_byte"):
-        yield (
-            "Order of postings: what a term takes of the dictionary counts (to the power "
-            f"{price:g}). In as many bytes these queries rank better so."
         )
     if finest := recipe.get("finest"):
         yield f"Where postings are dropped, the scale is {finest:g} at most, to keep more of them."

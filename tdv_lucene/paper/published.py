@@ -30,6 +30,9 @@ RECIPES = {
 }
 """The rows of each model by the name of ``--recipe``."""
 
+OWN = "own formulas, "
+"""Begins the name of a measure by the paper's own formulas (see :mod:`.own_formulas`)."""
+
 MEASURES = ("nDCG@5", "R@1000")
 
 

@@ -25,7 +25,7 @@ from ..matrix.term_vectors import latent_semantic_vectors
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
-from ..ranking import ranking_function
+from ..ranking import SearchParameters, ranking_function
 from ..report.table import to_markdown
 from ..searching.search import search_index
 from ..timing.latency import look_up_terms, measure_latency
@@ -33,7 +33,8 @@ from ..values.term_values import TermValues
 from .config import ReproduceConfig
 from .experiment import ROUNDS, Experiment, measure, read_queries
 from .neural import check_rankers
-from .published import COLLECTIONS, RECIPES, row_of
+from .own_formulas import measure_own
+from .published import COLLECTIONS, OWN, RECIPES, row_of
 from .recipes import PaperRecipe, TunedRecipe, learn_by_paper, without_learning
 from .results import make_report, paper_tables
 
@@ -218,6 +219,14 @@ def _measure_row(
     ]
     both = [measure(one, asked, queries.qrels) for one in runs.values()]
     found = {name: np.stack([each[name] for each in both]) for name in both[0]}
+    if "posting_rule" not in values.manifest:  # no single postings are dropped
+        learned = {name: value for name, value in values.manifest["parameters"].items() if value}
+        judged, chosen = experiment.judged([*asked]), SearchParameters().with_values(learned)
+        own = [
+            measure_own(experiment.matrix, *judged, model, SearchParameters()),
+            measure_own(experiment.matrix, *judged, model, chosen, values.weights),
+        ]
+        found |= {OWN + name: np.stack([each[name] for each in own]) for name in both[0]}
     chosen_by = {"parameters": values.manifest["parameters"], **_chosen(values)}
     return {
         **found, "ms": ms, "visited": np.array(visited, float),

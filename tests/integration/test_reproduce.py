@@ -249,8 +249,9 @@ def test_rows_of_all_recipes_with_vectors_of_a_file(newswire, tmp_path):
     chosen = rows["bm25"]["chosen"][0]
     assert chosen["target"] in TINY_TUNED.targets and chosen["curve"][0]["dropped"] >= 0.1
     assert report["recipe"]["tuned"]["targets"] == [0.1, 0.3, 0.5]
+    assert 0 <= rows["bm25"]["own formulas, nDCG@5"]["tdv"] <= 1
     text = (tmp_path / "out" / "tables.md").read_text()
-    assert "| BM25, literal, nDCG@5 | " in text
+    assert "| BM25, literal, nDCG@5 | " in text and "by the paper's own formulas" in text
 
 
 def test_command_line(newswire, tmp_path):

@@ -11,6 +11,7 @@ from small_problem import make_collection
 
 from tdv_lucene.matrix.term_vectors import latent_semantic_vectors
 from tdv_lucene.paper import method
+from tdv_lucene.paper.own_formulas import OwnPostings
 from tdv_lucene.paper.recipes import (
     Setting,
     Tried,
@@ -220,3 +221,30 @@ def test_where_no_zeros_keep_the_measures_nothing_is_dropped(collection):
     values = learn_by_paper(collection[0], collection[1:], "bm25", recipe, vectors)
     assert "chosen" not in values.manifest["recipe"]
     np.testing.assert_array_equal(values.weights, 1)
+
+
+@pytest.mark.parametrize("values", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_own_formulas_are_the_papers_equations(collection, model, values):
+    matrix, topics, qrels = collection
+    dense = np.zeros(matrix.shape)
+    for term in range(len(dense)):
+        row = slice(matrix.indptr[term], matrix.indptr[term + 1])
+        dense[term, matrix.indices[row]] = matrix.data[row]
+    doc_freq, count = np.count_nonzero(dense, axis=1), matrix.shape[1]
+    tdv, given = None, SearchParameters()
+    if values:
+        tdv = np.random.default_rng(0).uniform(0, 2, len(dense)).astype(np.float32)
+        tdv[::4] = 0
+        dense *= tdv[:, None]
+    l1, length = dense.sum(axis=1), dense.sum(axis=0)
+    idf = np.log((l1.max() + 1) / (l1 + 1)) if values else np.log((count + 1) / doc_freq)
+    parts = scores_of_terms(model, given, dense, idf, l1, length.mean())
+    postings = OwnPostings(matrix, topics, qrels, model, given, tdv)
+    names = [term.decode() for term in matrix.vocabulary.terms]
+    for query, scores in postings.scores(postings.own, range(5)):
+        asked = [names.index(token) for token in topics[postings.queries.ids[query]]]
+        expected, matching = parts[asked].sum(axis=0), dense[asked].sum(axis=0) > 0
+        np.testing.assert_array_equal(scores > 0, matching)
+        shift = (scores - expected)[matching]
+        np.testing.assert_allclose(shift, shift[0], atol=1e-6)
