@@ -88,12 +88,12 @@ class Output:
             if any(folder.glob("segments_*")):
                 raise self._refused(f"{self.path} lies in the Lucene index {folder}")
         if existing := [*filter(os.path.lexists, self._places)]:
+            first, problem = existing[0], self._why_not_ours(existing)
             if not self._overwrite:
-                raise self._refused(f"{existing[0]} exists", ", or pass overwrite")
-            if problem := self._why_not_ours(existing):
-                raise self._refused(
-                    f"{existing[0]} {problem} and would be deleted", ", or remove it yourself"
-                )
+                raise self._refused(f"{first} exists", "" if problem else ", or pass overwrite")
+            if problem:
+                why = f"{first} {problem} and would be deleted"
+                raise self._refused(why, ", or remove it yourself")
 
     @property
     def _places(self) -> list[Path]:

@@ -122,9 +122,10 @@ def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> di
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
         raise TdvError(
-            f"{folder} is not a '{kind}' folder: {path.name} is missing or unreadable "
-            f"({error}); make one with '{made_by}'"
+            f"{folder} is not a '{kind}' folder: {path.name} is missing or unreadable ({why}); "
+            f"make one with '{made_by}'"
         ) from error
     if not isinstance(manifest, dict) or manifest.get("kind") != kind:
         found = manifest.get("kind") if isinstance(manifest, dict) else type(manifest).__name__

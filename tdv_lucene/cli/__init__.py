@@ -156,12 +156,10 @@ def _hint(error: click.ClickException) -> str:
     if context is None:
         return ""
     root, path = context.find_root(), context.command_path
-    if isinstance(error, click.NoSuchOption) and any(
-        error.option_name in param.opts for param in root.command.params
-    ):
-        program, option = root.command_path, error.option_name
-        words = path.removeprefix(program)
-        return f"\n{option} stands before the command: '{program} {option} ...{words}'"
+    name = getattr(error, "option_name", "")
+    if any(name in param.opts for param in root.command.params):
+        program, words = root.command_path, path.removeprefix(root.command_path)
+        return f"\n{name} stands before the command: '{program} {name} ...{words}'"
     return f"\nTry '{path} --help' for help."
 
 

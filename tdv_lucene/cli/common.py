@@ -279,6 +279,8 @@ def _written(value: Any) -> Any:
         return "none"
     if isinstance(value, float):
         return f"{value:.6g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_written(each)}" for name, each in value.items())
     return f"{value:,}" if isinstance(value, int) else value
 
 

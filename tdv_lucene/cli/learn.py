@@ -90,13 +90,12 @@ def print_points(values: TermValues) -> None:
     # What points are chosen by, and another.
     measures = [*dict.fromkeys((values.measure, "R@1000", "nDCG@5"))][:2]
     whole = [cell for name in measures for cell in (f"{values.points[0]['full'][name]:.4f}", "")]
-    rows = [("full-tuned", _size(full), f"{full['visited']:,.0f}", "", *whole)]
+    rows = [("full-tuned", _size(full), f"{full['visited']:,.0f}", *whole)]
     rows += [
-        (*_costs(point, values), f"{point['scale']:g}",
-         *(cell for name in measures for cell in _measured(point, name)))
+        (*_costs(point, values), *(cell for name in measures for cell in _measured(point, name)))
         for point in values.points
-    ]  # fmt: skip
-    head = ("dropped", "MB", "visited", "scale", *(h for m in measures for h in (m, "change")))
+    ]
+    head = ("dropped", "MB", "visited", *(h for m in measures for h in (m, "change")))
     title = "Effectiveness of the pruned index (predicted, cross-validated)"
     options.show_tables(Table(title, head, rows))
     for note in _notes(values):
@@ -221,8 +220,8 @@ def _recommended(values: TermValues) -> Iterator[str]:
         point = next(point for point in values.points if point["reduction"] == at)
         yield (
             f"+ for the first page alone (--reduction {at:g}): the smallest index whose "
-            f"{measure} is not below the tuned full index's, by at most {MOST_LOST:.0%} a "
-            f"standard error lower. R@1000 changes by {_measured(point, RECALL)[1]}."
+            f"{measure} is no less than the tuned full index's, and at most {MOST_LOST:.0%} less "
+            f"if a standard error is taken off. R@1000 changes by {_measured(point, RECALL)[1]}."
         )
         yield from _expected(measure, first_ten, "+")
     against: dict[str, list[str]] = {}

@@ -306,7 +306,7 @@ def how_to_search(report: dict[str, Any]) -> str:
 def said_of_log(chosen: Mapping[str, Any]) -> str:
     """Tell what a log's queries return after the reduction that was chosen by it."""
     log, kept, most = chosen["log"], chosen["kept"], chosen["loss_at_most"]
-    dropped = "Drops nothing: no larger reduction is within"
+    dropped = "Drops nothing, but rounds frequencies: no larger reduction is within"
     if chosen["reduction"] > 0:
         dropped = f"Drops {percent(chosen['reduction'])} of the postings: the most within"
     return (

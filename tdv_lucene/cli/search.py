@@ -22,6 +22,7 @@ from . import common as options
 
 _STDOUT = "-"  # in place of a file to write
 _PRINTED = (Effect(("overwrite",), "output", "printing replaces nothing", unless=(_STDOUT,)),)
+_EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(False,)),)
 _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 
 
@@ -60,9 +61,6 @@ def search(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
     options.show({"output": output, **summary}, as_json, err=output == _STDOUT)
 
 
-_EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(False,)),)
-
-
 @options.command("compare", config=CompareConfig, effects=_EFFECTS)
 @options.option(
     "--index", "indexes", required=True, multiple=True, metavar="[NAME=]FOLDER",
@@ -78,8 +76,8 @@ _EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(Fals
     help=f"{options.TOPICS_HELP} Repeat for more query sets.",
 )  # fmt: skip
 @options.option(
-    "--qrels", required=True, multiple=True, metavar="QRELS",
-    help=f"{options.QRELS_HELP} Pass one for each --topics, in the same order.",
+    "--qrels", multiple=True, metavar="QRELS",
+    help=f"{options.QRELS_HELP} Pass one for each --topics, in the same order.  [required]",
 )  # fmt: skip
 @options.output_option("the report to this folder")
 @options.option(
@@ -112,7 +110,8 @@ def compare(
     (first, index), (second, treatment), *further = _named(indexes, pruned)
     if len(topics) != len(qrels):
         raise click.UsageError(
-            f"{len(topics)} --topics but {len(qrels)} --qrels: pass one --qrels for each --topics"
+            f"{len(topics)} --topics but {len(qrels)} --qrels: pass one --qrels for each --topics. "
+            "Without judgements, 'tdv-lucene learn --topics LOG' shows what pruning changes"
         )
     if (tune_topics is None) != (tune_qrels is None):
         raise click.UsageError("--tune-topics and --tune-qrels go together: pass both")
@@ -199,7 +198,8 @@ def explain(as_json: bool, **arguments: Any) -> None:
         options.show(explained, as_json)
         return
     _show_terms(explained)
-    _show_hits(explained["hits"])
+    if any(explained["hits"].values()):
+        _show_hits(explained["hits"])
 
 
 def _show_terms(explained: dict[str, Any]) -> None:

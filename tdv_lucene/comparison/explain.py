@@ -216,5 +216,5 @@ def trade_off(pruned: Index, field: str) -> dict[str, Any] | None:
     plan = None if pruned.plan is None else pruned.plan.of(field)
     if plan is None or not plan.learned["points"]:
         return None
-    learned = {name: plan.learned[name] for name in ("points", "full")}
-    return {**learned, "chosen": plan.facts["requested_reduction"]}
+    chosen, points = plan.facts["requested_reduction"], plan.learned["points"]
+    return {"points": points, "full": plan.learned["full"], "chosen": chosen}

@@ -150,8 +150,8 @@ def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:
         if not found:
             kind = {4: " (are these qrels?)", 6: " (is this a run?)"}.get(len(line.split()), "")
             raise TdvError(
-                f"{where}: no id and query in '{line.strip()[:60]}'{kind}: write 'qid<TAB>text', "
-                f"or name the form by topic_reader"
+                f"{where}: no id and query in '{line.strip()[:60]}'{kind}: write 'qid<TAB>text' "
+                "('nl -w1 FILE' numbers plain lines), or name the form by topic_reader"
             )
         qid, query, more = found.groups()
         if further == 0 and line.split() == ["query-id", "corpus-id", "score"]:

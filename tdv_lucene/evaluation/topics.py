@@ -282,12 +282,8 @@ def note_on_own_documents(first: int, queries: int, removed: bool) -> str:
 
 def note_on_missing(missing: int, number: int, judgements: str, index: str) -> str:
     """Return a warning that an index lacks some of the ``number`` relevant documents, if any."""
-    if not missing:
-        return ""
-    return (
-        f"{missing:,} of the {number:,} relevant documents of {judgements} are not in {index}, and "
-        "count as not found"
-    )
+    told = f"{missing:,} of the {number:,} relevant documents of {judgements} are not in {index}"
+    return f"{told}, and count as not found" if missing else ""
 
 
 def check_overlap(

@@ -85,7 +85,7 @@ class FieldAnalysis:
             return self.source
         if self.source == DEFAULT:
             known = f"; it may also be {others}" if others else ""
-            return f"{self.source}: it cannot be told{known}"
+            return f"assumed: {self.source}{known}"
         if others:
             return f"likeliest by {self.source}; {others} may be as well"
         return f"{'' if self.is_certain else 'probably, '}detected from {self.source}"

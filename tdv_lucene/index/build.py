@@ -51,7 +51,10 @@ def build_index(
     flags = [f"-{flag[2:]}" if flag.startswith("--") else flag for flag in flags]
     analysis = analysis_of_flags(flags)
     if "-append" in flags:
-        raise TdvError("-append would change an existing index: leave it out, or use Anserini")
+        raise TdvError(
+            "-append does not append: Anserini 1.7 makes the index anew. Leave it out, and add "
+            "documents with Pyserini's LuceneIndexer(INDEX, append=True)"
+        )
     read = [
         value for flag, value in zip(flags, flags[1:])
         if not value.startswith("-") and flag not in _WITHOUT_FILES

@@ -72,7 +72,9 @@ def inspect_index(
         if found["locked"]:
             why_not = "a writer has it open (write.lock): close it, or work on a copy of the folder"
         elif all(field["why_not_pruned"] for field in fields):
-            why_not = "no field of it can be pruned: see the fields"
+            of_texts = [f for f in fields if f["index_options"] not in ("NONE", "DOCS")]
+            reasons = [f"{field['name']}: {field['why_not_pruned']}" for field in of_texts]
+            why_not = "; ".join(reasons) or "no field holds text with frequencies"
         searched = [
             field["name"]
             for field in fields

@@ -24,11 +24,6 @@ class Searcher:
 
     why_not_anserinis: str = ""  # as tdvlucene.common.Searcher says; empty for Anserini's
 
-    @classmethod
-    def of_shards(cls, reasons: Sequence[str]) -> Searcher:
-        """Choose for all shards, of the reason that each of them has: an empty one has no field."""
-        return cls(min(reasons, key=bool))
-
     @property
     def name(self) -> str:
         """One of :data:`..ranking.NAMED_DEFAULTS`."""

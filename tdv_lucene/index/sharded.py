@@ -69,7 +69,8 @@ class ShardedIndex(Described):
         self.workers, self.source, self.field = workers, source, field
         self.identity = whole_identity(source, [look.identity for look in looks.values()])
         self.user_data = user_data_of_whole(source, [look.user_data for look in looks.values()])
-        self.searcher = Searcher.of_shards([look.why_not_anserinis for look in looks.values()])
+        reasons = [look.why_not_anserinis for look in looks.values()]
+        self.searcher = Searcher(min(reasons, key=bool))  # an empty shard has no field
         there = {part: look for part, look in looks.items() if field in look.fields}
         self.commits = {part: str(look.identity["commit"]) for part, look in there.items()}
         self.documents_of = {p: int(look.identity["documents"]) for p, look in there.items()}

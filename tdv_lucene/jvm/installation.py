@@ -18,7 +18,6 @@ from packaging.requirements import Requirement
 from ..errors import TdvError
 from ._start import (
     HEAP_VARIABLE,
-    LINES,
     RESOURCES,
     JavaRuntime,
     find_java,
@@ -56,7 +55,7 @@ def examine() -> list[Finding]:
         _look("heap", heap_size),
         _look("java starts", _started),
         *_packages(),
-        *_optional(),
+        _look("Pyserini's searcher", _plain_searcher),
     ]
 
 
@@ -73,13 +72,7 @@ def _java() -> str:
 
 
 def _lucene() -> str:
-    version = lucene_version(pyserini_jar())
-    name = ".".join(map(str, version))
-    if version[0] > LINES[-1]:
-        raise TdvError(
-            f"Lucene {name} is newer than this release knows: pip install 'pyserini>=1.6,<3'"
-        )
-    return name
+    return ".".join(map(str, lucene_version(pyserini_jar())))
 
 
 def _hooks() -> str:
@@ -134,14 +127,9 @@ def _packages() -> Iterator[Finding]:
             yield Finding(requirement.name, version, problem)
 
 
-def _optional() -> Iterator[Finding]:
-    torch = importlib.util.find_spec("torch") is not None
-    told = (
-        "can be imported" if torch else "not without PyTorch (pip install pyserini); all else can"
-    )
-    yield Finding("Pyserini's searcher", told)
-    has = _version("ir-datasets")
-    yield Finding("ir-datasets", has or "not installed (pip install 'tdv-lucene[ir-datasets]')")
+def _plain_searcher() -> str:
+    is_there = importlib.util.find_spec("torch") is not None
+    return "can be imported" if is_there else "needs PyTorch (pip install pyserini)"
 
 
 def _version(package: str) -> str:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import html
 import json
+import logging
 import os
+import re
 import sys
 import tarfile
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
+from urllib.parse import unquote_plus
 
 from ..errors import TdvError
 from ._jobs import java_class
 from ._start import start
+
+_log = logging.getLogger(__name__)
 
 _READING = "io.anserini.search.topicreader"
 
@@ -86,6 +93,8 @@ def read_named_topics(name: str, keys: Sequence[str]) -> dict[str, str]:
 def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``path`` and the fields of each topic, as Anserini's reader of this name has them.
 
+    Warn of words in ``text``, the content of ``path``, that it left out.
+
     Raises :class:`TdvError` when Anserini has no such reader, or it fails.
     """
     start()
@@ -108,11 +117,23 @@ def read_with_anserini(reader: str, text: str, path: Path) -> Iterator[tuple[str
             raise TdvError(
                 f"Anserini's {reader}TopicReader cannot read {path}: {error.innermessage or error}"
             ) from error
+    taken = Counter(_words(" ".join(" ".join((qid, *read[qid].values())) for qid in read or ())))
+    left = [word for word, number in Counter(_words(text)).items() if number > taken[word]]
+    if left and text.lstrip()[:1] not in ("{", "["):
+        _log.warning("%sTopicReader left out words of %s: %s", reader, path, ", ".join(left[:10]))
     for qid, fields in (read or {}).items():
         told: dict[str, Any] = {"id": qid, **fields}
         if "vector" in told:  # as JSON
             told["vector"] = json.loads(told["vector"])
         yield f"{path}", told
+
+
+def _words(text: str) -> list[str]:
+    """Return words and numbers of a text, without its tags and their labels, in their order."""
+    plain = re.sub(
+        r"<[^<>]*>|(Number|Topic|Description|Narrative)\s*:", " ", html.unescape(unquote_plus(text))
+    )
+    return [word.lstrip("0") or "0" for word in re.findall(r"\w+", plain)]
 
 
 def find_named_qrels(name: str) -> Path:

@@ -316,13 +316,17 @@ def prior_values(
             ", ".join(differences),
         )
     if not settings.reduction and not quiet:
+        advice = "Measure with 'tdv-lucene compare' what is lost"
+        if reductions in (None, (None,)):
+            advice = "Say how much to drop, pass a query log, or learn from judged queries"
+            advice += "" if positions else "; or index with positions (-storePositions)"
         _log.warning(
-            "for %s %s the prior recommends to drop nothing here%s: indexes of this kind, or of "
-            "documents as short as these, lost too much by it. Say how much to drop, pass a query "
-            "log, or learn from judged queries",
+            "For %s %s the prior recommends to drop nothing here%s: indexes of this kind, or of "
+            "documents as short as these, lost too much by it. %s",
             ranking_function(model).title,
             "with positions" if positions else "without positions",
             ", and to weight nothing" if settings.reduction is None else "",
+            advice,
         )
     recommended = settings.reduction or 0.0
     if settings.reduction is None:

@@ -103,8 +103,9 @@ class Drift:
         if self.moved > MOST:
             raise TdvError(
                 f"TDVs of another vocabulary: {100 * self.moved:.0f} % of the postings of field "
-                f"'{field}' of {index} belong to other terms than where they were learned (at most "
-                f"{100 * MOST:.0f} %). Learn them on this index ('tdv-lucene learn')"
+                f"'{field}' of {index} belong to other terms than at learning (at most "
+                f"{100 * MOST:.0f} %), in {self.documents:,} documents (then "
+                f"{self.documents_learned:,}). Learn on this index ('tdv-lucene learn')"
             )
 
 

@@ -83,8 +83,8 @@ def prune_index(
     config = PruneConfig.of(config, options, values=values)
     if config.queries is not None and values is not None and not config.tiers:
         raise TdvError(
-            "queries have no effect with TDVs: those have been measured, or learned; leave them "
-            "out, or pass tiers as well, which they choose"
+            "queries have no effect with TDVs, whose reductions 'learn' has measured already: "
+            "leave them out, or pass tiers as well, for which queries choose the reduction"
         )
     if config.max_loss is not None and values is None and config.queries is None:
         raise TdvError(

@@ -214,7 +214,7 @@ def faithful(measured: Sequence[Measured], fidelity: float | None) -> list[Measu
     raise TdvError(
         f"no fidelity of {wanted:g}: of {len(measured)} pairs of reduction and margin, the best "
         f"has {best.fidelity:.3f} (reduction {best.reduction:g}, margin {best.tiers.margin:g}). "
-        f"Pass a smaller fidelity, or reduction {best.reduction:g} and margin {best.tiers.margin:g}"
+        f"Nothing was written: prune without tiers, or pass a smaller fidelity"
     )
 
 

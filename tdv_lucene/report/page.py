@@ -119,18 +119,12 @@ def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]
 
 
 def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tuple[str, str]]:
-    """Yield title and plot, one for all indexes made with the same TDVs."""
+    """Yield title and plot of each index; TDVs made without judgements have nothing measured."""
     title = "Effectiveness against postings dropped, on held-out training queries"
-    # TDVs made without judgements have nothing measured.
     drawn = {name: curve for name, curve in curves.items() if curve is not None and curve["full"]}
-    alike: dict[str, list[str]] = {}
-    for name, curve in drawn.items():
-        alike.setdefault(json.dumps([curve["points"], curve["full"]]), []).append(name)
-    for at, names in enumerate(alike.values()):
-        chosen = {name: drawn[name]["chosen"] for name in names}
-        known = {name: reduction for name, reduction in chosen.items() if reduction is not None}
-        svg = plots.plot_trade_off(drawn[names[0]], f"-{at}", known)
-        yield f"{title}: {', '.join(names)}", svg
+    for at, (name, curve) in enumerate(drawn.items()):
+        chosen = {} if curve["chosen"] is None else {name: curve["chosen"]}
+        yield f"{title}: {name}", plots.plot_trade_off(curve, f"-{at}", chosen)
 
 
 def _pair(report: Mapping[str, Any], queries: Measured, first: str, name: str) -> dict[str, Any]:

@@ -222,20 +222,17 @@ def tiers_tables(report: Mapping[str, Any]) -> list[Table]:
             f"{about['query_terms']:g}",
             *("none" if about[k] is None else f"{about[k]:.3f}" for k in ("fidelity", _CHANGED)),
             "none" if about["hot_bytes"] is None else f"{about['hot_bytes']:,}",
-            f"{report['indexes'][name]['bytes']:,}",
-            f"{report['latency_ms'][name]['top10']['mean']:.3f}",
         )
         for name, about in report["tiers"].items()
     ]
     note = (
         "Fidelity: mean share of the whole field's ten best documents that both tiers return, over "
-        "the judged queries of the first set. Depth: documents that the whole field ranks at most; "
-        "margin: the least share of the last hit's score that they have in the hot field. Query "
-        "terms: the share of a query's weight that the hot field is asked for. A search touches "
-        "the hot field's bytes, and what it ranks of the whole."
+        "the judged queries of the first set; changed: share of these with another first answer. "
+        "Depth: documents that the whole field ranks at most; margin: the least share of the last "
+        "hit's score that they have in the hot field. Terms: the share of a query's weight that "
+        "the hot field is asked for. A search touches its bytes, and what it ranks of the whole."
     )
-    columns = ("", "depth", "margin", "query terms", "fidelity", "first answer changed",
-               "bytes of the hot field", "of all", "top-10 ms")  # fmt: skip
+    columns = ("", "depth", "margin", "terms", "fidelity", "changed", "hot field's bytes")
     return [Table("Two tiers", columns, rows, note)] if rows else []
 
 

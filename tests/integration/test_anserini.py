@@ -127,7 +127,7 @@ def test_command_passes_flags_of_both_forms(tmp_path) -> None:
     [
         (["-bogus"], SOUND, '"-bogus" is not a valid option'),
         (["-input", "/nowhere"], SOUND, "Invalid collection path"),
-        (["-append"], SOUND, "-append would change an existing index"),
+        (["-append"], SOUND, "-append does not append"),
         # Anserini logs it, drops the rest of the file, and ends with status 0.
         ([], {**SOUND, "bad.jsonl": '{"id": "x", not json\n'}, "IndexCollection failed; nothing"),
         ([], {}, ""),

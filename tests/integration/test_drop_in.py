@@ -164,8 +164,9 @@ def test_what_no_norm_can_hold_is_told(case, tmp_path) -> None:
 
 def test_a_baked_index_is_no_source(case, tmp_path) -> None:
     pruned = _prune(case, tmp_path)
-    (field,) = (f for f in inspect_index(pruned)["fields"] if f["name"] == "contents")
-    assert field["norms"] == "baked"
+    found = inspect_index(pruned)
+    (field,) = (f for f in found["fields"] if f["name"] == "contents")
+    assert field["norms"] == "baked" and found["why_not"].startswith("contents: it was pruned or")
     for values in (None, case[1]):
         with pytest.raises(TdvError, match="its norms hold k1 and b, not document lengths"):
             prune_index(pruned, values, tmp_path / "again")

@@ -100,7 +100,7 @@ def test_only_what_made_a_result_replaces_it(tmp_path: Path) -> None:
 
 def test_what_came_while_the_result_was_made_is_kept(tmp_path: Path) -> None:
     place = Output(tmp_path / "out", "thing", inputs=())
-    with pytest.raises(TdvError, match="exists"), place:
+    with pytest.raises(TdvError, match="exists: choose another output$"), place:
         place.write_manifest({})
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "thesis.tex").write_text("x")
