@@ -130,8 +130,8 @@ def test_command_passes_flags_of_both_forms(tmp_path) -> None:
         (["-append"], SOUND, "-append does not append"),
         # Anserini logs it, drops the rest of the file, and ends with status 0.
         ([], {**SOUND, "bad.jsonl": '{"id": "x", not json\n'}, "IndexCollection failed; nothing"),
-        ([], {}, ""),
-        ([], {"empty.jsonl": ""}, ""),
+        ([], {}, "no document was indexed"),
+        ([], {"empty.jsonl": ""}, "no document was indexed"),
     ],
 )
 def test_what_cannot_be_indexed_leaves_nothing(more, files, message, tmp_path) -> None:
