@@ -21,6 +21,7 @@ from ..jvm.analysis import (
     from_record,
     identity_of,
     is_supported,
+    make_analyzer,
 )
 from .index import Index
 from .parameters import Described
@@ -220,6 +221,7 @@ def analysis_of(
     recorded = None if text is None else FieldAnalysis.of_record(json.loads(text), RECORDED)
     if asked is None:
         return recorded or _detected(index, field)
+    make_analyzer(asked)  # refuses what no analyzer can be made of
     is_other = recorded is not None and identity_of(recorded.analysis) != identity_of(asked)
     if recorded is not None and recorded.is_certain and is_other:
         raise TdvError(

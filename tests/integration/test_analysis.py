@@ -221,6 +221,12 @@ def test_stop_words_come_from_a_file(tmp_path: Path) -> None:
         read_stop_words(tmp_path / "none")
 
 
+def test_an_analyzer_that_cannot_be_made_is_refused_before_it_is_recorded(tiny_index, tmp_path):
+    with pytest.raises(tdv.TdvError, match="StandardAnalyzer is no Lucene analyzer"):
+        tdv.prune_index(tiny_index, None, tmp_path / "pruned", analyzer="StandardAnalyzer")
+    assert not list(tmp_path.iterdir())
+
+
 def test_thai_names_the_java_it_needs() -> None:
     if _is_thai_missing():
         with pytest.raises(tdv.TdvError, match="Thai .*JAVA_HOME"):
