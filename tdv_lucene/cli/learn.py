@@ -85,7 +85,7 @@ def _print_log_points(values: TermValues) -> None:
 
 
 def print_points(values: TermValues) -> None:
-    """Print the operating points, and what the search needs to know."""
+    """Print the operating points, and notes below them."""
     full = values.manifest["full"]
     # What points are chosen by, and another.
     measures = [*dict.fromkeys((values.measure, "R@1000", "nDCG@5"))][:2]

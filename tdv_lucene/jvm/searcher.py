@@ -119,7 +119,8 @@ class Statistics:
 def shard_statistics(
     index: str | os.PathLike[str], field: str, topics: Mapping[str, str], analysis: Analysis
 ) -> tuple[Statistics, dict[str, str]]:
-    """Return statistics of a field and of the topics' terms; and name -> how a field was indexed.
+    """Return a shard's statistics of ``field`` and of the topics' terms; and of each of its fields,
+    by name, how it was indexed.
 
     Raises :class:`TdvError` when the index cannot be read or is damaged, or the field has no
     frequencies.

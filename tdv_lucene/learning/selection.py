@@ -46,8 +46,8 @@ class Recommended(NamedTuple):
 
 
 def loss_of(point: Point, measure: str = MEASURE) -> float:
-    """Return the share of the tuned full index's ``measure`` lost on held-out queries; a gain is
-    below 0. By a query log: its bound (see :mod:`.log`)."""
+    """Return the share of the tuned full index's ``measure`` lost on held-out queries, below 0
+    for a gain; of points measured by a query log, the bound of that (see :mod:`.log`)."""
     full = point["full"][measure]
     return 1 - point["measures"][measure] / full if full > 0 else 0.0
 

@@ -245,7 +245,7 @@ def _update_shards(
         if not report["exceeded"]:
             threads = config.threads or workers.threads
             tasks = {part: (moved, commit, threads) for part, commit in zip(pruned.parts, commits)}
-            report |= _sums(workers.each(_follow, tasks, "update shards", progress))
+            report |= _sums(workers.each(_write_shard, tasks, "update shards", progress))
         return report
 
 
@@ -261,7 +261,7 @@ def _look(
             return part.source.commit, part.states, fields
 
 
-def _follow(
+def _write_shard(
     folder: str, moved: Mapping[str, str], commit: str, threads: int | None
 ) -> dict[str, Any]:
     """In a worker: write a shard, unless one that died has done so."""

@@ -216,7 +216,7 @@ class PostingCut(NamedTuple):
 
 
 def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) -> np.ndarray:
-    """Return bool[n]: whether tf / (tf + K_d) reaches ``least``, exactly as in Java.
+    """Return bool[n], postings that stay: tf / (tf + K_d) reaches ``least``, exactly as in Java.
 
     ``tf`` int[n] or float32[n] has the cut's boost; ``least`` is of each posting's term, and
     ``length_norm`` float64[n] of its document.

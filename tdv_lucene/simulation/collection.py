@@ -342,6 +342,6 @@ def _left_by(
     """Return the statistics of what a rule leaves: by term postings and sums of frequencies, and
     the number of documents."""
     ones, rule = np.ones(matrix.shape[0], np.float32), replace(rule, priority=priority)
-    tdv, cut = rule.drop(ones, priority, np.asarray(matrix.doc_freq), reduction)
+    tdv, cut = rule.thresholds_at(ones, priority, np.asarray(matrix.doc_freq), reduction)
     doc_len, sums = _weigh(matrix, tdv, None, cut)
     return *sums.of_collection(tdv), sums.doc_count(doc_len)

@@ -227,7 +227,7 @@ class Problem:
         ones = np.ones(len(rule.priority), np.float32)
         if reduction == 0:
             return self, ones
-        factors, cut = rule.drop(ones, rule.priority, self.matrix.doc_freq, reduction)
+        factors, cut = rule.thresholds_at(ones, rule.priority, self.matrix.doc_freq, reduction)
         matrix = keep_postings(self.matrix, factors, cut)
         return replace(self, judged=replace(self.judged, matrix=matrix)), factors
 

@@ -119,7 +119,7 @@ class PostingRule:
     factors: np.ndarray | None = None
     position_boost: Boost | None = None  # Of the frequencies in the saturation
 
-    def drop(
+    def thresholds_at(
         self, weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, reduction: float
     ) -> tuple[np.ndarray, PostingCut]:
         """Return float32[V] TDVs, 0 for whole terms dropped, and the cut of other postings."""

@@ -199,7 +199,7 @@ class TermValues:
                 "these TDVs have no rule for single postings: pass unit term, or "
                 "learn them with 'tdv-lucene learn'"
             )
-        tdv, cut = rule.drop(*learned, reduction)
+        tdv, cut = rule.thresholds_at(*learned, reduction)
         return OperatingPoint(tdv, scale, cut, reduction, point, self.position_boost)
 
     def save(self, output: StrPath | Output) -> None:

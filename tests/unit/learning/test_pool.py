@@ -64,7 +64,7 @@ def test_a_pool_of_all_documents_has_the_statistics_of_the_matrix(collection):
     (rule, order), (of_pool, _) = rule_of(matrix), rule_of(pooled)
     np.testing.assert_allclose(of_pool.thresholds[1], rule.thresholds[1])
     np.testing.assert_allclose(of_pool.factors, rule.factors, rtol=1e-6)
-    tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
+    tdv, cut = rule.thresholds_at(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
     for scale in (None, 2.0):
         found, wanted = (
             apply_values(keep_postings(each, tdv, cut), tdv, scale) for each in (pooled, matrix)
@@ -88,7 +88,7 @@ def test_what_is_not_in_the_pool_is_estimated(collection):
     for found, wanted in zip(plain.statistics, truth.statistics):
         np.testing.assert_allclose(found, wanted, rtol=1e-9)  # nothing was done: nothing to guess
     rule, order = rule_of(matrix)
-    tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
+    tdv, cut = rule.thresholds_at(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
     found, wanted = (
         apply_values(keep_postings(each, tdv, cut), tdv, 2.0) for each in (pooled, matrix)
     )

@@ -43,7 +43,7 @@ def first_terms(weights, priority, doc_freq, share: float) -> np.ndarray:
 def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, reduction):
     rule, priority = make_rule(matrix, whole_terms)
     ones = np.ones(len(priority), np.float32)
-    tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+    tdv, cut = rule.thresholds_at(ones, priority, matrix.doc_freq, reduction)
     gone = 1 - keep_postings(matrix, tdv, cut).postings / matrix.postings
     # Small documents share few lengths, so that many postings are worth exactly the same.
     assert gone == pytest.approx(reduction, abs=0.004)
@@ -58,7 +58,7 @@ def test_more_is_removed_from_what_less_removes(matrix):
     ones = np.ones(len(priority), np.float32)
     before, before_least = ones, np.zeros(len(ones))
     for reduction in np.linspace(0, 0.95, 24):
-        tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+        tdv, cut = rule.thresholds_at(ones, priority, matrix.doc_freq, reduction)
         assert (tdv <= before).all() and (cut.least >= before_least).all()
         before, before_least = tdv, cut.least
 
@@ -67,7 +67,7 @@ def test_equal_priorities_remove_no_more_than_was_asked_for():
     matrix = make_collection()[0]
     ones = np.ones(len(matrix.vocabulary), np.float32)
     rule = make_posting_rule(matrix, ones, 0.0, k1=0.9, b=0.4)
-    tdv, cut = rule.drop(ones, ones, matrix.doc_freq, 0.3)
+    tdv, cut = rule.thresholds_at(ones, ones, matrix.doc_freq, 0.3)
     assert keep_postings(matrix, tdv, cut).postings >= 0.7 * matrix.postings
 
 
@@ -77,9 +77,9 @@ def test_a_larger_idf_is_made_up_for(matrix):
     rule, priority = make_rule(matrix, 0.0)
     rule = correct_idf(rule, matrix, (0.0, 0.5), "bm25", 0.9)
     ones = np.ones(len(priority), np.float32)
-    same, _ = rule.drop(ones, priority, matrix.doc_freq, 0.0)
+    same, _ = rule.thresholds_at(ones, priority, matrix.doc_freq, 0.0)
     np.testing.assert_allclose(same, 1, atol=1e-6)
-    tdv, cut = rule.drop(ones, priority, matrix.doc_freq, 0.5)
+    tdv, cut = rule.thresholds_at(ones, priority, matrix.doc_freq, 0.5)
     left = apply_values(keep_postings(matrix, tdv, cut), (tdv > 0).astype(np.float32)).statistics
     before = apply_values(matrix, ones).statistics
     shrunk = np.flatnonzero((left.doc_freq < matrix.doc_freq) & (tdv > 0))
@@ -104,7 +104,7 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     rule = correct_idf(rule, matrix, (0.0, 0.5), "bm25", 0.9)
     scores = TermScores(weights, rule)
     left, collection = PrunedByFold.in_one_fold(problem, scores, reduction).prune(scale)
-    tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)
+    tdv, cut = rule.thresholds_at(weights, priority, matrix.doc_freq, reduction)
     kept, written = problem.pruned(OperatingPoint(tdv, scale, cut, reduction, {}))
     assert collection.postings == written.postings
     np.testing.assert_allclose(collection.doc_len, written.doc_len)

@@ -51,7 +51,7 @@ def test_what_stands_early_is_kept_longest(collection, model, times):
     ):
         rule = rule_of_order(counted, model, Parameters(), (0.5,))
         ones = np.ones(matrix.shape[0], np.float32)
-        _, cut = rule.drop(ones, rule.priority, matrix.doc_freq, 0.5)
+        _, cut = rule.thresholds_at(ones, rule.priority, matrix.doc_freq, 0.5)
         assert rule.position_boost == cut.position_boost == expected
 
 
@@ -61,7 +61,7 @@ def test_the_rule_drops_by_order_times_saturation(collection):
     rule = rule_of_order(matrix, "bm25", Parameters(), (0.5,))
     order = rule.priority
     everything = np.ones(len(order), np.float32)
-    tdv, cut = rule.drop(everything, order, matrix.doc_freq, 0.5)
+    tdv, cut = rule.thresholds_at(everything, order, matrix.doc_freq, 0.5)
     kept = keep_postings(matrix, tdv, cut)
     length_norm = cut.length_norm.at(matrix.stored_lengths())
     rows = np.repeat(np.arange(len(order)), np.diff(matrix.indptr))
@@ -81,7 +81,7 @@ def test_the_larger_idf_is_corrected_as_far_as_pruning_goes(collection):
         assert rule.factors_at[-1] == LARGEST_REDUCTION
         ones = np.ones(len(values.weights), np.float32)
         at_80, at_95 = (
-            rule.drop(ones, values.priority, matrix.doc_freq, r)[0] for r in (0.8, 0.95)
+            rule.thresholds_at(ones, values.priority, matrix.doc_freq, r)[0] for r in (0.8, 0.95)
         )
         kept = at_95 > 0
         assert kept.any() and (at_95[kept] < at_80[kept]).any()

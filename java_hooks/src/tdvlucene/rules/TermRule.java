@@ -14,7 +14,7 @@ import tdvlucene.common.UserException;
  * pruning, {@code k1 (1 - b + b length / avgdl)}. It is computed without a division, in double
  * precision and of the tf that a boost of its own gives.
  *
- * <p>The Python modules {@code tdv_lucene.simulation.collection} and {@code values.posting_rule}
+ * <p>The Python functions {@code ranking.postings.stays} and those of {@code simulation.collection}
  * must agree with it on every posting.
  *
  * @param table null where all terms stay
