@@ -49,8 +49,11 @@ def save_array(path: Path, array: np.ndarray) -> None:
     """``np.save``, except that a full disk is noticed.
 
     NumPy writes to files with C's ``fwrite`` and ignores what closing says, so a small array on a
-    full disk is cut short. To other objects it writes with their ``write``.
+    full disk is cut short. To other objects it writes with their ``write``. Raises
+    :class:`TdvError` for NaN, which no result or plan may hold.
     """
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise TdvError(f"{path.name} would hold numbers that are none (NaN): nothing is written")
     with open(path, "wb") as file:
         np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
 

@@ -156,7 +156,7 @@ def _hint(error: click.ClickException) -> str:
     if context is None:
         return ""
     root, path = context.find_root(), context.command_path
-    name = getattr(error, "option_name", "")
+    name = error.option_name if isinstance(error, click.NoSuchOption) else ""
     if any(name in param.opts for param in root.command.params):
         program, words = root.command_path, path.removeprefix(root.command_path)
         return f"\n{name} stands before the command: '{program} {name} ...{words}'"

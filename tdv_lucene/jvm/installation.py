@@ -50,7 +50,7 @@ def examine() -> list[Finding]:
         Finding("python", f"{platform.python_version()} ({sys.executable})"),
         _look("java", _java),
         _look("pyserini", lambda: f"{_version('pyserini')} ({pyserini_jar().name})"),
-        _look("lucene", _lucene),
+        _look("lucene", lambda: ".".join(map(str, lucene_version(pyserini_jar())))),
         _look("hooks jar", _hooks),
         _look("heap", heap_size),
         _look("java starts", _started),
@@ -69,10 +69,6 @@ def _look(name: str, at: Callable[[], str]) -> Finding:
 def _java() -> str:
     runtime = find_java()
     return f"{runtime.major}, from {runtime.origin} ({runtime.home})"
-
-
-def _lucene() -> str:
-    return ".".join(map(str, lucene_version(pyserini_jar())))
 
 
 def _hooks() -> str:

@@ -33,6 +33,7 @@ from ..ranking import (
     at_scale,
     ranking_function,
 )
+from ..values.posting_rule import nearest
 from ..values.term_values import TermValues
 
 RECORDED = "recorded"
@@ -216,7 +217,7 @@ def _largest_within_full(values: TermValues, reduction: float) -> float:
 def _measured_near(values: TermValues, reduction: float) -> Mapping[str, Any] | None:
     """Return the operating point nearest to a reduction of those whose scales were measured."""
     points = [point for point in values.points if point.get("scales")]
-    return min(points, key=lambda each: abs(each["reduction"] - reduction), default=None)
+    return points[nearest([p["reduction"] for p in points], reduction)] if points else None
 
 
 def _bytes_by_scale(point: Mapping[str, Any], *kinds: str) -> tuple[np.ndarray, np.ndarray]:

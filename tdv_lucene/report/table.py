@@ -151,13 +151,21 @@ def to_markdown(tables: Iterable[Table]) -> str:
 
 def to_latex(tables: Iterable[Table]) -> str:
     """Return ``table`` environments with booktabs' rules; needs ``\\usepackage{booktabs}``."""
-    import pandas as pd
 
-    made = []
-    for table in tables:
-        cells = pd.DataFrame([[*map(visible, row)] for row in table.rows], columns=table.columns)
-        head = visible(table.title).translate(_LATEX)
-        form = f"l{'r' * (len(table.columns) - 1)}"
-        made.append(cells.to_latex(index=False, escape=True, caption=head, column_format=form))
-        made += [rf"\par\small {visible(table.note).translate(_LATEX)}", ""] if table.note else []
-    return "\n".join(made)
+    def escaped(text: str) -> str:
+        return visible(text).translate(_LATEX)
+
+    def line(cells: Iterable[str]) -> str:
+        return " & ".join(map(escaped, cells)) + r" \\"
+
+    return "\n".join(
+        "\\begin{table}\n\\centering\n"
+        f"\\caption{{{escaped(table.title)}}}\n"
+        f"\\begin{{tabular}}{{l{'r' * (len(table.columns) - 1)}}}\n\\toprule\n"
+        f"{line(table.columns)}\n\\midrule\n"
+        + "\n".join(map(line, table.rows))
+        + "\n\\bottomrule\n\\end{tabular}"
+        + (f"\n\\par\\small {escaped(table.note)}" if table.note else "")
+        + "\n\\end{table}\n"
+        for table in tables
+    )

@@ -148,3 +148,5 @@ def test_an_option_of_the_program_behind_a_command_is_told_its_place() -> None:
     done = run_apart("-m", "tdv_lucene", "paper", "reproduce", "--heap", "8g")
     assert done.returncode == 2 and "No such option" in done.stderr
     assert "--heap stands before the command: 'tdv-lucene --heap ... paper" in done.stderr
+    done = run_apart("-m", "tdv_lucene", "--heap")
+    assert done.returncode == 2 and "stands before" not in done.stderr

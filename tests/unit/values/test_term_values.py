@@ -73,3 +73,10 @@ def test_an_edited_manifest_is_refused(tmp_path):
     path.write_text(path.read_text().replace('"k1": 0.9', '"k1": 0.8'))
     with pytest.raises(TdvError, match="manifest.json was edited"):
         TermValues.load(tmp_path / "V")
+
+
+def test_values_that_are_no_numbers_are_not_saved(tmp_path):
+    weights = np.array([1, np.nan, 1, 1], np.float32)
+    with pytest.raises(TdvError, match="weights.npy would hold numbers that are none"):
+        make_values(weights=weights).save(tmp_path / "V")
+    assert not list(tmp_path.iterdir())
