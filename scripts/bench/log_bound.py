@@ -27,7 +27,7 @@ from results import machine, markdown_table, write_run
 
 from tdv_lucene.learning.log import MAX_LOSS, TEN, fidelity_of
 from tdv_lucene.learning.prior import Prior, mean_length, prior_values
-from tdv_lucene.learning.validate import ALL_LOST, interval_of
+from tdv_lucene.learning.validate import interval_of_log
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.bytes import estimate_bytes
 from tdv_lucene.simulation.problem import Problem
@@ -106,16 +106,12 @@ def figures_of(measured: Measured, some: np.ndarray) -> dict[str, Any]:
     return {
         "queries": len(some),
         "bound": _rounded(-differences.mean(axis=1)),
-        "bound_at_most": _rounded([_worst(of_point) for of_point in differences]),
+        "bound_at_most": _rounded([-interval_of_log(of_point)[0] for of_point in differences]),
         "kept": [_rounded(of_point.mean(axis=0)) for of_point in measured.kept[:, some]],
         "full": _rounded(measured.full[some].mean(axis=0)),
         "finest": _rounded(measured.finest[some].mean(axis=0)),
         "pruned": [_rounded(of_point.mean(axis=0)) for of_point in measured.pruned[:, some]],
     }
-
-
-def _worst(differences: np.ndarray) -> float:
-    return -interval_of(differences, ALL_LOST)[0]
 
 
 def _rounded(values: Any) -> list[float]:

@@ -74,8 +74,8 @@ def _print_log_points(values: TermValues) -> None:
     options.show_tables(Table(title, head, rows))
     options.say(
         "All against the re-weighted index with nothing dropped. bound: change of nDCG@5 if its "
-        "first answers are the only relevant ones (worse end of the 95 % interval). in 10, 100, "
-        "1000: the share of its ten best among so many first answers."
+        "first answers are the only relevant ones (worse end of the 95 % interval of other "
+        "queries). in 10, 100, 1000: the share of its ten best among so many first answers."
     )
     options.say(
         f"* recommended: the largest reduction whose bound is not below {-log['max_loss']:.1%}, "

@@ -2,10 +2,10 @@
 
 Nobody judged the queries. What a pruned index returns is held against the *whole*, the re-weighted
 index with nothing dropped. Its first answer to each query serves as the only relevant document:
-what the pruned index loses of nDCG@5 by that, at the worse end of the 95 % interval of the log and
-one more query that loses all, is the *bound*. An index that ranks another document first loses by
-it, also where that one is as good. So judged queries lost less than their bound in 99.7 % of what
-was tried (scripts/bench/log_bound.py).
+what the pruned index loses of nDCG@5 by that, at the worse end of the 95 % interval of as many
+queries to come, is the *bound*. An index that ranks another document first loses by it, also where
+that one is as good. So judged queries lost less than their bound in all that was tried but one
+(scripts/bench/log_bound.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .scale import ChosenScale, best_documents, describe_scale
 from .selection import within_loss
 from .validate import FullIndex, mean_visited, validate_points
 
-MAX_LOSS = 0.04  # the largest bound that is allowed by default
+MAX_LOSS = 0.05  # the largest bound that is allowed by default
 TEN, DEPTHS = 10, (10, 100, 1000)  # the whole's best documents that are looked for, and how deep
 _FEWEST_QUERIES = 17
 """The smallest log that was tried. Two or three queries without a change prove nothing."""

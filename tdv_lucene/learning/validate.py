@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evaluation.measures import condenses
-from ..evaluation.significance import t_test
+from ..evaluation.significance import Interval, t_test
 from ..evaluation.tuning import OBJECTIVE, Choice, tune
 from ..matrix.term_document_matrix import row_sums
 from ..progress import Progress
@@ -33,9 +33,8 @@ from .selection import FIRST_TEN, recommend, smallest_level
 
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference if the queries have no spread to estimate one."""
-ALL_LOST = -1.0
-"""The difference of a query that loses everything, which a log's intervals count in addition: n
-queries cannot show that fewer than 1 in n + 1 lose."""
+_ALL_LOST = -1.0
+"""The difference of a query that loses everything."""
 
 
 class FullIndex(NamedTuple):
@@ -103,7 +102,7 @@ def validate_points(
     """
     problem, folds = learned.problem, learned.folds
     plain, judged = problem.full.plain, full.measured.shape[1] > len(MEASURES)
-    more = () if judged else (ALL_LOST,)
+    interval = interval_of if judged else interval_of_log
     points, every = [], []
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
@@ -122,7 +121,7 @@ def validate_points(
                 "visited": mean_visited(problem, pruned.statistics),
                 "measures": mean_measures(measured),
                 "full": mean_measures(full.measured),
-                "difference": _differences(every[-1], *more),
+                "difference": _differences(every[-1], interval),
                 **({"judged": _of_judged(measured)} if judged else {}),
                 "scale": scale,
                 "scales": chosen.table,
@@ -173,10 +172,8 @@ def held_out_choice(
     """Return the difference from the full index to expect of as many other queries.
 
     Luck favours the point that the queries ``choose``, so their mean is too high. Here each fold is
-    measured at the point that the other folds choose. Both this mean and that of other
-    queries vary, so the interval ``ci95`` is wider than that of a ``mean`` by the square root of
-    two. None for a single fold. ``differences`` has float64[Q, measures] for each point, of
-    held-out queries from the full index.
+    measured at the point that the other folds choose. None for a single fold. ``differences`` has
+    float64[Q, measures] for each point, of held-out queries from the full index.
     """
     if len(folds) < 2:  # of a log, or of a single query: nobody else could choose
         return None
@@ -189,23 +186,42 @@ def held_out_choice(
         ]
         at = nearest(reductions, choose(by_others))
         gains[fold] = differences[at][fold, column]
-    low, high = interval_of(gains)
-    mean, half = float(gains.mean()), (high - low) / 2**0.5
-    return {"mean": mean, "ci95": [mean - half, mean + half]}
+    return {"mean": float(gains.mean()), "ci95": list(_interval_of_others(gains))}
 
 
 def _of_judged(measured: np.ndarray) -> dict[str, float]:
     return dict(zip(JUDGED, map(float, measured[:, len(MEASURES) :].mean(axis=0))))
 
 
-def _differences(differences: np.ndarray, *more: float) -> dict[str, dict[str, Any]]:
+def interval_of(differences: np.ndarray) -> Interval:
+    """Return the 95 % interval of the mean of float64[Q] differences."""
+    return t_test(differences)[1] or _ANYTHING
+
+
+def interval_of_log(differences: np.ndarray) -> Interval:
+    """Return the 95 % interval of the mean of as many queries that are still to come.
+
+    One more query, which loses all, is counted: n without a loss cannot show that fewer than 1 in
+    n + 1 lose.
+    """
+    return _interval_of_others(np.append(differences, _ALL_LOST))
+
+
+def _interval_of_others(differences: np.ndarray) -> Interval:
+    """Return the 95 % interval of the mean of as many other queries.
+
+    These queries' mean and that of the others both vary, so it is the square root of two wider.
+    """
+    low, high = interval_of(differences)
+    more = (2**0.5 - 1) * (high - low) / 2
+    return max(low - more, -1.0), min(high + more, 1.0)
+
+
+def _differences(
+    differences: np.ndarray, interval: Callable[[np.ndarray], Interval] = interval_of
+) -> dict[str, dict[str, Any]]:
     """Return the mean difference of each measure with its interval, over paired queries."""
     return {
-        name: {"mean": float(per_query.mean()), "ci95": list(interval_of(per_query, *more))}
+        name: {"mean": float(per_query.mean()), "ci95": list(interval(per_query))}
         for name, per_query in zip(MEASURES, differences.T)
     }
-
-
-def interval_of(differences: np.ndarray, *more: float) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of float64[Q] and ``more`` differences."""
-    return t_test(np.append(differences, more))[1] or _ANYTHING

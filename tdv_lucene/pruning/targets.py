@@ -45,6 +45,8 @@ MOST_BYTES = 1.02
 
 _MOST_SCALED = 4.0
 """A scale is raised at most this much so that short documents get their K."""
+_RECORD = 900
+"""Bytes that the record of a pruning takes in an index, about."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,7 @@ def _largest_within_full(values: TermValues, reduction: float) -> float:
         return math.inf
     kinds = ("posting_bytes", "dictionary_bytes")
     scales, sizes = _bytes_by_scale(point, *kinds)
-    full = sum(values.manifest["full"][kind] for kind in kinds)
+    full = sum(values.manifest["full"][kind] for kind in kinds) - _RECORD
     if sizes[-1] <= full:
         return math.inf
     return float(np.exp(np.interp(full, np.maximum.accumulate(sizes), np.log(scales))))

@@ -12,6 +12,7 @@ from tdv_lucene import TdvError, prior_values
 from tdv_lucene.evaluation.topics import drawn
 from tdv_lucene.learning.log import MAX_LOSS, values_by_log
 from tdv_lucene.learning.selection import most_loss_of
+from tdv_lucene.learning.validate import interval_of, interval_of_log
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
 from tdv_lucene.simulation.retrieval import unjudged_queries
@@ -68,6 +69,17 @@ def test_a_log_without_a_change_may_still_lose_one_more_query(collection):
     point = values_by_log(values, matrix, topics).points[0]
     change = point["difference"]["R@1000"]
     assert change["mean"] == 0 and change["ci95"][0] < -1 / len(topics)
+
+
+def test_a_bound_holds_for_as_many_other_queries():
+    """The interval of the mean alone would be broken more than twice as often."""
+    logs, others = -np.random.default_rng(1).beta(0.5, 2, (2, 1000, 100))
+    lost = -others.mean(axis=1)
+
+    def broken(interval):
+        return np.mean([-interval(log)[0] < loss for log, loss in zip(logs, lost)])
+
+    assert broken(interval_of) > 0.05 > broken(interval_of_log)
 
 
 def test_a_log_that_finds_nothing_is_refused(collection):

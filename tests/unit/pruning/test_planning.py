@@ -99,7 +99,9 @@ def test_a_scale_is_raised_so_that_short_documents_get_their_length_norm() -> No
 def test_a_scale_is_raised_within_the_full_indexs_bytes_unless_that_was_asked_for() -> None:
     values = _learned("bm25", k1=0.9, b=0.8)  # at a scale of 1.5 all documents get their K at 3
     sizes = [
-        {"scale": s, "posting_bytes": b, "dictionary_bytes": 100} for s, b in ((1, 700), (4, 1100))
+        {"scale": scale, "posting_bytes": size, "dictionary_bytes": 100}
+        for scale, size in ((1, 7000), (4, 11000))
+        for s, b in ((1, 7000), (4, 11000))
     ]
     point = {**values.points[0], "scales": sizes}
 
@@ -108,10 +110,11 @@ def test_a_scale_is_raised_within_the_full_indexs_bytes_unless_that_was_asked_fo
         return replace(values, manifest={**values.manifest, "points": [point], "full": full})
 
     asked, not_asked = SearchTarget.of("anserini"), SearchTarget.of(None)
-    assert scale_for(with_full(900), 1.5, not_asked, 0) == pytest.approx(2), "half of the bytes"
-    assert scale_for(with_full(900), 1.5, asked, 0) == pytest.approx(3)
-    assert scale_for(with_full(1200), 1.5, not_asked, 0) == pytest.approx(3)
-    assert scale_for(with_full(600), 1.5, not_asked, 0) == 1.5, "as the ranking needs it"
+    half = 9000 + 900  # a pruned index also holds the record of its pruning
+    assert scale_for(with_full(half), 1.5, not_asked, 0) == pytest.approx(2)
+    assert scale_for(with_full(half), 1.5, asked, 0) == pytest.approx(3)
+    assert scale_for(with_full(12000), 1.5, not_asked, 0) == pytest.approx(3)
+    assert scale_for(with_full(6000), 1.5, not_asked, 0) == 1.5, "as the ranking needs it"
 
 
 def test_values_of_no_model_keep_lengths_unless_asked() -> None:
