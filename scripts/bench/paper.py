@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--model", action="append", choices=MODELS)
     parser.add_argument("--recipe", action="append", choices=TITLES, help="default: all, in turn")
     parser.add_argument("--latency-budget", default="0", help="seconds; 0 counts postings only")
+    parser.add_argument("--vectors", type=Path, help="in place of LSA, see paper_vectors.py")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     commands = Commands(given.collections, given.work)
@@ -78,6 +79,7 @@ def _reproduce(commands: Commands, name: str, model: str, recipe: str, given: An
         "paper", "reproduce", "--collection", name if name in COLLECTIONS else "other",
         "--index", index, "--topics", topics, "--qrels", qrels, "--model", model,
         "--recipe", recipe, "--latency-budget", given.latency_budget,
+        *(["--vectors", given.vectors] if given.vectors else []),
         "--output", given.work / f"{name}.{model}.{recipe}",
     )  # fmt: skip
 

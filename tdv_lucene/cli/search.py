@@ -22,14 +22,25 @@ from . import common as options
 
 _STDOUT = "-"  # in place of a file to write
 _PRINTED = (Effect(("overwrite",), "output", "printing replaces nothing", unless=(_STDOUT,)),)
+_ONE_QUERY = (
+    Effect(("topic_field", "topic_reader"), "query", "one query is in no file", only=(None,)),
+)
 _EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(False,)),)
-_SHOWN = 10  # ids of queries without hits on the screen; --json has them all
+_SHOWN = 10  # documents of --query; ids of queries without hits on the screen, --json has them all
 
 
-@options.command("search", config=SearchConfig, effects=_PRINTED)
+@options.command("search", config=SearchConfig, effects=(*_PRINTED, *_ONE_QUERY))
 @options.shards_option
-@options.topics_option
-@options.output_option("the run to PATH. '-' prints it and sends everything else to stderr")
+@options.option("--topics", metavar="TOPICS", help=f"{options.TOPICS_HELP}  [required]")
+@options.option(
+    "--query", metavar="TEXT",
+    help="Search this query in place of --topics, and print its ten best documents, or --hits.",
+)  # fmt: skip
+@options.option(
+    "--output", metavar="PATH",
+    help="Write the run to PATH. '-' prints it and sends everything else to stderr.  "
+    "[required; with --query: -]",
+)  # fmt: skip
 @options.option("--rm3", is_flag=True, help="Expand queries with RM3, as Pyserini does.")
 @options.option("--rocchio", is_flag=True, help="Expand queries with Rocchio, as Pyserini does.")
 @options.scheduler_option
@@ -44,8 +55,15 @@ def search(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
 
     if rm3 and rocchio:
         raise click.UsageError("--rm3 and --rocchio exclude each other: pass one")
+    topics, query, output = map(arguments.pop, ("topics", "query", "output"))
+    if (topics is None) == (query is None):
+        raise click.UsageError("--topics and --query exclude each other: pass one of them")
+    if query is not None:
+        output, arguments = output or _STDOUT, {"hits": _SHOWN, **arguments}
+    if output is None:
+        raise click.UsageError("Missing option '--output'.")
     arguments["feedback"] = "rm3" if rm3 else "rocchio" if rocchio else None
-    output = arguments.pop("output")
+    arguments["topics"] = topics if query is None else {"query": query}
     if output == _STDOUT:
         with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
             run = Path(folder) / "run"

@@ -186,15 +186,18 @@ def pairs_to_test(systems: Mapping[str, System]) -> list[tuple[str, str]]:
 
 
 def notes_on_strangers(found: Mapping[str, Index], field: str) -> list[str]:
-    """Note the indexes that are of another source than the first, by the commits they record."""
+    """Note what is of another source than the first index, or its source, by their commits."""
     (first, full), *others = found.items()
     source = full.record(field).source_commit
-    strangers = []
+    strangers, notes = [], []
     for name, other in others:
         other_source = other.record(field).source_commit
         shared = {full.commit, source} & {other.commit, other_source} - {None}
         if not shared and (source, other_source) != (None, None):
             strangers.append(f"'{name}'")
-    if not strangers:
-        return []
-    return [f"not of the same source as '{first}', by their commits: {', '.join(strangers)}"]
+        elif source == other.commit:
+            notes.append(f"'{first}' was pruned from '{name}': put the full index first")
+    if strangers:
+        of = f"not of the same source as '{first}', or of it as it was before"
+        notes.append(f"{of}, by their commits: {', '.join(strangers)}")
+    return notes

@@ -89,7 +89,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "min_idf": ("1.5",), "models": ("tfidf",),
     "mu": ("70",), "neural": ("drmm",), "output": ("O",),
     "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
-    "queries": ("{log}",), "query_terms": ("0.9",),
+    "queries": ("{log}",), "query": ("fox",), "query_terms": ("0.9",),
     "reduction": ("0.7",), "rerank_depth": ("7",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
     "stopwords": ("none",), "tag": ("x",), "threads": ("2",),

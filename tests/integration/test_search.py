@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import hits_of, run_apart, write_judged
+from command_line import hits_of, run_apart, run_command, write_judged
 from index_facts import analysis_of, recorded_parameters
 from lucene_indexes import Doc, open_writer, say, write_index
 from pruning_inputs import values_of
@@ -223,6 +223,26 @@ def test_refusals_leave_nothing(tiny_index, tmp_path, changes, message):
     with pytest.raises(TdvError, match=message):
         search_index(**arguments)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_query_is_printed(tiny_index, tmp_path):
+    search_index(tiny_index, {"query": "quick fox"}, tmp_path / "run", hits=10)
+    done = run_command("search", "--index", tiny_index, "--query", "quick fox")
+    assert done.stdout == (tmp_path / "run").read_text()
+    both = "--query", "x", "--topics", "y"
+    for words in ((), both):
+        refused = run_command("search", "--index", tiny_index, *words, status=2)
+        assert "--topics and --query exclude each other" in refused.stderr
+
+
+def test_options_are_named_as_they_are_typed(tiny_index):
+    for words, told in (
+        (("--k1", "-1"), "--k1 must be"),
+        (("--query-terms", "0"), "--query-terms must be"),
+        (("--topic-field", "title"), "--topic-field has no effect"),
+    ):
+        with pytest.raises(TdvError, match=f"^{told}"):
+            run_command("search", "--index", tiny_index, "--query", "x", *words)
 
 
 def test_in_a_pipe(tiny_index, tmp_path):

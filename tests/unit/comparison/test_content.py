@@ -44,7 +44,8 @@ def noted(parameters: SearchParameters = BM25, **indexes: Index) -> list[str]:
     ("first", "other", "said"),
     [
         (Index("p", "s"), Index("q", "s"), False),
-        (Index("p", "s"), Index("s", None), False),
+        (Index("s", None), Index("p", "s"), False),
+        (Index("p", "s"), Index("s", None), True),  # the source comes second
         (Index("p", "s"), Index("t", None), True),
         (Index("p", "s"), Index("q", "t"), True),
         (Index("s", None), Index("t", None), False),  # nothing tells

@@ -166,7 +166,9 @@ public final class Failures {
         path.getFileName().toString().startsWith("segments_"))) {
       List<Path> found = files.map(Path::getParent).limit(2).toList();
       String also = found.size() > 1 ? ", and more (several are shards)" : "";
-      return found.isEmpty() ? "" : ": name the folder of its index, " + found.get(0) + also;
+      return found.isEmpty()
+          ? "; 'tdv-lucene index' makes one of documents"
+          : ": name the folder of its index, " + found.get(0) + also;
     } catch (IOException | UncheckedIOException e) {
       return "";
     }
