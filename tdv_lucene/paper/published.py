@@ -1,12 +1,15 @@
 """The paper's collections and the numbers it prints.
 
 Frej, Mulhem, Schwab and Chevallet, "Learning Term Discrimination", SIGIR 2020: section 3.1, and
-Tables 1 to 3, as (baseline, TDV): milliseconds per query, percent, percent of the index removed.
+Tables 1 to 3 (published.json), as [baseline, TDV]: milliseconds per query, percent, percent of the
+index removed.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 MODELS = {"tfidf": "TF-IDF", "qld": "LM", "bm25": "BM25"}
@@ -53,15 +56,12 @@ def title_of(row: str) -> str:
     return MODELS[model] + (f", {ROWS[kind]}" if kind else "")
 
 
-Pair = tuple[float, float]
-
-
 class Published(NamedTuple):
-    """The paper's figures for a method: (baseline, TDV), or one for a neural re-ranker."""
+    """The paper's figures for a method: [baseline, TDV], or one for a neural re-ranker."""
 
-    latency_ms: Pair | str | None = None
-    ndcg5: Pair | float | None = None
-    recall1000: Pair | float | None = None
+    latency_ms: list[float] | str | None = None
+    ndcg5: list[float] | float | None = None
+    recall1000: list[float] | float | None = None
     removed: float | None = None
 
 
@@ -73,46 +73,18 @@ class Collection(NamedTuple):
     published: Mapping[str, Published] = {}  # by name of a model or a re-ranker
 
 
+_FIGURES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+
+
+def _of_the_paper(name: str, title: str, topics: range) -> Collection:
+    figures = _FIGURES[name].items()
+    return Collection(title, topics, {method: Published(**found) for method, found in figures})
+
+
 COLLECTIONS = {
-    "ap88-89": Collection(
-        "AP88-89",
-        range(51, 201),
-        {
-            "tfidf": Published((147.4, 29.2), (26.38, 30.28), (53.08, 58.42), 45.00),
-            "qld": Published((683.8, 180.1), (44.64, 46.30), (67.26, 67.98), 46.06),
-            "bm25": Published((207.0, 61.2), (44.70, 47.09), (67.09, 66.78), 46.91),
-            "drmm": Published(">10^4", 44.05, 68.24),
-            "duet": Published(">10^5", 43.86, 67.86),
-            "conv-knrm": Published(">10^5", 44.13, 67.36),
-        },
-    ),
-    "la": Collection(
-        "LA",
-        range(301, 451),
-        {
-            "tfidf": Published((26.3, 4.6), (17.92, 23.54), (60.05, 65.09), 39.67),
-            "qld": Published((139.6, 54.3), (34.50, 36.16), (69.15, 70.29), 34.03),
-            "bm25": Published((29.2, 16.6), (34.98, 40.04), (68.47, 72.00), 32.35),
-            "drmm": Published(">10^4", 36.22, 70.41),
-            "duet": Published(">10^5", 15.26, 58.65),
-            "conv-knrm": Published(">10^5", 22.65, 60.41),
-        },
-    ),
-    "ft91-94": Collection(
-        "FT91-94",
-        range(251, 451),
-        {
-            "tfidf": Published((56.6, 15.1), (17.82, 25.11), (50.98, 55.55), 45.77),
-            "qld": Published((270.9, 122.6), (35.15, 37.78), (59.63, 61.56), 40.25),
-            "bm25": Published((83.1, 42.8), (35.31, 36.98), (60.40, 62.68), 44.42),
-            "drmm": Published(">10^4", 35.95, 61.42),
-            "duet": Published(">10^5", 16.88, 45.25),
-            "conv-knrm": Published(">10^5", 37.95, 51.42),
-        },
-    ),
-    "wiki165k": Collection("wiki165k"),
-    "cranfield": Collection("cranfield"),
-    "vaswani": Collection("vaswani"),
-    "cisi": Collection("cisi"),
+    "ap88-89": _of_the_paper("ap88-89", "AP88-89", range(51, 201)),
+    "la": _of_the_paper("la", "LA", range(301, 451)),
+    "ft91-94": _of_the_paper("ft91-94", "FT91-94", range(251, 451)),
+    **{name: Collection(name) for name in ("wiki165k", "cranfield", "vaswani", "cisi")},
     "other": Collection("your collection"),
 }

@@ -14,12 +14,7 @@ import pytest
 from command_line import run_apart
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.topics import (
-    check_overlap,
-    judged_queries,
-    read_qrels,
-    read_topics,
-)
+from tdv_lucene.evaluation.topics import check_overlap, judged_queries, read_qrels, read_topics
 
 TREC_1 = """<top>
 <head> Tipster Topic Description
