@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -18,7 +17,6 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from .. import options
-from ..errors import TdvError
 from ..interruption import check
 from ..options import RESOURCES
 from ..progress import ProgressBar
@@ -119,25 +117,10 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         unset = ParameterSource.DEFAULT
         given = [name for name in ctx.params if ctx.get_parameter_source(name) is not unset]
-        try:
-            options.refuse_idle(self.effects, given, ctx.params)
-            for name in self.config.OPTIONS.keys() - {*given}:
-                ctx.params.pop(name, None)
-            return super().invoke(ctx)
-        except TdvError as error:
-            error.args = (self._as_typed(str(error)),)
-            raise
-
-    def _as_typed(self, message: str) -> str:
-        """Return an error with its options as they are typed, such as ``--max-loss``.
-
-        A name of one word may be a word: it is an option after "pass", or before "must be".
-        """
-        flags = {f"{each.name}": each.opts[0] for each in self.params}
-        name, long_name = "|".join(flags), "|".join(name for name in flags if "_" in name)
-        is_option = rf"(?<=\bpass )(?:{name})\b|(?<=\bleave out )(?:{name})\b"
-        is_option += rf"|\b(?:{name})(?= must be\b)|\b(?:{long_name or name})\b"
-        return re.sub(is_option, lambda found: flags[found[0]], message)
+        options.refuse_idle(self.effects, given, ctx.params)
+        for name in self.config.OPTIONS.keys() - {*given}:
+            ctx.params.pop(name, None)
+        return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx), self._help_all]

@@ -235,16 +235,6 @@ def test_one_query_is_printed(tiny_index, tmp_path):
         assert "--topics and --query exclude each other" in refused.stderr
 
 
-def test_options_are_named_as_they_are_typed(tiny_index):
-    for words, told in (
-        (("--k1", "-1"), "--k1 must be"),
-        (("--query-terms", "0"), "--query-terms must be"),
-        (("--topic-field", "title"), "--topic-field has no effect"),
-    ):
-        with pytest.raises(TdvError, match=f"^{told}"):
-            run_command("search", "--index", tiny_index, "--query", "x", *words)
-
-
 def test_in_a_pipe(tiny_index, tmp_path):
     """Topics from standard input, the run and nothing else on standard output."""
     search_index(tiny_index, {"q1": "quick fox", "q2": "the"}, tmp_path / "run", tag="x")

@@ -98,7 +98,7 @@ def test_choices_are_those_of_the_stages() -> None:
         ("search --hits 0", "hits"),
         ("search --field ''", "--field"),
         ("compare --tune-qrels ' '", "--tune-qrels"),
-        ("prune --max-loss .1 --reduction .2 --output new", "--max-loss"),
+        ("prune --max-loss .1 --reduction .2 --output new", "max_loss"),
         ("learn --output new", "qrels"),
         ("--heap much search", "heap"),
         ("embed --output here", "here exists"),
