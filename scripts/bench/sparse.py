@@ -41,6 +41,15 @@ _FILES = ("sparse.md", "sparse.json")
 Row = dict[str, Any]
 
 
+def built(documents: Path, index: Path) -> None:
+    """Index a folder of vectors as Anserini does."""
+    flags = [
+        "-collection", "JsonVectorCollection", "-generator", "DefaultLuceneDocumentGenerator",
+        "-input", str(documents), "-impact", "-pretokenized", "-threads", "1", "-optimize",
+    ]  # fmt: skip
+    build_index(index, flags)
+
+
 class Queries:
     """At most so many judged queries with their weights, and their relevant documents."""
 
@@ -86,29 +95,24 @@ class Collection:
     def __init__(self, documents: Path, made: Path, queries: int) -> None:
         self.name, self._made, self._documents = documents.name, made, documents
         self.has_training = (made / f"queries.{_TRAIN}.jsonl").exists()
-        self.index = self._step("index", self._build)
+        self.index = self.step("index", self._build)
         self.whole = load_matrix(
-            self._step("matrix", lambda to: extract_matrix(self.index, to, positions=False))
+            self.step("matrix", lambda to: extract_matrix(self.index, to, positions=False))
         )
         names = np.array([crc32(name) for name in self.whole.doc_ids])
         self._ties = np.argsort(np.argsort(names, kind="stable"), kind="stable")
-        self._queries = [
-            Queries(self.whole, *self._judged(name), queries) for name in SETS.get(self.name, ("",))
-        ]
+        self._queries = [Queries(self.whole, *judged, queries) for judged in self.judged_sets()]
 
     def _build(self, path: Path) -> None:
         folder = self._made / "documents"
         folder.mkdir(exist_ok=True)
         (folder / "documents.jsonl").unlink(missing_ok=True)
         (folder / "documents.jsonl").hardlink_to(self._made / "documents.jsonl")
-        flags = ["-collection", "JsonVectorCollection", "-generator",
-                 "DefaultLuceneDocumentGenerator", "-input", str(folder), "-impact",
-                 "-pretokenized", "-threads", "1", "-optimize"]  # fmt: skip
-        build_index(path, flags)
+        built(folder, path)
 
     def pruned(self, share: float, learned: bool) -> Path:
-        values = self._step("values", self._learn) if learned else None
-        return self._step(
+        values = self.step("values", self._learn) if learned else None
+        return self.step(
             f"{'learned' if learned else 'pruned'}-{share:.0%}",
             lambda path: prune_index(self.index, values, path, reduction=share),
         )
@@ -116,11 +120,15 @@ class Collection:
     def _learn(self, path: Path) -> None:
         learn_from_index(self.index, *self._judged(_TRAIN), path)
 
+    def judged_sets(self) -> list[tuple[Path, Path]]:
+        """Return the queries and judgements of each query set."""
+        return [self._judged(name) for name in SETS.get(self.name, ("",))]
+
     def _judged(self, name: str) -> tuple[Path, Path]:
         topics = self._made / with_set("queries.jsonl", name)
         return topics, self._documents / with_set("qrels.txt", name)
 
-    def _step(self, name: str, make: Callable[[Path], Any]) -> Path:
+    def step(self, name: str, make: Callable[[Path], Any]) -> Path:
         path = self._made / name
         if not path.exists():
             timed(f"{self.name}, {name}", lambda: make(path))
