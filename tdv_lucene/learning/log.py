@@ -31,7 +31,7 @@ from .scale import ChosenScale, best_documents, describe_scale
 from .selection import within_loss
 from .validate import FullIndex, mean_visited, validate_points
 
-MAX_LOSS = 0.05  # the largest bound that is allowed by default
+MAX_LOSS = 0.04  # the largest bound that is allowed by default
 TEN, DEPTHS = 10, (10, 100, 1000)  # the whole's best documents that are looked for, and how deep
 _FEWEST_QUERIES = 17
 """The smallest log that was tried. Two or three queries without a change prove nothing."""

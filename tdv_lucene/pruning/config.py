@@ -69,7 +69,7 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
         "the 95 % interval that 'learn' measured. With --queries, against the re-weighted "
         "index with nothing dropped, as if its first answers were the only relevant ones; and "
         "no larger share of its ten best may leave the first 1,000.  "
-        "[default with --queries: 0.05]",
+        "[default with --queries: 0.04]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     tiers: bool = option(
