@@ -337,17 +337,21 @@ def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:
     ids = ByteStrings.joined([part.ids for part in parts])
     ties_by_id = any(part.ties_by_id for part in parts)
     order = np.lexsort((-scores, queries))  # stable
+    found = np.sum([part.counts for part in parts], axis=0)
+    if len(order):  # what is worse than a query's last is not looked at any more
+        last = np.cumsum(found) - found + np.minimum(found, depth) - 1
+        order = order[scores[order] >= np.repeat(scores[order][last], found)]
     if ties_by_id:  # by where the ids that decide are among them all in order
         a, b = order[:-1], order[1:]
         equal = (queries[a] == queries[b]) & (scores[a] == scores[b])
         tied = np.union1d(a[equal], b[equal])
         names = [ids[i] for i in documents[tied].tolist()]
         place = {name: number for number, name in enumerate(sorted(set(names)))}
-        places = np.zeros(len(order), np.int64)
+        places = np.zeros(len(scores), np.int64)
         places[tied] = [place[name] for name in names]
-        order = np.lexsort((places, -scores, queries))
-    found = np.sum([part.counts for part in parts], axis=0)
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(found) - found, found)
+        order = order[np.lexsort((places[order], -scores[order], queries[order]))]
+    left = np.bincount(queries[order], minlength=len(found))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(left) - left, left)
     kept = order[rank < depth]
     return Hits(np.minimum(found, depth), scores[kept], documents[kept], ids, ties_by_id)
 

@@ -126,8 +126,7 @@ def search_lucene(
                 index, similarity, field, analysis=analysis, threads=cores(None), progress=progress
             ) as find:
                 found = find(topics, hits, progress)
-        names = [name.decode() for name in found.ids]
-        ids = map(names.__getitem__, found.documents.tolist())
+        ids = (found.ids[document].decode() for document in found.documents.tolist())
         return {name: list(islice(ids, n)) for name, n in zip(topics, found.counts.tolist())}
 
     return search
