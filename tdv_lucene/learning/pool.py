@@ -65,13 +65,14 @@ def pool_of(
             f"others must be drawn beside them; pass at least {int(len(found) / (1 - _DRAWN)) + 1}"
         )
     rankings = searched(search or search_matrix(matrix, queries, model), model, len(queries), size)
-    known = numbers_of(matrix, chain.from_iterable(rankings))
-    lists = [[known[doc] for doc in ranking if doc in known] for ranking in rankings]
-    for doc in chain.from_iterable(zip_longest(*lists)):  # rank by rank
+    by_rank = dict.fromkeys(chain.from_iterable(zip_longest(*rankings)))
+    by_rank.pop(None, None)  # where a list has ended
+    known = numbers_of(matrix, islice(by_rank, room))
+    for doc in by_rank:
         if len(found) >= room:
             break
-        if doc is not None:  # a list that has ended
-            found.add(doc)
+        if doc in known:
+            found.add(known[doc])
     certain = np.array(sorted(found), np.int64)
     others = matrix.documents - len(certain)
     drawn = np.random.default_rng(seed).choice(
