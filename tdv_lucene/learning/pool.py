@@ -91,12 +91,18 @@ def pool_of(
 
 def searched(search: Search, model: str, queries: int, size: int) -> list[Sequence[str]]:
     """Return the ranking of each query with each setting, deep enough for a pool of ``size``."""
-    # Lists have much in common: twice as many as fill it.
-    hits = min(max(2 * size // max(1, queries), _FEWEST_HITS), _MOST_HITS)
+    room = int((1 - _DRAWN) * size)
+    hits, most = (
+        min(max(number // max(1, queries), _FEWEST_HITS), _MOST_HITS) for number in (room, 2 * size)
+    )
     settings = constants_of(model).pool_searches
-    found = [search(SearchParameters().with_values(setting), hits) for setting in settings]
-    ids = dict.fromkeys(chain.from_iterable(found))  # a search may leave out who found nothing
-    return [each[query_id] for query_id in ids for each in found if query_id in each]
+    while True:
+        found = [search(SearchParameters().with_values(setting), hits) for setting in settings]
+        ids = dict.fromkeys(chain.from_iterable(found))  # a search may leave out who found nothing
+        rankings = [each[query_id] for query_id in ids for each in found if query_id in each]
+        if hits == most or len(set(chain.from_iterable(rankings))) >= room:
+            return rankings
+        hits = min(2 * hits, most)  # lists have much in common
 
 
 def search_lucene(

@@ -117,6 +117,19 @@ def test_a_pool_has_the_judged_and_the_best_found_documents(collection):
     assert pooled.pool.doc_weight == pytest.approx((1200 - certain) / (600 - certain))
 
 
+@pytest.mark.parametrize(("shared", "asked"), [(False, [60]), (True, [60, 120, 200])])
+def test_searches_go_as_deep_as_the_pool_has_room(shared, asked):
+    """Ten queries, a pool of 1,000 documents: 600 are found, by lists of 60 if none is in two."""
+    depths = []
+
+    def search(parameters, hits):
+        depths.append(hits)
+        return {f"{q}": [f"{0 if shared else q}-{rank}" for rank in range(hits)] for q in range(10)}
+
+    searched(search, "bm25", 10, 1000)
+    assert list(dict.fromkeys(depths)) == asked
+
+
 def test_drawn_documents_push_ranks_down_by_what_they_stand_for(collection, monkeypatch):
     matrix, topics, qrels = collection
     vectors = latent_semantic_vectors(matrix, dimensions=4)
