@@ -277,7 +277,7 @@ def _trials(option: click.Option, base: str) -> Iterator[str]:
         both = (*option.opts, *option.secondary_opts)
         yield from (words for words in both if words not in base.split())
         return
-    if f"{flag} " in base and (option.name == "output" or option.name not in SAMPLES):
+    if f"{flag} " in base and (option.name in ("output", "query") or option.name not in SAMPLES):
         return  # what it reads and writes
     if isinstance(option.type, click.Choice):
         values = [value for value in option.type.choices if value != option.default]
