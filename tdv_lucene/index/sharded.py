@@ -8,7 +8,6 @@ here. A few numbers a term travel, then ids and scores; no path of a shard need 
 from __future__ import annotations
 
 import itertools
-import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -136,33 +135,13 @@ class ShardedIndex(Described):
         Raises :class:`TdvError` also when a shard was changed meanwhile.
         """
         threads = threads or self.workers.threads or cores(None)
-        how = self.field, self.analysed.analysis, self._statistics, threads
-        names = [*topics]
-
-        def ask(parameters: SearchParameters, hits: int, asked: Mapping[Part, Any]) -> list[Hits]:
-            tasks = {
-                part: (self.commits[part], parameters, hits, some, *how)
-                for part, some in asked.items()
-            }
-            return self.workers.each(_search, tasks, "search shards", progress)
+        how = self.field, self.analysed.analysis, topics, self._statistics, threads
 
         def best(parameters: SearchParameters, of_each: int, kept: int) -> Hits:
-            share = kept / len(self.commits)  # of the best, few shards have many more
-            few = min(of_each, math.ceil(share + 4 * math.sqrt(share)))
-            found = ask(parameters, few, dict.fromkeys(self.commits, topics))
-            if few < of_each:
-                more = dict(zip(self.commits, unfinished(found, few, kept)))
-                again = {
-                    part: {names[query]: topics[names[query]] for query in queries.tolist()}
-                    for part, queries in more.items()
-                    if len(queries)
-                }
-                deeper = dict(zip(again, ask(parameters, of_each, again)))
-                found = [
-                    with_deeper(hits, more[part], deeper[part]) if part in deeper else hits
-                    for part, hits in zip(self.commits, found)
-                ]
-            return merge_hits(found, kept)
+            tasks = {
+                part: (commit, parameters, of_each, *how) for part, commit in self.commits.items()
+            }
+            return merge_hits(self.workers.each(_search, tasks, "search shards", progress), kept)
 
         tiers = parameters.tiers
         if tiers is None or not tiers.depth:
@@ -337,8 +316,9 @@ def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
 
 
 def _search(
-    folder: str, commit: str, parameters: SearchParameters, hits: int, topics: Mapping[str, str],
-    field: str, analysis: Analysis, statistics: Mapping[str, Statistics], threads: int,
+    folder: str, commit: str, parameters: SearchParameters, hits: int, field: str,
+    analysis: Analysis, topics: Mapping[str, str], statistics: Mapping[str, Statistics],
+    threads: int,
 ) -> Hits:  # fmt: skip
     """Return the best documents of one shard, in a worker."""
     with Index.open(folder) as shard:
@@ -351,40 +331,10 @@ def _search(
             return find(topics, hits)
 
 
-def unfinished(parts: Sequence[Hits], depth: int, kept: int) -> list[np.ndarray]:
-    """Return int[n] for each part: the queries of whose ``kept`` best it may have more than the
-    ``depth`` hits that it was asked for."""
-    best = merge_hits(parts, kept)
-    least, are_enough = np.full(len(best.counts), -np.inf), best.counts == kept
-    least[are_enough] = best.scores[np.cumsum(best.counts)[are_enough] - 1]
-    found = []
-    for part in parts:
-        cut = np.flatnonzero(part.counts == depth)
-        last = part.scores[np.cumsum(part.counts)[cut] - 1]
-        found.append(cut[last >= least[cut]])
-    return found
-
-
-def with_deeper(hits: Hits, queries: np.ndarray, deeper: Hits) -> Hits:
-    """Return hits with those of ``queries`` replaced by ``deeper``, which has no others."""
-    own = np.repeat(np.arange(len(hits.counts)), hits.counts)
-    stay = ~np.isin(own, queries)
-    of = np.concatenate([own[stay], np.repeat(queries, deeper.counts)])
-    documents = np.concatenate([hits.documents[stay], deeper.documents + np.int32(len(hits.ids))])
-    order = np.argsort(of, kind="stable")
-    return Hits(
-        np.bincount(of, minlength=len(hits.counts)),
-        np.concatenate([hits.scores[stay], deeper.scores])[order],
-        documents[order],
-        ByteStrings.joined([hits.ids, deeper.ids]),
-        hits.ties_by_id,
-    )
-
-
 def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:
     """Return the best ``depth`` hits of each query.
 
-    Each part holds all of its own that may be among them, by the same statistics. As in Lucene,
+    Each part holds its own best ``depth``, or all it has, by the same statistics. As in Lucene,
     equal scores are ordered by the bytes of the ids if any part's are, then by the order of the
     parts and within each.
     """

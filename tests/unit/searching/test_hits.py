@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.index.sharded import merge_hits, unfinished, with_deeper
+from tdv_lucene.index.sharded import merge_hits
 from tdv_lucene.jvm.searcher import Hits, Statistics
 from tdv_lucene.searching.run_lines import Listing, append_run, lower_ties, require_run_names
 from tdv_lucene.vocabulary import ByteStrings
@@ -92,36 +92,6 @@ def test_any_shards_give_the_best_of_the_whole(ties_by_id: bool, depth: int) -> 
     merged = merge_hits(parts, depth)
     assert _rows(merged) == [sorted(query, key=order)[:depth] for query in whole]
     assert merged.scores.dtype == np.float32 and merged.counts.dtype == np.int64
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_shards_that_may_have_more_of_the_best_are_asked_again(seed: int) -> None:
-    """One has most of the best of a query; ties at the end of what was asked for count."""
-    rng = np.random.default_rng(seed)
-    depth, few = 9, 3
-    shards = [
-        [
-            sorted(
-                ((float(rng.integers(1, 6)) + 2 * (shard == query), b"%09d" % rng.integers(1 << 29))
-                 for _ in range(rng.integers(0, 15))),
-                key=lambda row: (-row[0], row[1]),
-            )
-            for query in range(4)
-        ]
-        for shard in range(4)
-    ]  # fmt: skip
-    parts = [_hits([rows[:few] for rows in shard], True) for shard in shards]
-    again = unfinished(parts, few, depth)
-    assert 0 < sum(map(len, again)) < 16
-    whole = [
-        with_deeper(part, queries, _hits([shard[q][:depth] for q in queries], True))
-        for part, shard, queries in zip(parts, shards, again)
-    ]
-    expected = [
-        sorted((row for shard in shards for row in shard[query]), key=lambda r: (-r[0], r[1]))
-        for query in range(4)
-    ]
-    assert _rows(merge_hits(whole, depth)) == [rows[:depth] for rows in expected]
 
 
 def test_nothing_found_is_nothing_merged() -> None:
