@@ -56,10 +56,12 @@ def search(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
     if rm3 and rocchio:
         raise click.UsageError("--rm3 and --rocchio exclude each other: pass one")
     topics, query, output = map(arguments.pop, ("topics", "query", "output"))
-    if (topics is None) == (query is None):
-        raise click.UsageError("--topics and --query exclude each other: pass one of them")
+    if topics is not None and query is not None:
+        raise click.UsageError("--topics and --query exclude each other: pass one")
     if query is not None:
         output, arguments = output or _STDOUT, {"hits": _SHOWN, **arguments}
+    elif topics is None:
+        raise click.UsageError("pass --topics, or --query with the text of one query")
     if output is None:
         raise click.UsageError("Missing option '--output'.")
     arguments["feedback"] = "rm3" if rm3 else "rocchio" if rocchio else None

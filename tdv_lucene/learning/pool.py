@@ -58,7 +58,7 @@ def pool_of(
         every, _ = select_documents(matrix, np.arange(matrix.documents), progress)
         return replace(every, collection=None), queries
     found = set(queries.judged_docs.tolist())
-    room = int((1 - _DRAWN) * size)
+    room = _room(size)
     if len(found) > room:
         raise TdvError(
             f"pool {size} is too small: {len(found):,} documents are judged, and "
@@ -89,9 +89,14 @@ def pool_of(
     return pool, replace(queries, judged_docs=renumbered, left_out=left_out)
 
 
+def _room(size: int) -> int:
+    """Return how many documents of a pool are judged or found."""
+    return int((1 - _DRAWN) * size)
+
+
 def searched(search: Search, model: str, queries: int, size: int) -> list[Sequence[str]]:
     """Return the ranking of each query with each setting, deep enough for a pool of ``size``."""
-    room = int((1 - _DRAWN) * size)
+    room = _room(size)
     hits, most = (
         min(max(number // max(1, queries), _FEWEST_HITS), _MOST_HITS) for number in (room, 2 * size)
     )
