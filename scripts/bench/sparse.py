@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -153,9 +153,13 @@ class Collection:
                 found.append(self.row(left))
         return found
 
-    def peer(self, name: str, sizes: Sequence[int]) -> list[Row]:
+    def left_by(self, name: str, sizes: Sequence[int]) -> Iterator[TermDocumentMatrix]:
+        """Yield what a peer leaves in each of these numbers of bytes."""
         peer = Peer(Postings(self.whole), name)
-        return [self.row(peer.left(share)) for share in peer.shares_of(sizes)]
+        yield from map(peer.left, peer.shares_of(sizes))
+
+    def peer(self, name: str, sizes: Sequence[int]) -> list[Row]:
+        return [*map(self.row, self.left_by(name, sizes))]
 
 
 def measure(

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from commands import folder_parser
-from impact_peers import PEERS, Peer, Postings, estimated_bytes
+from impact_peers import PEERS, estimated_bytes
 from results import machine, markdown_table, write_run
 from sparse import SHARES, Collection, built
 from splade import COLLECTIONS
@@ -29,6 +30,15 @@ from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 PEERS_AT = 0.6
 """The share dropped whose bytes the peers get."""
 MEASURES = ("nDCG@10", "R@1000")
+
+
+def index_peer(collection: Collection, name: str, size: int, index: Path) -> None:
+    """Index what a peer leaves in so many bytes."""
+    (left,) = collection.left_by(name, [size])
+    documents = index.with_name(f"{index.name}-documents")
+    write_documents(left, documents / "documents.jsonl")
+    built(documents, index)
+    shutil.rmtree(documents)
 
 
 def write_documents(left: TermDocumentMatrix, path: Path) -> None:
@@ -55,15 +65,8 @@ def systems_of(collection: Collection, log: Path) -> dict[str, Path]:
     with open_matrix(collection.pruned(PEERS_AT, False), positions=False) as left:
         size = estimated_bytes(left)
     for name in PEERS:
-
-        def write(path: Path, name: str = name) -> None:
-            peer = Peer(Postings(collection.whole), name)
-            documents = path.with_name(f"{path.name}-documents")
-            write_documents(peer.left(peer.shares_of([size])[0]), documents / "documents.jsonl")
-            built(documents, path)
-            shutil.rmtree(documents)
-
-        found[name.partition(" ")[0]] = collection.step(f"peer-{name}", write)
+        make = partial(index_peer, collection, name, size)
+        found[name.partition(" ")[0]] = collection.step(f"peer-{name}", make)
     try:
         found["tiers"] = collection.step(
             "tiers-by-half",
@@ -80,11 +83,11 @@ def rows(name: str, report: dict[str, Any]) -> list[list[str]]:
     for system, times in report["latency_ms"].items():
         of = report["indexes"].get(system)
         cells = [f"{times[depth][of]:.3f}" for depth in times for of in ("mean", "p99")]
-        faster = [report["latency_ms"]["full"][depth]["mean"] / times[depth]["mean"]
-                  for depth in times]  # fmt: skip
+        ratios = report["latency_ratio"].get(system, {})  # the first index has none
+        faster = (f"x{ratios[depth]['ratio']:.2f}" if ratios else "" for depth in times)
         effect = [f"{report['measures'][one]['means'][system]:.4f}" for one in MEASURES]
         found.append([name, system, "" if of is None else f"{of['bytes'] / size - 1:+.0%}",
-                      *effect, *cells, *(f"x{ratio:.2f}" for ratio in faster)])  # fmt: skip
+                      *effect, *cells, *faster])  # fmt: skip
     return found
 
 

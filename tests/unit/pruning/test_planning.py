@@ -101,7 +101,6 @@ def test_a_scale_is_raised_within_the_full_indexs_bytes_unless_that_was_asked_fo
     sizes = [
         {"scale": scale, "posting_bytes": size, "dictionary_bytes": 100}
         for scale, size in ((1, 7000), (4, 11000))
-        for s, b in ((1, 7000), (4, 11000))
     ]
     point = {**values.points[0], "scales": sizes}
 
