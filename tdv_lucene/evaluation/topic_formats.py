@@ -53,21 +53,26 @@ _Topics = Iterator[tuple[str, Mapping[str, Any]]]
 """File and line of each topic, and its fields."""
 
 
-def form_of(text: str, path: Path) -> Callable[[str, Path], _Topics]:
-    """Return the reader for this text, by its first line or the file's name."""
+def form_of(text: str, path: Path, is_log: bool = False) -> Callable[[str, Path], _Topics]:
+    """Return the reader for this text, by its first line or the file's name. A log's lines may be
+    queries without ids."""
     first = next((line.strip() for _, line in lines(text)), "")
     if {".json", ".jsonl"} & set(path.suffixes) or _is(dict, first) or _is((dict, list), text):
         return _json
     if first.startswith("<") and not re.match(r"\S+\t+[^<\s]", first):
         return _markup
-    return partial(_lines, next((form for form in _LINES if form.fullmatch(first)), _LINES[0]))
+    form = next((form for form in _LINES if form.fullmatch(first)), None)
+    return _plain_lines if is_log and form is None else partial(_lines, form or _LINES[0])
 
 
-def query_of(topic: Mapping[str, Any], topic_field: str, where: str) -> tuple[str, str]:
-    """Return id and query of the topic at ``where``; an empty text or vector is an empty query."""
+def query_of(
+    topic: Mapping[str, Any], topic_field: str, where: str, number: int | None = None
+) -> tuple[str, str]:
+    """Return id and query of the topic at ``where``; an empty text or vector is an empty query. A
+    topic without an id has its ``number``."""
     found = {key: value for key, value in topic.items() if value is not None}
     keys = (VECTOR, *TOPIC_FIELDS[topic_field])
-    qid = next((found[key] for key in _ID_KEYS if found.get(key, "") != ""), None)
+    qid = next((found[key] for key in _ID_KEYS if found.get(key, "") != ""), number)
     texts = [found[key] for key in keys if key in found]
     query = next((text for text in texts if text not in ("", {})), next(iter(texts), None))
     if isinstance(query, dict):
@@ -95,8 +100,8 @@ def _is(kind: type | tuple[type, ...], text: str) -> bool:
 
 def _json(text: str, path: Path) -> _Topics:
     """Yield objects, one per line or in an array, and CAsT's conversations turn by turn."""
-    is_array = text.lstrip().startswith("[")
-    for number, line in [(1, text)] if is_array or _is(dict, text) else lines(text):
+    is_array, is_object = text.lstrip().startswith("["), _is(dict, text)
+    for number, line in [(1, text)] if is_array or is_object else lines(text):
         where = f"{path}, line {number}"
         try:
             found = json.loads(line)
@@ -106,7 +111,8 @@ def _json(text: str, path: Path) -> _Topics:
             where = f"{path}, topic {nth}" if is_array else where
             kinds = {type(part) for part in topic.values()} if isinstance(topic, dict) else {None}
             # Of query id -> text or parts, as Pyserini's topics in Python are.
-            if kinds in ({str}, {dict}) and not topic.keys() & {*_NAMES, VECTOR}:
+            by_id = kinds in ({str}, {dict}) and (is_object or len(topic) == 1)
+            if by_id and not topic.keys() & {*_NAMES, VECTOR}:
                 for qid, query in topic.items():
                     yield where, {**_parts(query), "id": qid}
                 continue
@@ -149,6 +155,7 @@ def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:
         where, found = f"{path}, line {number}", form.fullmatch(line.strip(" \r"))
         if not found:
             kind = {4: " (are these qrels?)", 6: " (is this a run?)"}.get(len(line.split()), "")
+            kind = " (CSV is not read)" if _is_csv(line) else kind
             raise TdvError(
                 f"{where}: no id and query in '{line.strip()[:60]}'{kind}: write 'qid<TAB>text' "
                 "('nl -w1 FILE' numbers plain lines), or name the form by topic_reader"
@@ -164,6 +171,24 @@ def _lines(form: re.Pattern[str], text: str, path: Path) -> _Topics:
     if further:
         _log.warning("columns after the query are not used (as in Anserini): %s has "
                      "them in %d lines", path, further)  # fmt: skip
+
+
+def _is_csv(line: str) -> bool:
+    """Whether a line looks like one of CSV: its first column has no blank."""
+    first, comma, _ = line.partition(",")
+    return bool(comma) and not re.search(r"\s", first.strip())
+
+
+def _plain_lines(text: str, path: Path) -> _Topics:
+    """Yield queries without ids, a line each."""
+    every = [*lines(text)]
+    if all(_is_csv(line) for _, line in every):
+        raise TdvError(
+            f"{path} looks like CSV, which is not read: write 'qid<TAB>text', or queries alone, a "
+            "line each"
+        )
+    for number, line in every:
+        yield f"{path}, line {number}", {"title": line.strip()}
 
 
 def _markup(text: str, path: Path) -> _Topics:

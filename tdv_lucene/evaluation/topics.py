@@ -104,7 +104,11 @@ _FILE_SUFFIXES = {".gz", ".jsonl", ".qrels", ".topics", ".trec", ".tsv", ".txt",
 
 
 def read_topics(
-    topics: str | os.PathLike[str], topic_field: str = "title", topic_reader: str | None = None
+    topics: str | os.PathLike[str],
+    topic_field: str = "title",
+    topic_reader: str | None = None,
+    *,
+    is_log: bool = False,
 ) -> Topics:
     """Read topics from a file, by a name Pyserini knows such as ``robust04``, or by an identifier
     of ir_datasets such as ``ir_datasets:vaswani`` (or ``irds:vaswani``), from its cache.
@@ -114,7 +118,8 @@ def read_topics(
     NTCIR), any of them gzipped; ``-`` is standard input. Ids are kept as they are written.
     ``topic_field`` is the part of a topic to use as query: ``title``, ``desc`` or ``narr``.
     ``topic_reader`` names a reader of Anserini to use instead: ``Cacm`` for CacmTopicReader.
-    Names of topics are left to Anserini, which downloads missing ones.
+    Names of topics are left to Anserini, which downloads missing ones. Queries of a log need no
+    ids: those without are numbered, and they may be plain lines.
 
     Raises :class:`TdvError` when there is no such file or name, a part of the file is not
     understood (with its line), a query id occurs twice, or there is no topic at all.
@@ -139,14 +144,14 @@ def read_topics(
         return read_named_topics(os.fspath(topics), TOPIC_FIELDS[topic_field])
     text = _read_text(path, "topics")
     if topic_reader is None:
-        entries = form_of(text, path)(text, path)
+        entries = form_of(text, path, is_log)(text, path)
     else:
         from ..jvm.named import read_with_anserini
 
         entries = read_with_anserini(topic_reader, text, path)
     found: Topics = {}
-    for where, topic in entries:
-        qid, query = query_of(topic, topic_field, where)
+    for number, (where, topic) in enumerate(entries, 1):
+        qid, query = query_of(topic, topic_field, where, number if is_log else None)
         if qid in found:
             raise TdvError(f"{where}: query id '{qid}' occurs twice; ids must be unique")
         if qid.split() != [qid]:

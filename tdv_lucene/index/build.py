@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..analysis import ENGLISH, Analysis, read_stop_words
@@ -59,6 +60,11 @@ def build_index(
         value for flag, value in zip(flags, flags[1:])
         if not value.startswith("-") and flag not in _WITHOUT_FILES
     ]  # fmt: skip
+    for flag, value in zip(flags, flags[1:]):
+        if flag == "-input" and Path(value).is_file():
+            raise TdvError(
+                f"-input {value} is a file: Anserini reads all files of a folder; pass that"
+            )
     place = Output(output, None, inputs=read, overwrite=overwrite, option="index")
     with place as folder:
         counters = run_index_collection(flags, folder, progress)

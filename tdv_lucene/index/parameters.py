@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..arguments import MOST_HITS, within
 from ..errors import TdvError
 from ..ranking import ANY_MODEL, DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, SearchParameters, model_for
 from ..ranking.parameters import Tiers
@@ -118,6 +119,10 @@ def recorded_parameters(
 
 def _tiers(index: Described, record: FieldRecord, tier: str, depth: int | None) -> Tiers | None:
     """Return the tiers to search in; those that are recorded unless asked otherwise."""
+    if tier not in ("both", "hot", "whole"):
+        raise TdvError(f"tier must be both, hot or whole, got '{tier}'")
+    if depth is not None:
+        within("depth", depth, 1, MOST_HITS)
     tiers = record.tiers
     if tiers is None and (tier == "hot" or depth is not None):
         what = f"tier {tier}" if tier == "hot" else f"depth {depth}"

@@ -185,7 +185,7 @@ def note_on_nothing_found(
         why = f"nothing is left of them, {how} (only stop words?)"
     elif asked.known:
         why = "only deleted documents hold their terms"
-    elif index.record(field).is_pruned:
+    elif index.record(field).requested_reduction:
         why = "pruning left none of their terms; drop less"
     else:
         why = f"the field has none of their {asked.terms:,} terms ({_such_as(asked)}), {how}"

@@ -103,7 +103,7 @@ def values_from_index(
         prior=config.prior and recipe.prior,
     )
     analysed = analysis_of(index, config.field, config.analysis)
-    texts = read_topics(topics, config.topic_field, config.topic_reader)
+    texts = read_topics(topics, config.topic_field, config.topic_reader, is_log=qrels is None)
     judged = None if qrels is None else read_qrels(qrels)
     texts = drawn(texts, config.seed) if judged is None else texts
     texts = searchable_topics(texts, config.field, analysed.analysis)

@@ -106,7 +106,7 @@ def decide_tiers(
     plans = {
         r: plan_at(r, tiers._replace(hot=f"{tiers.hot}_{n}")) for n, r in enumerate(reductions)
     }
-    topics = drawn(read_topics(config.queries), seed=0)
+    topics = drawn(read_topics(config.queries, is_log=True), seed=0)
     with Candidates.write(index, plans, replace(task, told=told), progress) as candidates:
         search = candidates.search
         topics = searchable_topics(topics, field, search.analysis)

@@ -267,6 +267,10 @@ def open_searcher(
 
     Raises :class:`TdvError` as :func:`recorded_parameters`.
     """
+    if "field" in parameters:
+        raise TdvError(
+            "Pyserini's searcher asks the field 'contents': leave out field, or use search_index"
+        )
     with Index.open(index) as opened:
         chosen = recorded_parameters(opened, model, tier=tier, depth=depth, **parameters)
         warn_of_another_search(opened, chosen, opened.record())

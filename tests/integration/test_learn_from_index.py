@@ -233,7 +233,7 @@ def test_a_query_log_chooses_the_reduction(zipfian: Path, log: Path, tmp_path: P
     values = TermValues.load(tmp_path / "V")
     words = ["--index", zipfian, "--queries", log, "--output", tmp_path / "P"]
     shown = " ".join(run_command("prune", *words).output.split())
-    assert "By 20 queries, against the re-weighted index with nothing dropped: loses" in shown
+    assert "By 20 queries of the log that have answers, against the same weights" in shown
     report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text(encoding="utf-8"))
     assert report["chosen"]["reduction"] == values.recommended_reduction
     assert report["chosen"]["log"]["queries"] == 20

@@ -18,6 +18,7 @@ from lucene_reading import open_reader
 
 import tdv_lucene as tdv
 from tdv_lucene.analysis import DEFAULT, Analysis
+from tdv_lucene.cli.prune import said_of_tiers
 from tdv_lucene.index.analysis import analysis_of
 from tdv_lucene.index.parameters import recorded_parameters
 from tdv_lucene.index.queries import shortened_topics
@@ -268,6 +269,12 @@ def test_other_indexes_have_one_tier(home: Path, tmp_path: Path) -> None:
             tdv.search_index(home / "source", TOPICS, tmp_path / "run", **options)
     with pytest.raises(tdv.TdvError, match="depth"):
         tdv.search_index(home / "made", TOPICS, tmp_path / "run", tier="whole", depth=5)
+    with pytest.raises(tdv.TdvError, match="tier must be both, hot or whole, got 'cold'"):
+        tdv.open_searcher(home / "made", tier="cold")
+    with pytest.raises(tdv.TdvError, match="depth must be from 1 to 1,000,000, got -1"):
+        tdv.open_searcher(home / "made", depth=-1)
+    with pytest.raises(tdv.TdvError, match="asks the field 'contents': leave out field"):
+        tdv.open_searcher(home / "made", field="title")
     how: dict[str, Any] = {"tiers": True, "reduction": 0.5, "search_as": "recorded"}
     tdv.prune_index(home / "source", None, tmp_path / "recorded", **how)
     with pytest.raises(tdv.TdvError, match="contents_hot"):
@@ -288,7 +295,10 @@ def test_commands_tell_of_two_tiers(home: Path, tmp_path: Path) -> None:
     told = run("prune", *source, "--tiers", "--queries", log, "--output", out, "--fidelity", 0.5)
     assert "contents_hot" in told and "ten best" in told and "recommended" not in told
     report = json.loads((out / "tdv-manifest.json").read_text())["tiers"]
-    assert ("hardly be faster" in told) == (report["visits"] > 0.7 * report["visits_whole"])
+    assert report["visits_whole"] < 600 and "a collection so small has little to save" in told
+    for visits, end in (3500, "alone at 10,000."), (7500, "hardly be faster than that here."):
+        said = said_of_tiers({**report, "visits": visits, "visits_whole": 10_000})
+        assert said.endswith(end)
     told = run("search", "--index", out, "--topics", log, "--output", tmp_path / "run")
     assert "contents_hot" in told
     told = run("compare", *source, "--pruned", out, "--topics", log, "--qrels", qrels,

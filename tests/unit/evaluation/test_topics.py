@@ -285,3 +285,33 @@ def test_names_pyserini_knows(tmp_path):
     assert ["'core17' are not stored" in error for error in errors] == [True, True, False, False]
     assert all("'robust044' is neither a file nor a name" in error for error in errors[2:])
     assert "did you mean robust04" in errors[2]
+
+
+def test_queries_of_a_log_need_no_ids(tmp_path):
+    """A log is what people typed: lines, or JSON of a web server; queries may come twice."""
+
+    def read(content: str, name: str) -> dict[str, str]:
+        return read_topics(write(tmp_path, content, name), is_log=True)
+
+    assert read("red shoes\n\nblue, small shoes\nred shoes\n", "log.txt") == {
+        "1": "red shoes", "2": "blue, small shoes", "3": "red shoes"
+    }  # fmt: skip
+    assert read("q7\tred shoes\n", "log.tsv") == {"q7": "red shoes"}
+    assert read('{"query": "red shoes"}\n{"query": "blue"}\n', "log.jsonl") == {
+        "1": "red shoes", "2": "blue"
+    }  # fmt: skip
+    with pytest.raises(TdvError, match="looks like CSV, which is not read: write 'qid<TAB>text'"):
+        read("id,query\n1,red shoes\n", "log.csv")
+    with pytest.raises(TdvError, match="no id and query in 'red shoes'"):
+        read_topics(write(tmp_path, "red shoes\n"))
+    with pytest.raises(TdvError, match=r"no id and query in '1,red shoes' \(CSV is not read\)"):
+        read_topics(write(tmp_path, "1,red shoes\n"))
+
+
+def test_json_lines_without_a_query_are_no_queries_by_id(tmp_path):
+    lines = '{"time": "10:01", "user": "a", "q": "red"}\n{"time": "10:02", "user": "b", "q": "x"}\n'
+    with pytest.raises(TdvError, match=r"line 1: no text .*; this topic has time, user, q"):
+        read_topics(write(tmp_path, lines, "log.jsonl"), is_log=True)
+    assert read_topics(write(tmp_path, '{"a": "red"}\n{"b": "blue"}\n', "by-id.jsonl")) == {
+        "a": "red", "b": "blue"
+    }  # fmt: skip
