@@ -171,6 +171,8 @@ def tune(as_json: bool, **arguments: Any) -> None:
     }
     tuned = report["baked"] or {}
     options.show({**shown, **{f"tuned {name}": value for name, value in tuned.items()}}, as_json)
+    if tuned and all(report["search"][name] == value for name, value in tuned.items()):
+        click.echo("These are what searchers take by default: the copy ranks as its source.")
     options.show_network(report)
     click.echo(how_to_search(report))
 

@@ -45,8 +45,12 @@ record NearBest(int hits, int most, double margin)
 
   @Override
   public ScoreDoc[] reduce(Collection<Collected> all) {
-    long[] found =
-        all.stream().flatMapToLong(each -> Arrays.stream(each.found, 0, each.count)).toArray();
+    long[] found = new long[all.stream().mapToInt(each -> each.count).sum()];
+    int end = 0;
+    for (Collected each : all) {
+      System.arraycopy(each.found, 0, found, end, each.count);
+      end += each.count;
+    }
     ScoreDoc[] best = PackedHit.inOrder(found, Math.min(most, found.length));
     return Arrays.copyOf(best, count(best, hits, most, margin));
   }

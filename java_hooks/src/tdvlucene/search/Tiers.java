@@ -3,7 +3,6 @@ package tdvlucene.search;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
@@ -30,8 +29,7 @@ import tdvlucene.common.Lucene;
  *
  * <p>Scores are those that a search of the whole field gives the same documents. It does what {@code
  * QueryRescorer} does at less cost: a posting list is entered once for all candidates, in the order
- * of documents, and once no score that a candidate can still reach brings it among the hits wanted,
- * it is left out.
+ * of documents.
  *
  * @param whole the field that ranks, and that queries ask for
  * @param hot the field that finds
@@ -42,9 +40,6 @@ import tdvlucene.common.Lucene;
  *     its weight, and for those as heavy as the last of them
  */
 public record Tiers(String whole, String hot, int depth, double margin, double queryTerms) {
-  /** A list with fewer documents costs less to enter than candidates to sort out. */
-  private static final int SHORT_LIST = 512;
-
   /** Finds documents for a query on the hot field; it may leave out what {@link #find} does. */
   interface FirstTier {
     ScoreDoc[] search(Query query, int hits, int most) throws IOException;
@@ -101,7 +96,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
     List<Asked> asked = Asked.of(searcher.rewrite(query));
     ScoreDoc[] found = first.search(hotQuery(asked), hits, Math.max(hits, depth));
     int scored = NearBest.count(found, hits, depth, margin);
-    ScoreDoc[] ranked = new Candidates(searcher, found, scored).rank(asked, hits);
+    ScoreDoc[] ranked = new Candidates(searcher, found, scored).rank(asked);
     if (scored == found.length || hits <= scored) {
       return ranked;
     }
@@ -156,7 +151,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
   }
 
   /** A term that some document has, how it scores, and where each segment has it. */
-  private record Scored(SimScorer scorer, double most, long docFreq, Term term, TermState[] at) {}
+  private record Scored(SimScorer scorer, Term term, TermState[] at) {}
 
   /** Documents to be scored, in their order; one thread's. */
   private static final class Candidates {
@@ -165,11 +160,6 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
     private final int[] docs;
     private final double[] scores;
     private final long[] norms;
-
-    /** Whether a document may be among the hits wanted. */
-    private final boolean[] left;
-
-    private int count;
 
     /** Of each segment where its candidates end, its dictionary, and postings to use again. */
     private final int[] ends;
@@ -180,12 +170,13 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
     Candidates(IndexSearcher searcher, ScoreDoc[] found, int count) {
       this.searcher = searcher;
       this.leaves = searcher.getIndexReader().leaves();
-      this.count = count;
-      docs = Arrays.stream(found, 0, count).mapToInt(hit -> hit.doc).sorted().toArray();
+      docs = new int[count];
+      for (int i = 0; i < count; i++) {
+        docs[i] = found[i].doc;
+      }
+      Arrays.sort(docs);
       scores = new double[count];
       norms = new long[count];
-      left = new boolean[count];
-      Arrays.fill(left, true);
       ends = new int[leaves.size()];
       dictionaries = new TermsEnum[leaves.size()];
       used = new PostingsEnum[leaves.size()];
@@ -198,28 +189,20 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       }
     }
 
-    /** Those that are left, by score; equal ones in the order of documents. */
-    ScoreDoc[] rank(List<Asked> asked, int hits) throws IOException {
+    /** All of them by score; equal ones in the order of documents. */
+    ScoreDoc[] rank(List<Asked> asked) throws IOException {
       List<Scored> terms = lookUp(asked);
-      terms.sort(Comparator.comparingDouble(Scored::most).reversed());
-      double rest = terms.stream().mapToDouble(Scored::most).sum();
       if (!terms.isEmpty()) {
         readNorms(terms.get(0).term.field());
       }
       for (Scored term : terms) {
-        if (term.docFreq >= SHORT_LIST) {
-          leaveOut(hits, rest);
-        }
         score(term);
-        rest -= term.most;
       }
-      long[] ranked = new long[count];
-      for (int i = 0, next = 0; i < docs.length; i++) {
-        if (left[i]) {
-          ranked[next++] = PackedHit.of((float) scores[i], docs[i]);
-        }
+      long[] ranked = new long[docs.length];
+      for (int i = 0; i < docs.length; i++) {
+        ranked[i] = PackedHit.of((float) scores[i], docs[i]);
       }
-      return PackedHit.inOrder(ranked, count);
+      return PackedHit.inOrder(ranked, docs.length);
     }
 
     private List<Scored> lookUp(List<Asked> asked) throws IOException {
@@ -247,40 +230,10 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
               searcher.getSimilarity().scorer(
                   each.boost, collection,
                   searcher.termStatistics(each.term, (int) docFreq, totalTermFreq));
-          // Scores grow with frequencies, and fall with norms: no posting has a higher one.
-          double most = scorer.score(Float.MAX_VALUE, 1);
-          terms.add(new Scored(scorer, most, docFreq, each.term, at));
+          terms.add(new Scored(scorer, each.term, at));
         }
       }
       return terms;
-    }
-
-    /** Leaves out documents that so much more cannot bring among the best. */
-    private void leaveOut(int hits, double rest) {
-      if (hits >= count || Double.isInfinite(rest) || Double.isNaN(rest)) {
-        return;
-      }
-      double[] sorted = new double[count];
-      double lowest = Double.MAX_VALUE;
-      double highest = 0;
-      for (int i = 0, next = 0; i < docs.length; i++) {
-        if (left[i]) {
-          sorted[next++] = scores[i];
-          lowest = Math.min(lowest, scores[i]);
-          highest = Math.max(highest, scores[i]);
-        }
-      }
-      if (lowest >= highest - rest) {
-        return; // none can be
-      }
-      Arrays.sort(sorted);
-      double least = sorted[count - hits] * (1 - 1e-6) - rest; // as exact as float scores are
-      for (int i = 0; i < docs.length; i++) {
-        if (left[i] && scores[i] < least) {
-          left[i] = false;
-          count--;
-        }
-      }
     }
 
     private void score(Scored term) throws IOException {
@@ -295,11 +248,9 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
         int at = -1;
         for (int i = from; i < ends[leaf]; i++) {
           int doc = docs[i] - leaves.get(leaf).docBase;
-          if (left[i]) {
-            at = at < doc ? postings.advance(doc) : at;
-            if (at == doc) {
-              scores[i] += term.scorer.score(postings.freq(), norms[i]);
-            }
+          at = at < doc ? postings.advance(doc) : at;
+          if (at == doc) {
+            scores[i] += term.scorer.score(postings.freq(), norms[i]);
           }
         }
       }
