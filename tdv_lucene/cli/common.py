@@ -286,7 +286,7 @@ def _written(value: Any) -> Any:
 
 def percent(share: float) -> str:
     """Return a share as ``45.5 %``."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:z.1f} %"
 
 
 def say(line: str, err: bool = False) -> None:

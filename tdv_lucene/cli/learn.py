@@ -204,8 +204,7 @@ def _recommended(values: TermValues) -> Iterator[str]:
             "* recommended: drop nothing. At every reduction R@1000 is significantly below that of "
             f"the tuned full index. To drop postings nevertheless, {more}"
         )
-        return
-    if because == ABOVE:
+    elif because == ABOVE:
         yield (
             f"* recommended: the smallest index whose {measure} is above the tuned full index's by "
             "a standard error or more. 'tdv-lucene prune' uses it by default."

@@ -79,8 +79,8 @@ def prune(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     if report["other_fields"]:
         click.echo()
         options.say(
-            f"Searches of {report['field']} together with {', '.join(report['other_fields'])} "
-            "(Pyserini's fields) need the weights of the fields to be chosen again."
+            f"Queries over {' and '.join([report['field'], *report['other_fields']])} need the "
+            "weights of the fields to be chosen again."
         )
 
 
@@ -344,9 +344,9 @@ def said_of_tiers(tiers: Mapping[str, Any] | None) -> str:
         )
     low, high = (percent(bound) for bound in tiers["fidelity_ci95"])
     saves = 1 - (tiers["visits"] + _TERMS_AGAIN) / max(1, tiers["visits_whole"])
-    slower = "Two tiers will hardly be faster than that here."
+    slower = "Two tiers will hardly be faster than that field alone."
     if saves <= 0:
-        slower = "Two tiers will be slower than that: a collection so small has little to save."
+        slower = "Two tiers will be slower than that field alone: there is too little to save here."
     advice = "" if saves > _LEAST_SAVED else f" {slower}"
     asked = ""
     if tiers["query_terms"] < 1:
@@ -371,8 +371,8 @@ def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float
     flags = [given for function in functions if (given := function.flags(search)) is not None]
     pyserini, anserini = ("    ".join(parts) for parts in zip(*flags))
     return (
-        "\nPass these parameters at search ('tdv-lucene search' reads them from the index):\n"
-        f"  Pyserini  {pyserini}\n  Anserini  {anserini}"
+        "\nPass these parameters at search ('tdv-lucene search' reads them from the index), and "
+        f"the same to a similarity of Lucene:\n  Pyserini  {pyserini}\n  Anserini  {anserini}"
     )
 
 

@@ -21,7 +21,13 @@ from ..jvm.searcher import Hit
 from ..report.wording import shortened
 from ..vocabulary import ByteStrings
 from .config import ExplainConfig
-from .inputs import asked_tiers, notes_on_strangers, open_alike, shared_model
+from .inputs import (
+    asked_tiers,
+    notes_on_strangers,
+    open_alike,
+    refuse_swapped,
+    shared_model,
+)
 
 _log = logging.getLogger(__name__)
 _Frequencies = Mapping[str, Mapping[str, int]]  # document -> term -> its frequency
@@ -69,7 +75,9 @@ def explain_query(
         found = {name: analysis_of(one, field, config.analysis) for name, one in indexes.items()}
         analysed = refuse_different(found, "the indexes")
         model = config.model or shared_model(indexes, field)
-        for note in notes_on_strangers({f"{one}": one for one in indexes.values()}, field):
+        named = {f"{one}": one for one in indexes.values()}
+        refuse_swapped(named, field)
+        for note in notes_on_strangers(named, field):
             _log.warning("%s", note)
         check_query_terms(indexes["before"], field, analysed, [query])
         (tokens,) = analyze([query], field, analysed.analysis)

@@ -19,6 +19,7 @@ from ..index.index import Index
 from ..index.inspection import inspect_index
 from ..index.parameters import recorded_parameters
 from ..index.queries import check_query_terms, searchable_topics, shortened_topics
+from ..index.record import SOURCE_PATH
 from ..jvm.searcher import known_documents
 from ..ranking import SearchParameters
 from ..source import ID_FIELD
@@ -94,6 +95,7 @@ def read_inputs(
 ) -> Compared:  # fmt: skip
     """Read the query sets and inspect the indexes; refuse what does not belong together."""
     first, *_ = indexes.values()
+    refuse_swapped(indexes, config.field)
     analysed = refuse_different(
         {name: analysis_of(one, config.field, config.analysis) for name, one in indexes.items()},
         "the indexes",
@@ -185,6 +187,15 @@ def pairs_to_test(systems: Mapping[str, System]) -> list[tuple[str, str]]:
     return [(first, name) for name in others] + [(t, name) for t in tuned for name in indexes]
 
 
+def refuse_swapped(found: Mapping[str, Index], field: str) -> None:
+    """Refuse indexes of which the first was pruned from another one."""
+    (first, full), *others = found.items()
+    source = full.record(field).source_commit
+    for name, other in others:
+        if source == other.commit:
+            raise TdvError(f"'{first}' was pruned from '{name}': put the full index first")
+
+
 def notes_on_strangers(found: Mapping[str, Index], field: str) -> list[str]:
     """Note what is of another source than the first index, or its source, by their commits."""
     (first, full), *others = found.items()
@@ -193,10 +204,15 @@ def notes_on_strangers(found: Mapping[str, Index], field: str) -> list[str]:
     for name, other in others:
         other_source = other.record(field).source_commit
         shared = {full.commit, source} & {other.commit, other_source} - {None}
-        if not shared and (source, other_source) != (None, None):
+        if shared or source == other_source is None:
+            continue
+        if other.user_data.get(SOURCE_PATH) == os.path.abspath(full):
+            notes.append(
+                f"'{name}' was pruned from '{first}' as it was before: 'tdv-lucene update' makes "
+                "it follow"
+            )
+        else:
             strangers.append(f"'{name}'")
-        elif source == other.commit:
-            notes.append(f"'{first}' was pruned from '{name}': put the full index first")
     if strangers:
         of = f"not of the same source as '{first}', or of it as it was before"
         notes.append(f"{of}, by their commits: {', '.join(strangers)}")

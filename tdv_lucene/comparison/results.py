@@ -237,8 +237,8 @@ def _notes_on_documents(
         known = known_documents(compared.systems[name].index, retrieved, passages)
         if missing := len(retrieved) - len(set(known)):
             yield (
-                f"'{name}' is of another collection than '{first}': it lacks {missing:,} of "
-                f"the {len(retrieved):,} documents that '{first}' retrieves"
+                f"'{name}' is of another collection than '{first}', or of fewer documents: it "
+                f"lacks {missing:,} of the {len(retrieved):,} that '{first}' retrieves"
             )
 
 

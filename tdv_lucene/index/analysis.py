@@ -7,7 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..analysis import Analysis
@@ -29,6 +29,7 @@ from .parameters import Described
 GIVEN, RECORDED, DEFAULT = "as given", "recorded in the index", "Anserini's default"
 IN_VALUES = "recorded in the TDVs"
 _SHOWN = 3
+_NO_TEXT = "it stores no text of the field"
 _GUESS = "guess"
 
 
@@ -157,7 +158,7 @@ def detect(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
     sample = StoredSample(index, field, _DOCUMENTS[0])
     found = sample.compare(candidates(sample.texts()))
     if not any(agreement.found for agreement in found.values()):
-        return FieldAnalysis.unknown((), "it stores no text of the field")
+        return FieldAnalysis.unknown((), _NO_TEXT)
     alike = _alike(found)
     if len(alike) > 1:
         found = StoredSample(index, field, _DOCUMENTS[1]).compare(alike)
@@ -262,11 +263,32 @@ def record_to_add(found: FieldAnalysis, field: str, *, is_new: bool = False) -> 
     return {f"{RECORD}.{field}": json.dumps(found.as_record(), ensure_ascii=False)}
 
 
+def _as_others(index: Index, field: str, unknown: FieldAnalysis) -> FieldAnalysis:
+    """Return how another field of the index was analysed, for one whose text is not stored. Of
+    Anserini's, its default is likelier."""
+    if not index.searcher.why_not_anserinis:
+        return unknown
+    for name, described in index.fields.items():
+        if name != field and described.has_frequencies and not index.holds_weights(name):
+            found = detect(index, name)
+            if found.source == STORED_TEXT:
+                told = f"the stored text of '{name}', as its own is not stored"
+                unknown = replace(found, source=told, is_certain=False)
+                break
+    _log.warning(
+        "how field '%s' of %s was analysed cannot be told, as its text is not stored; taken is %s. "
+        "Give the analyzer that it was made with if it is another (--analyzer CLASS)",
+        field, index, unknown.describe(),
+    )  # fmt: skip
+    return unknown
+
+
 def _detected(index: Index, field: str) -> FieldAnalysis:
     if index.holds_weights(field):
         return FieldAnalysis(Analysis(pretokenized=True), "weights", evidence="its norms are all 1")
     if field not in index.detected:
-        index.detected[field] = detect(index, field)
+        own = detect(index, field)
+        index.detected[field] = own if own.evidence != _NO_TEXT else _as_others(index, field, own)
     found: FieldAnalysis = index.detected[field]
     _log.info("%s, field '%s': %s, %s", index, field, found.describe(), found.evidence)
     return found

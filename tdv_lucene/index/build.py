@@ -54,7 +54,8 @@ def build_index(
     if "-append" in flags:
         raise TdvError(
             "-append does not append: Anserini 1.7 makes the index anew. Leave it out, and add "
-            "documents with Pyserini's LuceneIndexer(INDEX, append=True)"
+            "documents with Pyserini's LuceneIndexer(args=['-index', INDEX, '-storePositions'], "
+            "append=True), with the flags that INDEX was made with"
         )
     read = [
         value for flag, value in zip(flags, flags[1:])

@@ -319,13 +319,13 @@ def prior_values(
         advice = "Measure with 'tdv-lucene compare' what is lost"
         if reductions in (None, (None,)):
             advice = "Say how much to drop, pass a query log, or learn from judged queries"
-            advice += "" if positions else "; or index with positions (-storePositions)"
+            advice += "" if positions else "; or index with positions (Anserini's -storePositions)"
         _log.warning(
-            "For %s %s the prior recommends to drop nothing here%s: indexes of this kind, or of "
-            "documents as short as these, lost too much by it. %s",
+            "The prior drops nothing here%s: indexes of this kind (%s %s), or of documents as "
+            "short as these, lost too much by it. %s",
+            ", and weights nothing" if settings.reduction is None else "",
             ranking_function(model).title,
             "with positions" if positions else "without positions",
-            ", and to weight nothing" if settings.reduction is None else "",
             advice,
         )
     recommended = settings.reduction or 0.0

@@ -133,8 +133,8 @@ def prove_part(
                     "field": records[0].field,
                     "expected": f"commit {source.commit}, of {source.identity['path']}",
                     "found": f"commit {records[0].source_commit}",
-                    "remedy": "if the source has changed, run 'tdv-lucene update'; if not, name "
-                    "the source",
+                    "remedy": "if the source has changed, run 'tdv-lucene update'; if it was built "
+                    "anew, prune it again; if this is another index, pass the source",
                 }
                 return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
             commit = None if has_followed else made.user_data.get(f"{SHARDS}source_commit")

@@ -18,8 +18,17 @@ from command_line import hits_of, json_of, run_command, write_judged
 from index_facts import recorded_parameters
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene import TdvError, compare_indexes, evaluate_run, explain_query, read_qrels
+from tdv_lucene import (
+    Index,
+    TdvError,
+    compare_indexes,
+    evaluate_run,
+    explain_query,
+    prune_index,
+    read_qrels,
+)
 from tdv_lucene.cli.search import compare as command
+from tdv_lucene.comparison.inputs import notes_on_strangers
 from tdv_lucene.evaluation.measures import CONDENSED, MEASURES
 from tdv_lucene.evaluation.runs import read_run
 from tdv_lucene.jvm.searcher import stored_texts
@@ -400,8 +409,26 @@ def test_command_line_writes_tables_and_notes(form, marks, stream, case, tmp_pat
         assert max(map(len, tables.splitlines())) <= 80
     told = " ".join(getattr(done, stream).split())
     assert re.search(r"\d+ of the \d+ relevant documents of 'topics' are not in 'full'", told)
-    assert "'pruned' is of another collection than 'full': it lacks 60 of the 120" in told
+    assert (
+        "of another collection than 'full', or of fewer documents: it lacks 60 of the 120" in told
+    )
     assert len(report["notes"]) == 2
+
+
+def test_what_was_pruned_from_another_state_or_the_wrong_way_round(case, tmp_path):
+    docs = [Doc(f"d{i}", ["t0", f"t{i % 9}"]) for i in range(40)]
+    source, made = write_index(tmp_path / "source", [docs]), tmp_path / "made"
+    prune_index(source, None, made, reduction=0.1)
+    done = run_compare(case, tmp_path / "out", indexes=["--index", made, "--pruned", source])
+    assert f"{done.exception}" == "'full' was pruned from 'pruned': put the full index first"
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(TdvError, match="put the full index first"):
+        explain_query(made, source, "t0 t1")
+    shutil.rmtree(source)
+    write_index(source, [docs[:30]])
+    with Index.open(source) as full, Index.open(made) as pruned:
+        (note,) = notes_on_strangers({"full": full, "pruned": pruned}, "contents")
+    assert note.startswith("'pruned' was pruned from 'full' as it was before: 'tdv-lucene update'")
 
 
 def test_command_line_of_several(case, tmp_path):

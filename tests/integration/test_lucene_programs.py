@@ -16,6 +16,8 @@ from lucene_reading import search_lucene
 from pruning_inputs import read_user_data
 
 import tdv_lucene as tdv
+from tdv_lucene import Index
+from tdv_lucene.index.analysis import analysis_of
 from tdv_lucene.jvm import java_class
 
 pytestmark = pytest.mark.jvm
@@ -294,3 +296,26 @@ def test_what_anserini_writes_makes_an_index_anserinis(field: str, tmp_path: Pat
     for shown in (report, tdv.search_index(index, {"q": query}, tmp_path / "run2", field=field)):
         assert f"k1 {k1:g}, b {b:g}" in shown["defaults"]
     assert "defaults" not in tdv.search_index(pruned, {"q": query}, tmp_path / "run3", field=field)
+
+
+@pytest.mark.parametrize("title", ["YES", "NO"])
+def test_a_field_without_text_is_taken_for_like_another_and_told_of(
+    title: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = java_class(LUCENE + "index.IndexWriterConfig")(java_class(STANDARD)())
+    writer = java_class(LUCENE + "index.IndexWriter")(_directory(tmp_path / "index"), config)
+    for number in range(DOCUMENTS):
+        texts = _words("body", _text(number), "NO"), _words("title", _text(number), title)
+        writer.addDocument(_of(_column("Sorted", "url", b"u%d" % number), *texts))
+    writer.close()
+    with Index.open(tmp_path / "index") as index:
+        found = analysis_of(index, "body")
+        analysis_of(index, "body")
+    assert not found.is_certain
+    taken = "English (Porter stemmer; assumed: Anserini's default)"
+    if title == "YES":
+        assert (found.analysis.stemmer, found.analysis.stopwords) == ("none", ())
+        taken = "likeliest by the stored text of 'title', as its own is not stored; "
+    assert taken in found.describe()
+    (told,) = [one for one in caplog.messages if "was analysed cannot be told" in one]
+    assert taken in told and "--analyzer CLASS" in told

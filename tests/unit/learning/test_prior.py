@@ -120,7 +120,7 @@ def test_of_titles_and_where_known_query_sets_lose_nothing_changes(model: str, c
     point = values.at_reduction(values.recommended_reduction)
     assert values.recommended_reduction == 0 and values.parameters == Parameters().values()
     assert point.scale == 1 and set(point.tdv) == {1} and point.position_boost is None
-    assert "to weight nothing" in caplog.messages[-1]
+    assert "and weights nothing" in caplog.messages[-1]
     longer = prior_values(_words(40), reductions=(None,), prior=prior)
     assert len({*longer.weights.tolist()}) > 1
 

@@ -37,7 +37,7 @@ public record IdField(IndexReader reader, Index index, String field, DocumentNum
     if (asked != null && recorded != null && !asked.equals(recorded)) {
       throw new UserException(
           index + " records that its documents are named by " + show(recorded) + ", and "
-              + "id_field " + asked + " was given: leave it out");
+              + "id_field " + asked + " was given: leave it out, or prune the source again by that");
     }
     FieldInfos fields = FieldInfos.getMergedFieldInfos(reader);
     String name = asked != null ? asked : recorded;
