@@ -118,6 +118,8 @@ class Output:
             if (found["kind"], found["format"]) != (self.kind, FORMAT) or manifest.is_symlink():
                 raise ValueError
         except (OSError, ValueError, TypeError, KeyError):
+            if self.kind is None:
+                return "is not empty"
             return f"has no manifest of a '{self.kind}' made by this version"
         if maker != self.made_by:
             return f"was made by '{maker}', not '{self.made_by}',"

@@ -47,6 +47,8 @@ def learn(as_json: bool, **arguments: Any) -> None:
     else:
         print_points(values)
     if not as_json:
+        index, output = arguments["index"], arguments["output"]
+        click.echo(f"\nNext: tdv-lucene prune --index {index} --tdv {output} --output pruned")
         options.show_network(values.manifest)
 
 
@@ -204,7 +206,9 @@ def _recommended(values: TermValues) -> Iterator[str]:
             "* recommended: drop nothing. At every reduction R@1000 is significantly below that of "
             f"the tuned full index. To drop postings nevertheless, {more}"
         )
-    elif because == ABOVE:
+        yield from _first_page(values)
+        return
+    if because == ABOVE:
         yield (
             f"* recommended: the smallest index whose {measure} is above the tuned full index's by "
             "a standard error or more. 'tdv-lucene prune' uses it by default."
@@ -214,15 +218,7 @@ def _recommended(values: TermValues) -> Iterator[str]:
             f"* recommended: {drop}, which ranks best. No index has {measure} above the tuned full "
             f"index's by a standard error. To drop more, {more}"
         )
-    if first_ten := values.manifest.get("first_ten"):
-        at = first_ten["reduction"]
-        point = next(point for point in values.points if point["reduction"] == at)
-        yield (
-            f"+ for the first page alone (--reduction {at:g}): the smallest index whose "
-            f"{measure} is no less than the tuned full index's, and at most {MOST_LOST:.0%} less "
-            f"if a standard error is taken off. R@1000 changes by {_measured(point, RECALL)[1]}."
-        )
-        yield from _expected(measure, first_ten, "+")
+    yield from _first_page(values)
     against: dict[str, list[str]] = {}
     for point in values.points:
         for name in sorted(doubts(point, measure, prior["reduction"] if prior else 0.0)):
@@ -232,6 +228,19 @@ def _recommended(values: TermValues) -> Iterator[str]:
         if name == RECALL:
             most = f"significantly below the tuned full index's, or {MOST_LOST:.0%} is lost"
         yield f"Held back by {name} ({most}): {', '.join(points)}."
+
+
+def _first_page(values: TermValues) -> Iterator[str]:
+    """Yield what the + of the table means, if there is one."""
+    if first_ten := values.manifest.get("first_ten"):
+        measure, at = values.measure, first_ten["reduction"]
+        point = next(point for point in values.points if point["reduction"] == at)
+        yield (
+            f"+ for the first page alone (--reduction {at:g}): the smallest index whose "
+            f"{measure} is no less than the tuned full index's, and at most {MOST_LOST:.0%} less "
+            f"if a standard error is taken off. R@1000 changes by {_measured(point, RECALL)[1]}."
+        )
+        yield from _expected(measure, first_ten, "+")
 
 
 def _expected(measure: str, choice: Mapping[str, Any], mark: str = "*") -> Iterator[str]:

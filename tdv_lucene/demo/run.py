@@ -107,7 +107,7 @@ def run_demo(
             tune=tuple(collection.train), seed=seed,
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
-        announce("the same with a catalogue: titles with one sentence, asked by keywords")
+        announce("the same with a catalogue: short titles, which the prior leaves as they are")
         _compare_catalogue(collection, folder / CATALOGUE, config, progress)
         place.write_manifest({"reduction": reduction, "seed": seed})
     return report

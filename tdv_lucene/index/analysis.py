@@ -7,6 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -269,12 +270,14 @@ def _as_others(index: Index, field: str, unknown: FieldAnalysis) -> FieldAnalysi
     if not index.searcher.why_not_anserinis:
         return unknown
     for name, described in index.fields.items():
-        if name != field and described.has_frequencies and not index.holds_weights(name):
-            found = detect(index, name)
-            if found.source == STORED_TEXT:
-                told = f"the stored text of '{name}', as its own is not stored"
-                unknown = replace(found, source=told, is_certain=False)
-                break
+        found = unknown
+        with suppress(TdvError):  # of a field that holds no text
+            if name != field and described.has_frequencies and not index.holds_weights(name):
+                found = detect(index, name)
+        if found.source == STORED_TEXT:
+            told = f"the stored text of '{name}', as its own is not stored"
+            unknown = replace(found, source=told, is_certain=False)
+            break
     _log.warning(
         "how field '%s' of %s was analysed cannot be told, as its text is not stored; taken is %s. "
         "Give the analyzer that it was made with if it is another (--analyzer CLASS)",

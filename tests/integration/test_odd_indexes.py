@@ -259,7 +259,7 @@ def test_what_pyserini_takes_otherwise_is_told(make_index, tmp_path, caplog) -> 
         assert report["other_fields"] == ["title"]
     words = ("--index", index, "--output", tmp_path / "command", "--reduction", 0)
     lines = run_command("prune", *words).stdout.splitlines()
-    assert any(line.startswith("Searches of contents together with title") for line in lines)
+    assert any(line.startswith("Queries over contents and title need the") for line in lines)
 
 
 def test_sizes_below_what_stays_are_refused_at_once(make_index, tmp_path, monkeypatch) -> None:

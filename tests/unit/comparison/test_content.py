@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -27,6 +27,10 @@ class Index:
     source: str | None = "s"
     documents: int = 9
     deleted: int = 0
+    user_data: dict[str, str] = field(default_factory=dict)
+
+    def __fspath__(self) -> str:
+        return f"/{self.commit}"
 
     def record(self, field: str) -> FieldRecord:
         said = {"tdv.source_commit": self.source, "tdv.model": "bm25"}
@@ -45,7 +49,7 @@ def noted(parameters: SearchParameters = BM25, **indexes: Index) -> list[str]:
     [
         (Index("p", "s"), Index("q", "s"), False),
         (Index("s", None), Index("p", "s"), False),
-        (Index("p", "s"), Index("s", None), True),  # the source comes second
+        (Index("p", "s"), Index("s", None), False),  # the source comes second: it is refused
         (Index("p", "s"), Index("t", None), True),
         (Index("p", "s"), Index("q", "t"), True),
         (Index("s", None), Index("t", None), False),  # nothing tells
