@@ -48,6 +48,7 @@ _LINES = [
     re.compile(r"(\d+):(?!\d+:)([^\t]+)()"),
     re.compile(r"(?=(\S+))enwiki:(\S+)()"),
 ]
+_JUDGED = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\s+\S+\s+\S+)?")  # or ranked: qrels, a run
 
 _Topics = Iterator[tuple[str, Mapping[str, Any]]]
 """File and line of each topic, and its fields."""
@@ -182,10 +183,10 @@ def _is_csv(line: str) -> bool:
 def _plain_lines(text: str, path: Path) -> _Topics:
     """Yield queries without ids, a line each."""
     every = [*lines(text)]
-    if all(_is_csv(line) for _, line in every):
+    if all(_is_csv(line) or _JUDGED.fullmatch(line.strip()) for _, line in every):
         raise TdvError(
-            f"{path} looks like CSV, which is not read: write 'qid<TAB>text', or queries alone, a "
-            "line each"
+            f"{path} looks like CSV, qrels or a run, and no log: write 'qid<TAB>text', or queries "
+            "alone, a line each"
         )
     for number, line in every:
         yield f"{path}, line {number}", {"title": line.strip()}

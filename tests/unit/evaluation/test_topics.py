@@ -300,8 +300,9 @@ def test_queries_of_a_log_need_no_ids(tmp_path):
     assert read('{"query": "red shoes"}\n{"query": "blue"}\n', "log.jsonl") == {
         "1": "red shoes", "2": "blue"
     }  # fmt: skip
-    with pytest.raises(TdvError, match="looks like CSV, which is not read: write 'qid<TAB>text'"):
-        read("id,query\n1,red shoes\n", "log.csv")
+    for other in ("id,query\n1,red shoes\n", "q1 0 d3 1\nq1 0 d4 0\n", "q1 Q0 d3 1 9.5 x\n"):
+        with pytest.raises(TdvError, match="looks like CSV, qrels or a run, and no log: write"):
+            read(other, "log")
     with pytest.raises(TdvError, match="no id and query in 'red shoes'"):
         read_topics(write(tmp_path, "red shoes\n"))
     with pytest.raises(TdvError, match=r"no id and query in '1,red shoes' \(CSV is not read\)"):
