@@ -47,8 +47,8 @@ def learn(as_json: bool, **arguments: Any) -> None:
     else:
         print_points(values)
     if not as_json:
-        index, output = arguments["index"], arguments["output"]
-        click.echo(f"\nNext: tdv-lucene prune --index {index} --tdv {output} --output pruned")
+        output = arguments["output"]
+        click.echo(f"\nNext: tdv-lucene prune --index INDEX --tdv {output} --output PRUNED")
         options.show_network(values.manifest)
 
 

@@ -230,6 +230,7 @@ def test_a_query_log_chooses_the_reduction(zipfian: Path, log: Path, tmp_path: P
     words = ["--index", zipfian, "--topics", log, "--output", tmp_path / "V"]
     shown = " ".join(run_command("learn", *words).output.split())
     assert "for 20 queries without judgements" in shown and "* recommended: the largest" in shown
+    assert shown.endswith(f"--index INDEX --tdv {tmp_path / 'V'} --output PRUNED")
     values = TermValues.load(tmp_path / "V")
     words = ["--index", zipfian, "--queries", log, "--output", tmp_path / "P"]
     shown = " ".join(run_command("prune", *words).output.split())
