@@ -21,13 +21,7 @@ from ..jvm.searcher import Hit
 from ..report.wording import shortened
 from ..vocabulary import ByteStrings
 from .config import ExplainConfig
-from .inputs import (
-    asked_tiers,
-    notes_on_strangers,
-    open_alike,
-    refuse_swapped,
-    shared_model,
-)
+from .inputs import asked_tiers, notes_on_strangers, open_alike, refuse_swapped, shared_model
 
 _log = logging.getLogger(__name__)
 _Frequencies = Mapping[str, Mapping[str, int]]  # document -> term -> its frequency

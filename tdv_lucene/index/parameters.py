@@ -11,7 +11,7 @@ from typing import Any
 from ..arguments import MOST_HITS, within
 from ..errors import TdvError
 from ..ranking import ANY_MODEL, DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, SearchParameters, model_for
-from ..ranking.parameters import Tiers
+from ..ranking.parameters import TIERS, Tiers
 from ..source import Source
 from ..version import __version__
 from .record import FieldRecord
@@ -119,8 +119,8 @@ def recorded_parameters(
 
 def _tiers(index: Described, record: FieldRecord, tier: str, depth: int | None) -> Tiers | None:
     """Return the tiers to search in; those that are recorded unless asked otherwise."""
-    if tier not in ("both", "hot", "whole"):
-        raise TdvError(f"tier must be both, hot or whole, got '{tier}'")
+    if tier not in TIERS:
+        raise TdvError(f"tier must be {', '.join(TIERS[:-1])} or {TIERS[-1]}, got '{tier}'")
     if depth is not None:
         within("depth", depth, 1, MOST_HITS)
     tiers = record.tiers

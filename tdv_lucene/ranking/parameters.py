@@ -49,6 +49,10 @@ class Baking:
         return float(np.average(np.maximum(least / wanted - 1, 0), weights=counts))
 
 
+TIERS = "both", "hot", "whole"
+"""What may be searched of an index in two tiers."""
+
+
 class Tiers(NamedTuple):
     """A field with few postings that finds documents; the whole one ranks the first of them."""
 
@@ -188,7 +192,7 @@ class OfTiers(Config):
         "both",
         "In an index in two tiers, search with both, or with one alone.  both: the hot field "
         "finds, and the whole one ranks.  Other indexes have one tier.",
-        choices=("both", "hot", "whole"), group=INPUT,
+        choices=TIERS, group=INPUT,
     )  # fmt: skip
     depth: int | None = option(
         None,
