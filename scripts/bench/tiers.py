@@ -11,7 +11,6 @@ import argparse
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,10 @@ import pandas as pd
 from prior_collections import ROWS, QuerySet, _is_about, source_of, sources_of
 from results import in_lines
 
-from tdv_lucene import read_qrels, read_topics
+from tdv_lucene import Analysis, read_qrels, read_topics
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.measures import evaluate_run
+from tdv_lucene.index.analysis import analysis_of
 from tdv_lucene.index.index import Index
 from tdv_lucene.index.queries import searchable_topics
 from tdv_lucene.jvm.searcher import OpenSearch
@@ -39,7 +39,7 @@ from tdv_lucene.pruning.tiers import (
     Measured,
     faithful,
     fastest,
-    plan_tiers,
+    plan_alike,
 )
 from tdv_lucene.pruning.writing import Task
 from tdv_lucene.ranking.parameters import Tiers
@@ -77,11 +77,14 @@ def measured(name: str, folder: Path, work: Path) -> dict[str, Any]:
         values = prior_values_of_index(index, reductions=CORRECTED_AT)
         config = PruneConfig(tiers=True)
         task = Task(str(place / "none"), config, searcher=index.searcher, told=TOLD)
-        plan = partial(plan_tiers, values, config=config, index=index)
-        plans = {r: plan(r, Tiers("contents", f"hot_{n}", DEPTH)) for n, r in enumerate(REDUCTIONS)}
-        with Candidates.write(index, plans, task) as candidates:
+        analysis = analysis_of(index, config.field).analysis
+        with Candidates.write(
+            index, *plan_alike(values, REDUCTIONS, config, index), {}, task
+        ) as candidates:
             found = {
-                each.label(name): of_set(candidates, *halves(each, source_of(name, folder)))
+                each.label(name): of_set(
+                    candidates, analysis, *halves(each, source_of(name, folder))
+                )
                 for each in row.sets
             }
     shutil.rmtree(place)
@@ -102,16 +105,16 @@ def halves(each: QuerySet, source: Path) -> tuple[dict[str, str], dict[str, str]
 
 
 def of_set(
-    candidates: Candidates, log: Mapping[str, str], asked: Mapping[str, str], judged: Any
-) -> dict[str, Any]:
-    search = candidates.search
-    how = search.field, search.analysis
+    candidates: Candidates, analysis: Analysis, log: Mapping[str, str], asked: Mapping[str, str],
+    judged: Any,
+) -> dict[str, Any]:  # fmt: skip
+    search, how = candidates.search, (candidates.field, analysis)
     log, asked = searchable_topics(log, *how), searchable_topics(asked, *how)
     cells = []
     by_log, by_asked = (candidates.measure(topics, MARGINS, DEPTH) for topics in (log, asked))
     answers = {
         (hot, share): [
-            Found.of(search.in_tiers(Tiers(search.field, hot, depth, 0, share))(asked, DEPTH))
+            Found.of(search.in_tiers(Tiers(candidates.field, hot, depth, 0, share))(asked, DEPTH))
             for depth in (0, DEPTH)
         ]
         for hot, share in product(candidates.hot.values(), candidates.query_terms)

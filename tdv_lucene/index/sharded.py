@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,14 @@ from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
 from ..jvm.index import hash_ids, inspect
-from ..jvm.searcher import Hits, Statistics, make_similarity, open_searched, shard_statistics
+from ..jvm.searcher import (
+    Hits,
+    OpenSearch,
+    Statistics,
+    make_similarity,
+    open_searched,
+    shard_statistics,
+)
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..ranking.parameters import Tiers
@@ -134,21 +141,60 @@ class ShardedIndex(Described):
 
         Raises :class:`TdvError` also when a shard was changed meanwhile.
         """
+        tiers, found = parameters.tiers, list[Hits]()
+        for asked, most in _asked_of_each(parameters, hits):
+            parts = self._each(_search, asked, topics, most, threads, progress)
+            found.append(merge_hits(parts, most * len(parts) if found else most))
+        first, *scored = found
+        if tiers is None or not scored:
+            return first
+        return merge_tiers(first, scored[0], tiers, hits)
+
+    def _each(
+        self, function: Any, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
+        threads: int | None, progress: Progress,
+    ) -> list[Any]:  # fmt: skip
         threads = threads or self.workers.threads or cores(None)
         how = self.field, self.analysed.analysis, topics, self._statistics, threads
+        tasks = {part: (commit, parameters, hits, *how) for part, commit in self.commits.items()}
+        return self.workers.each(function, tasks, "search shards", progress)
 
-        def best(parameters: SearchParameters, of_each: int, kept: int) -> Hits:
-            tasks = {
-                part: (commit, parameters, of_each, *how) for part, commit in self.commits.items()
-            }
-            return merge_hits(self.workers.each(_search, tasks, "search shards", progress), kept)
 
-        tiers = parameters.tiers
-        if tiers is None or not tiers.depth:
-            return best(parameters, hits, hits)
-        alone, first = parameters.in_tiers(tiers._replace(depth=0)), max(hits, tiers.depth)
-        scored = best(parameters, tiers.depth, tiers.depth * len(self.source.parts))
-        return merge_tiers(best(alone, first, first), scored, tiers, hits)
+@dataclass(frozen=True)
+class ShardedSearch:
+    """A search of shards, as an :class:`..jvm.searcher.OpenSearch` is one of an open index."""
+
+    index: ShardedIndex
+    parameters: SearchParameters
+
+    def in_tiers(self, tiers: Tiers | None) -> ShardedSearch:
+        """Return the search of the same shards in ``tiers``; None for the field alone."""
+        return replace(self, parameters=self.parameters.in_tiers(tiers))
+
+    def __call__(self, topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
+        """Return so many of the best documents of each topic; see :meth:`ShardedIndex.find`."""
+        return self.index.find(self.parameters, topics, hits, progress=progress)
+
+    def visits(self, topics: Mapping[str, str], hits: int) -> tuple[int, int]:
+        """Return at how many postings the searches of all shards stop: in finding documents, and in
+        ranking by a second tier."""
+        counts = [
+            count
+            for asked, most in _asked_of_each(self.parameters, hits)
+            for count in self.index._each(_count_visits, asked, topics, most, None, silent)
+        ]
+        first, second = (sum(of_each) for of_each in zip(*counts))
+        return first, second
+
+
+def _asked_of_each(parameters: SearchParameters, hits: int) -> list[tuple[SearchParameters, int]]:
+    """Return what each shard is asked for, and how many hits. In two tiers first what the hot field
+    finds: which of it the whole ranks depends on all shards."""
+    tiers = parameters.tiers
+    if tiers is None or not tiers.depth:
+        return [(parameters, hits)]
+    alone = parameters.in_tiers(tiers._replace(depth=0))
+    return [(alone, max(hits, tiers.depth)), (parameters, tiers.depth)]
 
 
 @contextmanager
@@ -188,15 +234,16 @@ def look_at_shards(
     progress: Progress,
     analysis: Analysis | None = None,
     topics: Mapping[str, str] | None = None,
+    hot: Sequence[str] = (),
 ) -> ShardedIndex:
     """Return the whole of shards: to be searched for ``topics``, or without any for learning and
-    pruning.
+    pruning. ``hot`` are fields that find documents besides the recorded one.
 
     Raises :class:`TdvError` when a shard cannot be read, two were not indexed alike, not pruned
     together, are copies, or one records another ``analysis`` than was asked for; without topics
     also when a document is in two.
     """
-    tasks = dict.fromkeys(source.parts, (field, analysis, topics))
+    tasks = dict.fromkeys(source.parts, (field, analysis, topics, hot))
     looks = dict(zip(source.parts, workers.each(_look, tasks, "look at shards", progress)))
     seen: dict[str, Part] = {}
     for part, look in looks.items():
@@ -230,7 +277,11 @@ def _require_prunable(folder: str, field: str, lead: bool) -> None:
 
 
 def _look(
-    folder: str, field: str, analysis: Analysis | None, topics: Mapping[str, str] | None
+    folder: str,
+    field: str,
+    analysis: Analysis | None,
+    topics: Mapping[str, str] | None,
+    hot: Sequence[str],
 ) -> Look:
     """Report of one shard, in a worker."""
     with Index.open(folder) as shard:
@@ -243,7 +294,7 @@ def _look(
         tiers = shard.record(field).tiers
         found = {
             name: shard_statistics(shard, name, topics, analysed.analysis)
-            for name in (field, *(() if tiers is None else (tiers.hot,)))
+            for name in {field, *hot, *(() if tiers is None else (tiers.hot,))}
         }
         kinds = {name: {"kind": kind} for name, kind in found[field][1].items()}
         statistics = {name: of_field for name, (of_field, _) in found.items()}
@@ -321,6 +372,25 @@ def _search(
     threads: int,
 ) -> Hits:  # fmt: skip
     """Return the best documents of one shard, in a worker."""
+    with _opened(folder, commit, parameters, field, analysis, statistics, threads) as find:
+        return find(topics, hits)
+
+
+def _count_visits(
+    folder: str, commit: str, parameters: SearchParameters, hits: int, field: str,
+    analysis: Analysis, topics: Mapping[str, str], statistics: Mapping[str, Statistics],
+    threads: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Count what :func:`_search` costs."""
+    with _opened(folder, commit, parameters, field, analysis, statistics, threads) as find:
+        return find.visits(topics, hits)
+
+
+@contextmanager
+def _opened(
+    folder: str, commit: str, parameters: SearchParameters, field: str, analysis: Analysis,
+    statistics: Mapping[str, Statistics], threads: int,
+) -> Iterator[OpenSearch]:  # fmt: skip
     with Index.open(folder) as shard:
         if shard.commit != commit:  # then the statistics are of other documents
             raise TdvError(f"{folder} was changed while it was searched: run the command again")
@@ -328,7 +398,7 @@ def _search(
             shard, make_similarity(parameters), field, analysis=analysis, threads=threads,
             tiers=parameters.tiers, statistics=statistics,
         ) as find:  # fmt: skip
-            return find(topics, hits)
+            yield find
 
 
 def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +26,9 @@ from ..progress import Progress
 from ..source import Part, Source
 from .config import PruneConfig
 from .writing import Task, count_tokens, finished_part, refuse_emptied, write_index
+
+BESIDE = ".tdv-lucene-tiers-"
+"""How the name of a folder begins in which an index of candidates is written."""
 
 
 def check_shards(source: Source, out: Path, given: Sequence[Any], config: PruneConfig) -> None:
@@ -89,20 +94,7 @@ def prune_shards(
         assert isinstance(index, ShardedIndex)
         source, workers = index.source, index.workers
         plan, whole = decide(index)
-        config = replace(whole.config, threads=whole.config.threads or workers.threads)
-        tasks = {
-            part: replace(
-                whole,
-                output=str(out / part.name),
-                config=config,
-                told={**whole.told, "chosen": None},
-                shard=ShardRecord(
-                    part.name, number, len(source.parts), index.commit, config.optimize
-                ),
-            )
-            for number, part in enumerate(source.parts, 1)
-        }
-        plan = _with_lengths(index, plan, tasks, progress)
+        plan, tasks = _of_each(index, plan, whole, progress)
         sent = workers.send(plan, source)
         looks = {part: (sent[part], task, source) for part, task in tasks.items()}
         told = workers.each(_look_at_place, looks, "look at outputs", progress)
@@ -129,6 +121,46 @@ def prune_shards(
             for part in tasks
         ],
     }
+
+
+@contextlib.contextmanager
+def shards_beside(
+    index: ShardedIndex, plan: Plan, task: Task, progress: Progress
+) -> Iterator[Source]:
+    """Yield the shards written by another plan, each where its own result will be: in a hidden
+    folder beside the output of ``task``, which is removed in the end."""
+    beside = Path(task.output).parent / f"{BESIDE}{secrets.token_hex(4)}"
+    source, workers = index.source, index.workers
+    try:
+        plan, tasks = _of_each(index, plan, replace(task, output=str(beside)), progress)
+        sent = workers.send(plan, source)
+        given = {part: (sent[part], of_part) for part, of_part in tasks.items()}
+        workers.each(_prune_shard, given, "write candidates", progress)
+        parts = [replace(part, folder=str(beside / part.name)) for part in source.parts]
+        yield replace(source, parts=tuple(parts))
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        if source.resources:
+            workers.everywhere(shutil.rmtree, str(beside), True)
+
+
+def _of_each(
+    index: ShardedIndex, plan: Plan, whole: Task, progress: Progress
+) -> tuple[Plan, dict[Part, Task]]:
+    """Return the plan with what is of the whole, and the task of each shard."""
+    parts = index.source.parts
+    config = replace(whole.config, threads=whole.config.threads or index.workers.threads)
+    tasks = {
+        part: replace(
+            whole,
+            output=os.path.join(whole.output, part.name),
+            config=config,
+            told={**whole.told, "chosen": None},
+            shard=ShardRecord(part.name, number, len(parts), index.commit, config.optimize),
+        )
+        for number, part in enumerate(parts, 1)
+    }
+    return _with_lengths(index, plan, tasks, progress), tasks
 
 
 def _prune_shard(folder: str, plan: Plan, task: Task) -> dict[str, Any]:

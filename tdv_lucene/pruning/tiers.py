@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import islice, product
 from pathlib import Path
 from typing import Any, Self
@@ -28,15 +27,16 @@ from ..index.analysis import analysis_of
 from ..index.index import Index
 from ..index.parameters import recorded_parameters
 from ..index.queries import searchable_topics
-from ..index.sharded import ShardedIndex
+from ..index.sharded import ShardedIndex, ShardedSearch, look_at_shards
 from ..jvm.searcher import Hits, OpenSearch, make_similarity, open_searched
-from ..plan import Plan
+from ..plan import FieldPlan, Plan
 from ..progress import Progress, silent
 from ..ranking import ranking_function
 from ..ranking.parameters import Tiers
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .planning import plan_field
+from .shards import BESIDE, shards_beside
 from .writing import Task, write_index
 
 REDUCTIONS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
@@ -87,7 +87,6 @@ def decide_tiers(
         )
     margin = MARGIN if config.margin is None else config.margin
     tiers = Tiers(field, hot_field(field), config.depth or DEPTH, margin)
-    plan_at = partial(plan_tiers, values, config=config, index=index)
     told: dict[str, Any] = {"validated": {}, "chosen": None, "defaults": "", "tiers": None}
     if config.queries is None:
         if config.reduction is None:
@@ -95,21 +94,17 @@ def decide_tiers(
                 "tiers are chosen by queries: pass a log of what people ask (queries), or a "
                 "reduction, such as 0.75"
             )
-        return plan_at(config.reduction, tiers), told
-    if isinstance(index, ShardedIndex):
-        raise TdvError(
-            "tiers of shards are not chosen by queries: choose them on one shard, and pass its "
-            "reduction and depth for all"
-        )
+        whole, plans = plan_alike(values, [config.reduction], config, index)
+        return in_tiers(whole, plans[config.reduction], tiers), told
     reductions = REDUCTIONS if config.reduction is None else (config.reduction,)
     margins = MARGINS if config.margin is None else (config.margin,)
-    plans = {
-        r: plan_at(r, tiers._replace(hot=f"{tiers.hot}_{n}")) for n, r in enumerate(reductions)
-    }
+    whole, plans = plan_alike(values, reductions, config, index)
     topics = drawn(read_topics(config.queries, is_log=True), seed=0)
-    with Candidates.write(index, plans, replace(task, told=told), progress) as candidates:
+    analysis = analysis_of(index, field, config.analysis).analysis
+    topics = searchable_topics(topics, field, analysis)
+    task = replace(task, told=told)
+    with Candidates.write(index, whole, plans, topics, task, progress) as candidates:
         search = candidates.search
-        topics = searchable_topics(topics, field, search.analysis)
         measured = candidates.measure(topics, margins, tiers.depth, progress)
         is_given = config.reduction is not None and config.margin is not None
         least = 0.0 if is_given and config.fidelity is None else config.fidelity
@@ -117,27 +112,35 @@ def decide_tiers(
         chosen, visits = fastest(search, faithful(measured, least), counted)
         visits_whole = sum(search.visits(counted, TEN)) / len(counted)
     told["tiers"] = {**chosen.describe(), "visits": visits, "visits_whole": visits_whole}
-    return plan_at(chosen.reduction, chosen.tiers._replace(hot=tiers.hot)), told
+    return in_tiers(whole, plans[chosen.reduction], chosen.tiers._replace(hot=tiers.hot)), told
 
 
-def plan_tiers(
-    values: TermValues, reduction: float, tiers: Tiers, config: PruneConfig,
+def plan_alike(
+    values: TermValues, reductions: Sequence[float], config: PruneConfig,
     index: Index | ShardedIndex,
-) -> Plan:  # fmt: skip
-    """Decide on the postings of both fields; the first is the whole, of which nothing is dropped.
-    ``reduction`` is the share of the postings that the hot field drops."""
-    shares = (0.0, reduction)
-    both = [plan_field(values, share, config, index)[0] for share in shares]
-    scales = [plan.scale for plan in both if plan.scale is not None]
+) -> tuple[FieldPlan, dict[float, FieldPlan]]:  # fmt: skip
+    """Decide on the postings of the whole field, of which nothing is dropped, and of a hot one for
+    each of the ``reductions``, the share that it drops. All have one scale."""
+    shares = (0.0, *reductions)
+    plans = [plan_field(values, share, config, index)[0] for share in shares]
+    scales = [plan.scale for plan in plans if plan.scale is not None]
     if len({*scales}) > 1:
-        # Alike rounded, they agree more often; and one search asks both with the same parameters.
+        # Alike rounded, they agree more often; and one search asks all with the same parameters.
         alike = replace(config, scale=max(scales))
-        both = [plan_field(values, share, alike, index)[0] for share in shares]
-    whole, hot = both
-    hot = replace(hot, name=tiers.hot, facts={**hot.facts, "field": tiers.hot})
+        plans = [plan_field(values, share, alike, index)[0] for share in shares]
+    whole, *hot = plans
+    return whole, dict(zip(reductions, hot))
+
+
+def in_tiers(whole: FieldPlan, hot: FieldPlan, tiers: Tiers) -> Plan:
+    """Return the plan of an index of both fields, searched in ``tiers``."""
     told = tiers._asdict()
     del told["whole"]
-    return Plan([replace(whole, facts={**whole.facts, "tiers": told}), hot])
+    return Plan([replace(whole, facts={**whole.facts, "tiers": told}), _named(hot, tiers.hot)])
+
+
+def _named(plan: FieldPlan, name: str) -> FieldPlan:
+    return replace(plan, name=name, facts={**plan.facts, "field": name})
 
 
 @dataclass(frozen=True)
@@ -219,7 +222,7 @@ def faithful(measured: Sequence[Measured], fidelity: float | None) -> list[Measu
 
 
 def fastest(
-    search: OpenSearch, measured: Sequence[Measured], topics: Mapping[str, str]
+    search: OpenSearch | ShardedSearch, measured: Sequence[Measured], topics: Mapping[str, str]
 ) -> tuple[Measured, float]:
     """Return the fastest, and at how many postings it stops for one of the topics."""
     visits = [search.in_tiers(one.tiers).visits(topics, TEN) for one in measured]
@@ -228,12 +231,47 @@ def fastest(
     return measured[at], sum(visits[at]) / len(topics)
 
 
+@contextmanager
+def _search_beside(
+    index: Index, plan: Plan, task: Task, progress: Progress
+) -> Iterator[OpenSearch]:
+    """Yield the search of the first field of another plan, written into a temporary folder."""
+    beside, field = Path(task.output).parent, plan.fields[0].field
+    with tempfile.TemporaryDirectory(prefix=BESIDE, dir=beside) as folder:
+        made = Path(folder) / "index"
+        made.mkdir()
+        write_index(index, plan, task, made, progress)
+        with (
+            Index.open(made) as tried,
+            open_searched(
+                tried, make_similarity(recorded_parameters(tried, field=field, tier="whole")),
+                field, analysis=analysis_of(tried, field, task.config.analysis).analysis,
+                threads=cores(task.config.threads), progress=progress,
+            ) as search,
+        ):  # fmt: skip
+            yield search
+
+
+@contextmanager
+def _search_shards_beside(
+    index: ShardedIndex, plan: Plan, task: Task, topics: Mapping[str, str], progress: Progress
+) -> Iterator[ShardedSearch]:
+    """Yield the same of shards, each of which is written and searched where it lies."""
+    whole, *hot = (field.field for field in plan.fields)
+    with shards_beside(index, plan, task, progress) as made:
+        tried = look_at_shards(
+            index.workers, made, whole, progress, task.config.analysis, topics, hot
+        )
+        yield ShardedSearch(tried, recorded_parameters(tried, field=whole, tier="whole"))
+
+
 @dataclass(frozen=True)
 class Candidates:
     """The open search of an index that holds the hot fields of several reductions."""
 
-    search: OpenSearch
+    search: OpenSearch | ShardedSearch
     """Of the whole field."""
+    field: str
     hot: Mapping[float, str]
     """Reduction -> its hot field."""
     query_terms: Sequence[float]
@@ -242,27 +280,21 @@ class Candidates:
     @classmethod
     @contextmanager
     def write(
-        cls, index: Index, plans: Mapping[float, Plan], task: Task, progress: Progress = silent
-    ) -> Iterator[Self]:
-        """Write the candidates into a temporary folder beside the output of ``task``. ``plans`` of
-        ``index`` are by reduction; their hot fields have different names."""
-        whole = next(iter(plans.values())).fields[0]
-        hot = {reduction: plan.fields[1] for reduction, plan in plans.items()}
-        beside = Path(task.output).parent
-        with tempfile.TemporaryDirectory(prefix=".tdv-lucene-tiers-", dir=beside) as folder:
-            made = Path(folder) / "index"
-            made.mkdir()
-            write_index(index, Plan([whole, *hot.values()]), task, made, progress)
-            with Index.open(made) as tried:
-                parameters = recorded_parameters(tried, field=whole.field, tier="whole")
-                analysis = analysis_of(tried, whole.field, task.config.analysis).analysis
-                weighed = ranking_function(whole.facts["model"]).of_weights
-                with open_searched(
-                    tried, make_similarity(parameters), whole.field, analysis=analysis,
-                    threads=cores(task.config.threads), progress=progress,
-                ) as search:  # fmt: skip
-                    names = {reduction: plan.field for reduction, plan in hot.items()}
-                    yield cls(search, names, QUERY_TERMS if weighed else (1.0,))
+        cls, index: Index | ShardedIndex, whole: FieldPlan, plans: Mapping[float, FieldPlan],
+        topics: Mapping[str, str], task: Task, progress: Progress = silent,
+    ) -> Iterator[Self]:  # fmt: skip
+        """Write the candidates into a temporary folder beside the output of ``task``, to be
+        searched for ``topics``. ``plans`` of hot fields are by reduction."""
+        names = {reduction: f"{hot_field(whole.field)}_{n}" for n, reduction in enumerate(plans)}
+        plan = Plan([whole, *(_named(plans[reduction], name) for reduction, name in names.items())])
+        weighed = ranking_function(whole.facts["model"]).of_weights
+        written = (
+            _search_shards_beside(index, plan, task, topics, progress)
+            if isinstance(index, ShardedIndex)
+            else _search_beside(index, plan, task, progress)
+        )
+        with written as search:
+            yield cls(search, whole.field, names, QUERY_TERMS if weighed else (1.0,))
 
     def measure(
         self, topics: Mapping[str, str], margins: Sequence[float], depth: int,
@@ -280,7 +312,7 @@ class Candidates:
                 f"too few queries have an answer ({len(asked)}): at least {FEWEST_QUERIES} can "
                 "choose tiers; pass more queries, or a reduction"
             )
-        whole, field = [found for found in best if found.documents], self.search.field
+        whole, field = [found for found in best if found.documents], self.field
         measured = []
         for (reduction, hot), share in product(self.hot.items(), self.query_terms):
             alone = self.search.in_tiers(Tiers(field, hot, 0, query_terms=share))

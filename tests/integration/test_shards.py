@@ -21,7 +21,7 @@ import dask
 import distributed
 import numpy as np
 import pytest
-from command_line import run_command, write_judged
+from command_line import run_command, search, write_judged
 from impact_documents import LAYOUT as IMPACT_LAYOUT
 from impact_documents import POWER, impact_documents
 from lucene_indexes import Doc, Layout, change, write_index
@@ -461,6 +461,33 @@ def test_the_run_of_workers_is_that_of_one_reader(
     assert told[0] == told[1]
     if which == "S":
         _runs_agree(case.one, there, tmp_path, MANY, **asked)
+
+
+def test_a_log_chooses_tiers_where_the_shards_are(case, find, tmp_path) -> None:
+    log = tmp_path / "log.tsv"
+    log.write_text("".join(f"{n}\ts{n % 20} t{n % 7} t{n + 9}\n" for n in range(40)))
+    told = {}
+    for name, source in (("one", case.one), ("S", case.far)):
+        how = {"reduction": 0.5, "margin": 0.8, "depth": 30, "queries": log}
+        told[name] = tdv.prune_index(source, None, tmp_path / name, tiers=True, **how)["tiers"]
+    visits = [of_it.pop("visits") for of_it in told.values()]
+    whole = [of_it.pop("visits_whole") for of_it in told.values()]
+    assert told["one"] == told["S"] and told["S"]["fidelity"] > 0.3
+    assert visits[1] > visits[0] and whole[1] >= whole[0], "each shard finds and ranks its own"
+
+    report = tdv.prune_index(
+        case.far, None, tmp_path / "chosen", tiers=True, queries=log, fidelity=0.6
+    )
+    tiers = report["tiers"]
+    assert tiers["fidelity"] >= 0.6 and tiers["queries"] == 40
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    asked = dict(line.split("\t") for line in log.read_text().splitlines())
+    both, best = (
+        search(find(f"{tmp_path}/chosen/*"), asked, tmp_path / "run", hits=10, tier=tier)
+        for tier in ("both", "whole")
+    )
+    shares = [len({*dict(both[q])} & {*dict(hits)}) / len(hits) for q, hits in best.items()]
+    assert tiers["fidelity"] == pytest.approx(np.mean(shares))
 
 
 def test_what_workers_find_twice_or_not_at_all_is_told(case, find, tmp_path, caplog) -> None:
