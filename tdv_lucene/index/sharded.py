@@ -132,9 +132,11 @@ class ShardedIndex(Described):
 
     def find(
         self, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
-        threads: int | None = None, progress: Progress = silent,
+        threads: int | None = None, also: Sequence[SearchParameters] = (),
+        progress: Progress = silent,
     ) -> Hits:  # fmt: skip
-        """Return the best ``hits`` documents of each of the topics that the shards were opened for.
+        """Return the best ``hits`` documents of each of the topics that the shards were opened for,
+        in one field with their scores by the parameters ``also``.
 
         In two tiers each shard scores as many documents by the whole field as one index would, and
         those count that the hot field finds first in all of them.
@@ -143,7 +145,7 @@ class ShardedIndex(Described):
         """
         tiers, found = parameters.tiers, list[Hits]()
         for asked, most in _asked_of_each(parameters, hits):
-            parts = self._each(_search, asked, topics, most, threads, progress)
+            parts = self._each(_search, asked, topics, most, threads, progress, also)
             found.append(merge_hits(parts, most * len(parts) if found else most))
         first, *scored = found
         if tiers is None or not scored:
@@ -152,10 +154,10 @@ class ShardedIndex(Described):
 
     def _each(
         self, function: Any, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
-        threads: int | None, progress: Progress,
+        threads: int | None, progress: Progress, also: Sequence[SearchParameters] = (),
     ) -> list[Any]:  # fmt: skip
         threads = threads or self.workers.threads or cores(None)
-        how = self.field, self.analysed.analysis, topics, self._statistics, threads
+        how = self.field, self.analysed.analysis, topics, self._statistics, threads, also
         tasks = {part: (commit, parameters, hits, *how) for part, commit in self.commits.items()}
         return self.workers.each(function, tasks, "search shards", progress)
 
@@ -369,34 +371,34 @@ def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
 def _search(
     folder: str, commit: str, parameters: SearchParameters, hits: int, field: str,
     analysis: Analysis, topics: Mapping[str, str], statistics: Mapping[str, Statistics],
-    threads: int,
+    threads: int, also: Sequence[SearchParameters],
 ) -> Hits:  # fmt: skip
     """Return the best documents of one shard, in a worker."""
-    with _opened(folder, commit, parameters, field, analysis, statistics, threads) as find:
+    with _opened(folder, commit, parameters, field, analysis, statistics, threads, also) as find:
         return find(topics, hits)
 
 
 def _count_visits(
     folder: str, commit: str, parameters: SearchParameters, hits: int, field: str,
     analysis: Analysis, topics: Mapping[str, str], statistics: Mapping[str, Statistics],
-    threads: int,
+    threads: int, also: Sequence[SearchParameters],
 ) -> tuple[int, int]:  # fmt: skip
     """Count what :func:`_search` costs."""
-    with _opened(folder, commit, parameters, field, analysis, statistics, threads) as find:
+    with _opened(folder, commit, parameters, field, analysis, statistics, threads, also) as find:
         return find.visits(topics, hits)
 
 
 @contextmanager
 def _opened(
     folder: str, commit: str, parameters: SearchParameters, field: str, analysis: Analysis,
-    statistics: Mapping[str, Statistics], threads: int,
+    statistics: Mapping[str, Statistics], threads: int, also: Sequence[SearchParameters],
 ) -> Iterator[OpenSearch]:  # fmt: skip
     with Index.open(folder) as shard:
         if shard.commit != commit:  # then the statistics are of other documents
             raise TdvError(f"{folder} was changed while it was searched: run the command again")
         with open_searched(
             shard, make_similarity(parameters), field, analysis=analysis, threads=threads,
-            tiers=parameters.tiers, statistics=statistics,
+            tiers=parameters.tiers, statistics=statistics, also=map(make_similarity, also),
         ) as find:  # fmt: skip
             yield find
 
@@ -431,7 +433,11 @@ def merge_hits(parts: Sequence[Hits], depth: int) -> Hits:
     left = np.bincount(queries[order], minlength=len(found))
     rank = np.arange(len(order)) - np.repeat(np.cumsum(left) - left, left)
     kept = order[rank < depth]
-    return Hits(np.minimum(found, depth), scores[kept], documents[kept], ids, ties_by_id)
+    others = [part.others for part in parts if part.others is not None]
+    return Hits(
+        np.minimum(found, depth), scores[kept], documents[kept], ids, ties_by_id,
+        np.concatenate(others)[kept] if others else None,
+    )  # fmt: skip
 
 
 def merge_tiers(hot: Hits, scored: Hits, tiers: Tiers, hits: int) -> Hits:

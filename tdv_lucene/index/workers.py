@@ -17,6 +17,7 @@ import threading
 import time
 import warnings
 import zlib
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -142,11 +143,12 @@ class Workers:
     """Processes to work on shards with; made by :func:`open_workers`.
 
     ``threads`` is what each may use unless told otherwise, None for all the cores of its machine;
-    ``sent`` and ``received`` are bytes of arguments and of results, packed as they travel.
+    ``sent`` and ``received`` are bytes of arguments and of results, packed as they travel: between
+    machines compressed.
     """
 
-    def __init__(self, client: Any, threads: int | None) -> None:
-        self._client = client
+    def __init__(self, client: Any, threads: int | None, level: int = 1) -> None:
+        self._client, self._level = client, level
         self.threads = threads
         self.sent = self.received = 0
 
@@ -158,7 +160,8 @@ class Workers:
         self, function: Callable[..., Any], tasks: Mapping[Part, Sequence[Any]], label: str,
         progress: Progress, finished: Callable[[Part], None] = lambda part: None,
     ) -> Iterator[Any]:  # fmt: skip
-        """Call ``function(part.folder, *arguments)`` for every part; then yield what each gave.
+        """Call ``function(part.folder, *arguments)`` for every part; yield what each gave, in their
+        order, while others are at work.
 
         Results are held packed until they are asked for. What fails is tried again, and so is what
         a worker was at that died; a user's error is not. The first that fails for good ends the
@@ -175,16 +178,17 @@ class Workers:
         futures = {}
         for part, given in tasks.items():
             there = [each for each in given if isinstance(each, _distributed().Future)]
-            packed = _pack(given[len(there) :])
+            packed = _pack(given[len(there) :], self._level)
             self.sent += len(packed)
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")
                 future = self._client.submit(
-                    _call, function, part.folder, packed, *there, retries=_TRIES - 1, pure=False,
-                    resources=_needed(part.resource),
+                    _call, function, part.folder, packed, self._level, *there,
+                    retries=_TRIES - 1, pure=False, resources=_needed(part.resource),
                 )  # fmt: skip
             futures[future] = part
         results: dict[Part, bytes] = {}
+        waiting, left = deque(tasks), set(futures)
         try:
             progress(label, 0, len(futures))
             for done in self._done({future: part.resource for future, part in futures.items()}):
@@ -194,13 +198,15 @@ class Workers:
                     self.received += len(results[part])
                     future.release()  # or it is worked out again if its worker dies
                     finished(part)
-                progress(label, len(results), len(futures))
+                left -= done
+                progress(label, len(futures) - len(left), len(futures))
+                while waiting and waiting[0] in results:
+                    yield _unpacked(results.pop(waiting.popleft()))
         except BaseException:
-            with contextlib.suppress(Exception):
-                self._client.cancel(list(futures), force=True)
+            if left:
+                with contextlib.suppress(Exception):
+                    self._client.cancel([*left], force=True)
             raise
-        for part in tasks:
-            yield _unpacked(results.pop(part))
 
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call a function on all workers, as far as they are there."""
@@ -251,7 +257,7 @@ class Workers:
     def send(self, value: Any, source: Source) -> dict[Part, Any]:
         """Send a value once, or once for each resource of the source, and return what stands for it
         among the arguments of :meth:`each`, for each part; keep that as long as it is needed."""
-        packed, needs = _pack(value), {part.resource for part in source.parts}
+        packed, needs = _pack(value, self._level), {part.resource for part in source.parts}
         self.sent += len(packed) * len(needs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # it is, and once
@@ -295,7 +301,7 @@ def open_workers(source: Source, folder: Path | None = None) -> Iterator[Workers
             ) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
         ):  # fmt: skip
-            yield Workers(client, max(1, cores // number))
+            yield Workers(client, max(1, cores // number), level=0)
         return
     with _connect(distributed, scheduler) as client:
         _log.info("%s: see %s", scheduler, client.dashboard_link)
@@ -322,10 +328,10 @@ def _needed(resource: str | None) -> dict[str, int] | None:
     return None if resource is None else {resource: 1}
 
 
-def _pack(value: Any) -> bytes:
-    """Return a value as it travels."""
+def _pack(value: Any, level: int) -> bytes:
+    """Return a value as it travels, compressed at a level of zlib's."""
     pickled: bytes = _distributed().protocol.pickle.dumps(value)  # a notebook's functions, too
-    return zlib.compress(pickled, 1)
+    return zlib.compress(pickled, level)
 
 
 def _unpacked(packed: bytes) -> Any:
@@ -333,12 +339,12 @@ def _unpacked(packed: bytes) -> Any:
 
 
 def _call(
-    function: Callable[..., Any], folder: str, packed: bytes, *there: Any
+    function: Callable[..., Any], folder: str, packed: bytes, level: int, *there: Any
 ) -> tuple[bool, Any]:
     """Work, in a worker. Return whether it went well, and the packed result or the user's error."""
     with _one_at_a_time:
         try:
-            return True, _pack(function(folder, *there, *_unpacked(packed)))
+            return True, _pack(function(folder, *there, *_unpacked(packed)), level)
         except TdvError as error:
             if isinstance(error.__cause__, OSError):
                 raise  # a disk or a network may be well again

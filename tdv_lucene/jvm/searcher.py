@@ -81,7 +81,7 @@ def stored_texts(
     return ask(texts, java_index(index), field, json.dumps(list(doc_ids)), length, passages)
 
 
-_ARRAYS = ("counts", "scores", "documents", "text", "ends")
+_ARRAYS = ("counts", "scores", "others", "documents", "text", "ends")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +96,7 @@ class Hits:
     documents: np.ndarray  # int32[n]: the place of each hit's document in ids
     ids: ByteStrings
     ties_by_id: bool  # equal scores are ordered by id; runs then print them as Anserini does
+    others: np.ndarray | None = None  # float32[n, k]: scores by k further ranking functions
 
 
 @dataclass(frozen=True)
@@ -159,12 +160,13 @@ class OpenSearch:
         """Return so many of the best documents of each topic, in the order of the topics."""
         with TemporaryArrays() as arrays:
             run_job(self._job(topics, hits, arrays.folder), progress)
-            counts, scores, documents, text, ends = map(arrays.read, _ARRAYS)
+            counts, scores, others, documents, text, ends = map(arrays.read, _ARRAYS)
         found = np.zeros(documents.max(initial=-1) + 1, bool)
         found[documents] = True
         places = np.cumsum(found, dtype=np.int32) - 1
         ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
-        return Hits(counts, scores, places[documents], ids, self.ties_by_id)
+        others = others.reshape(len(scores), len(others) // max(1, len(scores)))
+        return Hits(counts, scores, places[documents], ids, self.ties_by_id, others)
 
     def best(self, query: str, hits: int) -> list[Hit]:
         """Return the best ``hits`` documents of one query."""
@@ -195,13 +197,14 @@ def open_searched(
     tiers: Tiers | None = None,
     statistics: Mapping[str, Statistics] | None = None,
     feedback: str | None = None,
+    also: Iterable[Any] = (),
     progress: Progress = silent,
 ) -> Iterator[OpenSearch]:
     """Open the last commit of an index, see that it can be searched, and yield its search.
 
     ``statistics`` are those of the whole that the index is a shard of, with all terms of the
     topics; None for its own. ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of
-    field ``contents`` only.
+    field ``contents`` only. What is found is scored by the similarities ``also``, too.
     """
     given = java_index(index), similarity, make_queries({}, field, analysis)
     with JavaObject("tdvlucene.search.SearchedIndex", *given) as opened:
@@ -211,6 +214,8 @@ def open_searched(
             java.useStatistics(name, json.dumps(list(map(str, of.counts))), json.dumps(rows))
         if feedback is not None:
             java.feedback = feedback
+        for other in also:
+            java.alsoScoreBy(other)
         ties_by_id = json.loads(run_job(java, progress))
 
         yield OpenSearch(java, field, analysis, threads, ties_by_id, tiers)

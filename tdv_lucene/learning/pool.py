@@ -29,8 +29,9 @@ from ..simulation.collection import plain_collection
 from ..simulation.retrieval import Queries, QueryPostings, numbers_of
 from ..values.posting_rule import constants_of, stored_tokens
 
-Search: TypeAlias = Callable[[SearchParameters, int], Mapping[str, Sequence[str]]]
-"""Called as ``search(parameters, hits)``; returns query id -> document ids, best first."""
+Search: TypeAlias = Callable[[Sequence[SearchParameters], int], list[dict[str, list[str]]]]
+"""Called as ``search(settings, hits)``; returns for each of the settings query id -> document ids,
+best first: of the first setting's best ``hits * len(settings)`` the best ``hits`` by each."""
 
 POOL = 100_000  # documents of a pool by default
 POOLED_FROM = 300_000  # collections of more documents are learned from by a pool, by default
@@ -94,15 +95,15 @@ def _room(size: int) -> int:
     return int((1 - _DRAWN) * size)
 
 
-def searched(search: Search, model: str, queries: int, size: int) -> list[Sequence[str]]:
+def searched(search: Search, model: str, queries: int, size: int) -> list[list[str]]:
     """Return the ranking of each query with each setting, deep enough for a pool of ``size``."""
     room = _room(size)
     hits, most = (
         min(max(number // max(1, queries), _FEWEST_HITS), _MOST_HITS) for number in (room, 2 * size)
     )
-    settings = constants_of(model).pool_searches
+    settings = [SearchParameters().with_values(s) for s in constants_of(model).pool_searches]
     while True:
-        found = [search(SearchParameters().with_values(setting), hits) for setting in settings]
+        found = search(settings, hits)
         ids = dict.fromkeys(chain.from_iterable(found))  # a search may leave out who found nothing
         rankings = [each[query_id] for query_id in ids for each in found if query_id in each]
         if hits == most or len(set(chain.from_iterable(rankings))) >= room:
@@ -124,24 +125,42 @@ def search_lucene(
 
     opened: list[ShardedIndex] = []
 
-    def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
+    def search(settings: Sequence[SearchParameters], hits: int) -> list[dict[str, list[str]]]:
+        first, *also = (
+            SearchParameters(model, **{name: one.values()[name] for name in MODELS[model]})
+            for one in settings
+        )
+        depth = hits * len(settings)
         if isinstance(index, ShardedIndex):
             if not opened:
                 opened.append(
                     look_at_shards(index.workers, index.source, field, progress, analysis, topics)
                 )
-            own = {name: parameters.values()[name] for name in MODELS[model]}
-            found = opened[0].find(SearchParameters(model, **own), topics, hits, progress=progress)
+            found = opened[0].find(first, topics, depth, also=also, progress=progress)
         else:
-            similarity = make_similarity(parameters, model)
             with open_searched(
-                index, similarity, field, analysis=analysis, threads=cores(None), progress=progress
-            ) as find:
-                found = find(topics, hits, progress)
-        ids = (found.ids[document].decode() for document in found.documents.tolist())
-        return {name: list(islice(ids, n)) for name, n in zip(topics, found.counts.tolist())}
+                index, make_similarity(first), field, analysis=analysis, threads=cores(None),
+                also=map(make_similarity, also), progress=progress,
+            ) as find:  # fmt: skip
+                found = find(topics, depth, progress)
+        names, end = [name.decode() for name in found.ids], 0
+        rankings: list[dict[str, list[str]]] = [{} for _ in settings]
+        for query_id, count in zip(topics, found.counts.tolist()):
+            of_query, end = slice(end, end + count), end + count
+            documents = found.documents[of_query]
+            scores = [found.scores[of_query]]
+            if found.others is not None:
+                scores += [*found.others[of_query].T]
+            for ranking, by in zip(rankings, scores):
+                ranking[query_id] = [names[doc] for doc in documents[_best(by, hits)].tolist()]
+        return rankings
 
     return search
+
+
+def _best(scores: np.ndarray, hits: int) -> np.ndarray:
+    """Return the places of the best ``hits`` scores; equal ones stay in order."""
+    return np.argsort(-scores, kind="stable")[:hits]
 
 
 def search_matrix(matrix: TermDocumentMatrix, queries: Queries, model: str) -> Search:
@@ -149,13 +168,18 @@ def search_matrix(matrix: TermDocumentMatrix, queries: Queries, model: str) -> S
     plain = plain_collection(matrix)
     postings = QueryPostings(matrix.with_position_boost(None), queries)
 
-    def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
-        impacts = postings.impacts(ranking_function(model).similarity(parameters), plain)
-        best = postings.top(impacts, hits)
-        return {
-            query_id: [matrix.doc_ids[doc].decode() for doc in found[found >= 0].tolist()]
-            for query_id, found in zip(queries.ids, best)
-        }
+    def search(settings: Sequence[SearchParameters], hits: int) -> list[dict[str, list[str]]]:
+        impacts = [
+            postings.impacts(ranking_function(model).similarity(one), plain) for one in settings
+        ]
+        found = postings.top(impacts[0], hits * len(settings))
+        rankings: list[dict[str, list[str]]] = [{} for _ in settings]
+        for ranking, by_setting in zip(rankings, impacts):
+            for query, scores in postings.scores(by_setting):
+                documents = found[query][found[query] >= 0]
+                best = documents[_best(scores[documents], hits)]
+                ranking[queries.ids[query]] = [matrix.doc_ids[d].decode() for d in best.tolist()]
+        return rankings
 
     return search
 

@@ -291,8 +291,9 @@ def _select(
         progress("read the pool's documents", span.start, matrix.postings)
         docs = np.asarray(matrix.indices[span])
         rows = numbers[docs]
-        kept = rows >= 0
-        sizes[terms] = row_sums(kept, row_sizes)
+        kept = np.flatnonzero(rows >= 0)
+        ends = np.searchsorted(kept, np.cumsum(row_sizes))
+        sizes[terms] = np.diff(ends, prepend=0)
         # Exact in any order: float32 has 24 bits, and there are 53.
         log_lens[terms] = row_sums(log_len[docs], row_sizes)
         indices.append(rows[kept])

@@ -182,7 +182,9 @@ def find_documents(matrix: TermDocumentMatrix, wanted: Iterable[str]) -> dict[st
     Of an id that is there twice it is the last.
     """
     encoded = {doc.encode(): doc for doc in wanted}
-    return {encoded[doc]: number for number, doc in enumerate(matrix.doc_ids) if doc in encoded}
+    ids = matrix.doc_ids
+    is_wanted = np.fromiter(map(encoded.__contains__, ids), bool, len(ids))
+    return {encoded[ids[number]]: number for number in np.flatnonzero(is_wanted).tolist()}
 
 
 def _terms(matrix: TermDocumentMatrix, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -219,13 +219,18 @@ def _count(
     codes: _Codes,
 ) -> np.ndarray:
     """Return the number of postings by the code of their worth, and by when their term goes."""
-    of_documents, pool = matrix.length_norms(length_norm), matrix.pool
+    of_documents, pool = matrix.length_norms(length_norm).astype(np.float32), matrix.pool
     columns = len(THRESHOLDS_AT) + 1
     counts = np.zeros(_CELLS * columns, np.int64 if pool is None else np.float64)
     for terms, span, row_sizes in blocks(matrix.indptr):
-        tf, length_norms = matrix.tf(span), of_documents[matrix.indices[span]]
-        cell = codes.of(np.repeat(priority[terms], row_sizes) * (tf / (tf + length_norms)))
-        cell = cell * columns + np.repeat(dropped_from[terms], row_sizes)
+        # In 32 bits and in place: three times as fast.
+        tf = matrix.tf(span).astype(np.float32, copy=False)
+        worth = of_documents[matrix.indices[span]]
+        worth += tf
+        np.divide(tf, worth, out=worth)
+        worth *= np.repeat(priority[terms], row_sizes)
+        cell = codes.of(worth) * np.int32(columns)
+        cell += np.repeat(dropped_from[terms], row_sizes)
         weights = None
         if pool is not None:
             weights = np.where(pool.drawn[matrix.indices[span]], pool.posting_weight, 1.0)
@@ -275,9 +280,10 @@ class _Codes:
         self._shift = max(0, (int(ends[1]) - self._low).bit_length() - _CELLS.bit_length() + 1)
 
     def of(self, values: np.ndarray) -> np.ndarray:
-        """Return int64[n] within [0, _CELLS)."""
-        bits = np.asarray(values, np.float32).view(np.int32).astype(np.int64)
-        return np.asarray(np.clip((bits - self._low) >> self._shift, 0, _CELLS - 1))
+        """Return int32[n] within [0, _CELLS) of float32 ``values``, none of them negative."""
+        bits = values.view(np.int32) - np.int32(self._low)
+        bits >>= np.int32(self._shift)
+        return np.clip(bits, 0, _CELLS - 1, out=bits)
 
     def edge(self, code: int) -> float:
         """Return the smallest value with this code."""

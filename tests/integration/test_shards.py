@@ -312,7 +312,7 @@ def test_a_pool_is_found_whatever_ids_are_like(tmp_path) -> None:
     index = write_index(tmp_path / "index", [docs])
     topics = {"my query": "fox", "q\t2": "nothing", "": "dog"}
     find = search_lucene(index, topics, "bm25", "contents", Analysis())
-    found = find(SearchParameters(k1=0.9, b=0.0), 5)
+    (found,) = find([SearchParameters(k1=0.9, b=0.0)], 5)
     assert found == {"my query": ["line\nbreak", "a document"], "q\t2": [], "": ["c"]}
 
 

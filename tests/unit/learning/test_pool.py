@@ -122,9 +122,12 @@ def test_searches_go_as_deep_as_the_pool_has_room(shared, asked):
     """Ten queries, a pool of 1,000 documents: 600 are found, by lists of 60 if none is in two."""
     depths = []
 
-    def search(parameters, hits):
+    def search(settings, hits):
         depths.append(hits)
-        return {f"{q}": [f"{0 if shared else q}-{rank}" for rank in range(hits)] for q in range(10)}
+        found = {
+            f"{q}": [f"{0 if shared else q}-{rank}" for rank in range(hits)] for q in range(10)
+        }
+        return [found] * len(settings)
 
     searched(search, "bm25", 10, 1000)
     assert list(dict.fromkeys(depths)) == asked

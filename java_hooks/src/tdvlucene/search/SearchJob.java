@@ -39,7 +39,8 @@ public final class SearchJob extends Job {
    * @param tiers null to search the field of the queries alone
    * @param folder gets of each topic how many hits there are (counts.npy, int64), of each hit its
    *     document, by number in the index, and its score (documents.npy, int32; scores.npy, float32),
-   *     and the ids of the documents that are among them, in the index's order (text.npy, uint8;
+   *     and those by each further similarity of {@code searched} (others.npy, float32, of a hit after
+   *     those of the one before); and the ids of the documents that are among them, in the index's order (text.npy, uint8;
    *     ends.npy, int64). Empty: only counts the postings at which searches stop
    */
   public SearchJob(
@@ -80,30 +81,38 @@ public final class SearchJob extends Job {
     return List.of(found.get(), ranked.get());
   }
 
+  private record Answer(ScoreDoc[] best, float[][] others) {}
+
   private Void writeHits(Pool pool) throws IOException {
     FixedBitSet found = new FixedBitSet(searched.reader.maxDoc());
     try (NpyWriter counts = new NpyWriter(folder, "counts", "<i8");
         NpyWriter documents = new NpyWriter(folder, "documents", "<i4");
-        NpyWriter scores = new NpyWriter(folder, "scores", "<f4")) {
+        NpyWriter scores = new NpyWriter(folder, "scores", "<f4");
+        NpyWriter others = new NpyWriter(folder, "others", "<f4")) {
       List<Queries.Topic> topics = queries.parse();
       SearchedIndex.Search search = searched.search(tiers);
       phase("searching", topics.size());
       Iterator<Queries.Topic> waiting = topics.iterator();
-      pool.<ScoreDoc[]>runInOrder(
+      pool.<Answer>runInOrder(
           () -> {
             Queries.Topic topic = waiting.hasNext() ? waiting.next() : null;
             return topic == null ? null : () -> {
               checkCancelled(); // so that what is queued ends at once
-              return search.best(topic, hits);
+              ScoreDoc[] best = search.best(topic, hits);
+              return new Answer(best, searched.otherScores(topic, best));
             };
           },
           threads * QUEUED_PER_THREAD,
-          best -> {
-            counts.writeLong(best.length);
-            for (ScoreDoc hit : best) {
+          answer -> {
+            counts.writeLong(answer.best.length);
+            for (int i = 0; i < answer.best.length; i++) {
+              ScoreDoc hit = answer.best[i];
               found.set(hit.doc);
               documents.writeInt(hit.doc);
               scores.writeInt(Float.floatToRawIntBits(hit.score));
+              for (float[] by : answer.others) {
+                others.writeInt(Float.floatToRawIntBits(by[i]));
+              }
             }
             advance(1);
           });

@@ -3,7 +3,9 @@ package tdvlucene.search;
 import io.anserini.search.SimpleSearcher;
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
@@ -34,8 +36,10 @@ public final class SearchedIndex extends Job implements Closeable {
   public String feedback;
 
   IndexReader reader;
+  private final List<Similarity> further = new ArrayList<>();
   private SimpleSearcher expanding; // null for none
   private Ranking ranking;
+  private List<Ranking> others = List.of();
 
   /** @param queries whatever they ask, for their field and what analyses them */
   public SearchedIndex(Index index, Similarity similarity, Queries queries) {
@@ -56,6 +60,11 @@ public final class SearchedIndex extends Job implements Closeable {
     statistics.add(field, counts, terms);
   }
 
+  /** What is found is scored by this similarity, too; see {@link SearchJob}. */
+  public void alsoScoreBy(Similarity similarity) {
+    further.add(similarity);
+  }
+
   /** JSON: whether equal scores are ordered by id, and are printed as those. */
   @Override
   protected Object run() throws IOException, ReflectiveOperationException {
@@ -68,12 +77,20 @@ public final class SearchedIndex extends Job implements Closeable {
           reader, index, queries.field(), bytes -> phase("checking the index", bytes),
           this::advance);
     }
+    ranking = rankingBy(similarity);
+    others = new ArrayList<>();
+    for (Similarity other : further) {
+      others.add(rankingBy(other));
+    }
+    return expanding == null && ranking.tiesById;
+  }
+
+  private Ranking rankingBy(Similarity by) throws IOException {
     IndexSearcher searcher =
         statistics == null
-            ? ImpactSimilarity.searcher(reader, similarity)
-            : statistics.searcher(reader, similarity);
-    ranking = new Ranking(searcher, index, similarity);
-    return expanding == null && ranking.tiesById;
+            ? ImpactSimilarity.searcher(reader, by)
+            : statistics.searcher(reader, by);
+    return new Ranking(searcher, index, by);
   }
 
   /** The best documents for a query, with the scores they were ranked by. */
@@ -90,6 +107,15 @@ public final class SearchedIndex extends Job implements Closeable {
               .toArray(ScoreDoc[]::new);
     }
     return (topic, hits) -> ranking.top(topic.query(), hits, tiers);
+  }
+
+  /** The scores of what a topic found by each further similarity: [similarity][document]. */
+  float[][] otherScores(Queries.Topic topic, ScoreDoc[] found) throws IOException {
+    float[][] scores = new float[others.size()][];
+    for (int i = 0; i < scores.length; i++) {
+      scores[i] = Tiers.scores(others.get(i).searcher, topic.query(), found);
+    }
+    return scores;
   }
 
   IndexSearcher searcher() {

@@ -73,6 +73,23 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
         : finding.search(query, hits).scoreDocs;
   }
 
+  /**
+   * The scores that a searcher gives documents which a query found, in their order.
+   *
+   * @param query a bag of words
+   */
+  static float[] scores(IndexSearcher searcher, Query query, ScoreDoc[] found)
+      throws IOException {
+    Candidates candidates = new Candidates(searcher, found, found.length);
+    candidates.score(Asked.of(searcher.rewrite(query)));
+    float[] scores = new float[found.length];
+    for (int i = 0; i < scores.length; i++) {
+      int at = Arrays.binarySearch(candidates.docs, found[i].doc);
+      scores[i] = (float) candidates.scores[at];
+    }
+    return scores;
+  }
+
   /** Whether a query is a bag of the whole field's words: others ask that field alone. */
   boolean answer(Query query) {
     if (query instanceof BooleanQuery words) {
@@ -191,6 +208,15 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
 
     /** All of them by score; equal ones in the order of documents. */
     ScoreDoc[] rank(List<Asked> asked) throws IOException {
+      score(asked);
+      long[] ranked = new long[docs.length];
+      for (int i = 0; i < docs.length; i++) {
+        ranked[i] = PackedHit.of((float) scores[i], docs[i]);
+      }
+      return PackedHit.inOrder(ranked, docs.length);
+    }
+
+    void score(List<Asked> asked) throws IOException {
       List<Scored> terms = lookUp(asked);
       if (!terms.isEmpty()) {
         readNorms(terms.get(0).term.field());
@@ -198,11 +224,6 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       for (Scored term : terms) {
         score(term);
       }
-      long[] ranked = new long[docs.length];
-      for (int i = 0; i < docs.length; i++) {
-        ranked[i] = PackedHit.of((float) scores[i], docs[i]);
-      }
-      return PackedHit.inOrder(ranked, docs.length);
     }
 
     private List<Scored> lookUp(List<Asked> asked) throws IOException {
