@@ -116,6 +116,8 @@ class Presence:
         now = time.monotonic()
         if not resources or now - self._looked < PRESENCE_SECONDS:
             return
+        if now - self._looked > WORKERS_SECONDS:
+            self._complete = now  # nobody looked while results were worked with
         self._looked = now
         absent = set(resources) - _resources(self._client)
         if not absent:

@@ -55,6 +55,8 @@ MOST_COUNTED = 400
 _RANKED = 2.6
 """The work of a posting that is looked up to rank a document, in postings at which the hot field's
 search stops: measured on 165,000 articles."""
+_NO_SLOWER = 0.05
+"""What is no more work by this share may be the faster in truth: timings differ as much."""
 
 
 def hot_field(field: str) -> str:
@@ -224,10 +226,12 @@ def faithful(measured: Sequence[Measured], fidelity: float | None) -> list[Measu
 def fastest(
     search: OpenSearch | ShardedSearch, measured: Sequence[Measured], topics: Mapping[str, str]
 ) -> tuple[Measured, float]:
-    """Return the fastest, and at how many postings it stops for one of the topics."""
+    """Return the most faithful of those that are about as fast as the fastest, and at how many
+    postings it stops for one of the topics."""
     visits = [search.in_tiers(one.tiers).visits(topics, TEN) for one in measured]
-    costs = [found + _RANKED * ranked for found, ranked in visits]
-    at = int(np.argmin(costs))
+    costs = np.array([found + _RANKED * ranked for found, ranked in visits])
+    about_as_fast = np.flatnonzero(costs <= (1 + _NO_SLOWER) * costs.min())
+    at = max(about_as_fast.tolist(), key=lambda at: measured[at].fidelity)
     return measured[at], sum(visits[at]) / len(topics)
 
 

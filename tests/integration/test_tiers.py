@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from tdv_lucene.index.queries import shortened_topics
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import make_analyzer
 from tdv_lucene.jvm.searcher import field_bytes, make_similarity, open_searched
-from tdv_lucene.pruning.tiers import Found, Measured, faithful
+from tdv_lucene.pruning.tiers import Found, Measured, faithful, fastest
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking.parameters import Tiers
 
@@ -188,6 +189,21 @@ def test_the_largest_margin_that_is_faithful_enough_is_tried() -> None:
     assert [one.reduction for one in faithful(tried, 0.985)] == [0.5]
     with pytest.raises(tdv.TdvError, match=r"0\.990.*reduction 0\.5, margin 0\.7"):
         faithful(tried, 0.995)
+
+
+def test_of_those_about_as_fast_the_most_faithful_is_taken() -> None:
+    """A search stops at so many postings by the hot field, and at a tenth to rank."""
+    stops = {0.5: 1100, 0.6: 1040, 0.7: 1000, 0.8: 1030}
+    tried = [_measured(0.5, 0.8, 0.99), _measured(0.6, 0.7, 0.976), _measured(0.7, 0.6, 0.971),
+             _measured(0.8, 0.5, 0.974)]  # fmt: skip
+    by_margin = {one.tiers.margin: stops[one.reduction] for one in tried}
+    search: Any = SimpleNamespace(
+        in_tiers=lambda tiers: SimpleNamespace(
+            visits=lambda topics, hits: (10 * by_margin[tiers.margin], by_margin[tiers.margin])
+        )
+    )
+    chosen, visits = fastest(search, tried, {"a": "x", "b": "y"})
+    assert (chosen.reduction, visits) == (0.6, 11 * 1040 / 2)
 
 
 @contextmanager
