@@ -34,8 +34,13 @@ class Sources:
         )
 
     def _built(self, name: str, *flags: str) -> Path:
+        alone = self.folder / "documents"  # without what lies in folders of the collection
+        alone.mkdir(parents=True, exist_ok=True)
+        for file in self.documents.glob("*.json*"):
+            (alone / file.name).unlink(missing_ok=True)
+            (alone / file.name).symlink_to(file.resolve())
         every = [
-            "-collection", "JsonCollection", "-input", str(self.documents), "-generator",
+            "-collection", "JsonCollection", "-input", str(alone), "-generator",
             "DefaultLuceneDocumentGenerator", "-threads", "1", "-optimize",
         ]  # fmt: skip
         return self._made(name, lambda path: build_index(path, [*every, *self._flags, *flags]))
