@@ -111,13 +111,16 @@ class Presence:
         self._client = client
         self._looked = self._complete = time.monotonic()
 
+    def paused(self, seconds: float) -> None:
+        """Leave out the seconds in which nobody waited for workers."""
+        self._looked += seconds
+        self._complete += seconds
+
     def require(self, resources: Collection[str]) -> None:
         """Refuse resources that no worker had for long; looks now and then."""
         now = time.monotonic()
         if not resources or now - self._looked < PRESENCE_SECONDS:
             return
-        if now - self._looked > WORKERS_SECONDS:
-            self._complete = now  # nobody looked while results were worked with
         self._looked = now
         absent = set(resources) - _resources(self._client)
         if not absent:
@@ -226,7 +229,9 @@ class Workers:
                 done, waiting = _distributed().wait(
                     waiting, _POLL_SECONDS, return_when="FIRST_COMPLETED"
                 )
-            yield done
+            handed_over = time.monotonic()
+            yield done  # and what is there may be worked with
+            presence.paused(time.monotonic() - handed_over)
 
     def _answered(self, ask: Callable[..., Any], part: Part) -> Any:
         """Return what a finished future has; if its worker died since, it is worked out again."""

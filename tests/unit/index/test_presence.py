@@ -10,14 +10,15 @@ from tdv_lucene import TdvError
 from tdv_lucene.index import workers
 
 
-def test_nobody_is_missed_before_he_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_stays_away_is_missed_but_not_for_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(workers.time, "monotonic", lambda: clock.now)
     nobody = SimpleNamespace(run=lambda *given, **how: {})
     presence = workers.Presence(nobody)
-    clock.now = 10 * workers.WORKERS_SECONDS  # results were worked with
+    clock.now = 10 * workers.WORKERS_SECONDS
+    presence.paused(clock.now)  # results were worked with
     presence.require({"disk-a"})
-    clock.now += workers.WORKERS_SECONDS - 1
+    clock.now += workers.WORKERS_SECONDS
     presence.require({"disk-a"})
     clock.now += workers.PRESENCE_SECONDS
     with pytest.raises(TdvError, match="disk-a"):
