@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -143,22 +143,26 @@ class ShardedIndex(Described):
 
         Raises :class:`TdvError` also when a shard was changed meanwhile.
         """
-        tiers, found = parameters.tiers, list[Hits]()
-        for asked, most in _asked_of_each(parameters, hits):
-            parts = self._each(_search, asked, topics, most, threads, progress, also)
-            found.append(merge_hits(parts, most * len(parts) if found else most))
-        first, *scored = found
-        if tiers is None or not scored:
-            return first
-        return merge_tiers(first, scored[0], tiers, hits)
+        (alone, most), *both = _asked_of_each(parameters, hits)
+        how = self._how(threads, also)
+        found = merge_hits(self._each(_search, alone, topics, most, how, progress), most)
+        for tiered, of_each in both:
+            assert tiered.tiers is not None
+            parts = self._each(_search, tiered, topics, of_each, how, progress)
+            scored = merge_hits(parts, of_each * len(parts))  # all of them
+            found = merge_tiers(found, scored, tiered.tiers, hits)
+        return found
+
+    def _how(self, threads: int | None, also: Sequence[SearchParameters] = ()) -> _How:
+        threads = threads or self.workers.threads or cores(None)
+        return _How(self.field, self.analysed.analysis, self._statistics, threads, also)
 
     def _each(
         self, function: Any, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
-        threads: int | None, progress: Progress, also: Sequence[SearchParameters] = (),
+        how: _How, progress: Progress,
     ) -> list[Any]:  # fmt: skip
-        threads = threads or self.workers.threads or cores(None)
-        how = self.field, self.analysed.analysis, topics, self._statistics, threads, also
-        tasks = {part: (commit, parameters, hits, *how) for part, commit in self.commits.items()}
+        given = parameters, topics, hits, how
+        tasks = {part: (commit, *given) for part, commit in self.commits.items()}
         return self.workers.each(function, tasks, "search shards", progress)
 
 
@@ -180,10 +184,11 @@ class ShardedSearch:
     def visits(self, topics: Mapping[str, str], hits: int) -> tuple[int, int]:
         """Return at how many postings the searches of all shards stop: in finding documents, and in
         ranking by a second tier."""
+        how = self.index._how(None)
         counts = [
             count
             for asked, most in _asked_of_each(self.parameters, hits)
-            for count in self.index._each(_count_visits, asked, topics, most, None, silent)
+            for count in self.index._each(_count_visits, asked, topics, most, how, silent)
         ]
         first, second = (sum(of_each) for of_each in zip(*counts))
         return first, second
@@ -368,37 +373,45 @@ def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
     return hash_ids(folder, hashes)[0]
 
 
+class _How(NamedTuple):
+    """How every shard is searched."""
+
+    field: str
+    analysis: Analysis
+    statistics: Mapping[str, Statistics]  # of the whole, by field
+    threads: int
+    also: Sequence[SearchParameters]  # by which what is found is scored, too
+
+
 def _search(
-    folder: str, commit: str, parameters: SearchParameters, hits: int, field: str,
-    analysis: Analysis, topics: Mapping[str, str], statistics: Mapping[str, Statistics],
-    threads: int, also: Sequence[SearchParameters],
+    folder: str, commit: str, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
+    how: _How,
 ) -> Hits:  # fmt: skip
     """Return the best documents of one shard, in a worker."""
-    with _opened(folder, commit, parameters, field, analysis, statistics, threads, also) as find:
+    with _opened(folder, commit, parameters, how) as find:
         return find(topics, hits)
 
 
 def _count_visits(
-    folder: str, commit: str, parameters: SearchParameters, hits: int, field: str,
-    analysis: Analysis, topics: Mapping[str, str], statistics: Mapping[str, Statistics],
-    threads: int, also: Sequence[SearchParameters],
+    folder: str, commit: str, parameters: SearchParameters, topics: Mapping[str, str], hits: int,
+    how: _How,
 ) -> tuple[int, int]:  # fmt: skip
     """Count what :func:`_search` costs."""
-    with _opened(folder, commit, parameters, field, analysis, statistics, threads, also) as find:
+    with _opened(folder, commit, parameters, how) as find:
         return find.visits(topics, hits)
 
 
 @contextmanager
 def _opened(
-    folder: str, commit: str, parameters: SearchParameters, field: str, analysis: Analysis,
-    statistics: Mapping[str, Statistics], threads: int, also: Sequence[SearchParameters],
-) -> Iterator[OpenSearch]:  # fmt: skip
+    folder: str, commit: str, parameters: SearchParameters, how: _How
+) -> Iterator[OpenSearch]:
     with Index.open(folder) as shard:
         if shard.commit != commit:  # then the statistics are of other documents
             raise TdvError(f"{folder} was changed while it was searched: run the command again")
         with open_searched(
-            shard, make_similarity(parameters), field, analysis=analysis, threads=threads,
-            tiers=parameters.tiers, statistics=statistics, also=map(make_similarity, also),
+            shard, make_similarity(parameters), how.field, analysis=how.analysis,
+            threads=how.threads, tiers=parameters.tiers, statistics=how.statistics,
+            also=map(make_similarity, how.also),
         ) as find:  # fmt: skip
             yield find
 

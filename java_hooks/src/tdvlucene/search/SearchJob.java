@@ -39,8 +39,8 @@ public final class SearchJob extends Job {
    * @param tiers null to search the field of the queries alone
    * @param folder gets of each topic how many hits there are (counts.npy, int64), of each hit its
    *     document, by number in the index, and its score (documents.npy, int32; scores.npy, float32),
-   *     and those by each further similarity of {@code searched} (others.npy, float32, of a hit after
-   *     those of the one before); and the ids of the documents that are among them, in the index's order (text.npy, uint8;
+   *     and those by each further similarity of {@code searched} (others.npy, float32, hit by hit);
+   *     and the ids of the documents that are among them, in the index's order (text.npy, uint8;
    *     ends.npy, int64). Empty: only counts the postings at which searches stop
    */
   public SearchJob(
