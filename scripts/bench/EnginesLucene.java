@@ -29,11 +29,13 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.similarities.BM25Similarity;
 import org.apache.lucene.store.FSDirectory;
+import tdvlucene.search.Tiers;
 
 /** Lucene for engines.py, by the protocol of engines_worker.py; started from source. */
 public class EnginesLucene {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Map<String, IndexSearcher> OPEN = new HashMap<>();
+  private static final Map<String, Tiers> TIERS = new HashMap<>();
   private static final Map<String, Query[]> QUERIES = new HashMap<>();
   private static volatile long seen; // so that no search can be left out by the compiler
 
@@ -77,11 +79,12 @@ public class EnginesLucene {
       System.gc();
       return Map.of("bytes", Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory());
     }
-    IndexSearcher searcher = OPEN.get(asked.get("index").asText());
+    Search searcher = search(asked.get("index").asText());
     Query[] set = QUERIES.get(asked.get("set").asText());
     int k = asked.get("k").asInt();
     if (what.equals("hits")) {
-      return hits(searcher, set, k);
+      StoredFields stored = OPEN.get(asked.get("index").asText()).storedFields();
+      return hits(searcher, stored, set, k);
     }
     if (what.equals("throughput")) {
       int threads = asked.get("threads").asInt();
@@ -91,10 +94,20 @@ public class EnginesLucene {
     for (JsonNode at : asked.get("order")) {
       Query query = set[at.asInt()];
       long start = System.nanoTime();
-      seen += searcher.search(query, k).scoreDocs.length;
+      seen += searcher.best(query, k).length;
       nanos[at.asInt()] = System.nanoTime() - start;
     }
     return Map.of("ns", nanos);
+  }
+
+  private interface Search {
+    ScoreDoc[] best(Query query, int k) throws IOException;
+  }
+
+  private static Search search(String index) {
+    IndexSearcher searcher = OPEN.get(index);
+    Tiers tiers = TIERS.get(index);
+    return (query, k) -> Tiers.search(tiers, searcher, searcher, query, k);
   }
 
   /** Opens the index, and searches once. */
@@ -105,21 +118,28 @@ public class EnginesLucene {
     float k1 = (float) asked.get("k1").asDouble();
     searcher.setSimilarity(new BM25Similarity(k1, (float) asked.get("b").asDouble()));
     searcher.setQueryCache(null);
-    seen += searcher.search(QUERIES.values().iterator().next()[0], 10).scoreDocs.length;
+    String name = asked.get("index").asText();
+    IndexSearcher before = OPEN.put(name, searcher);
+    JsonNode in = asked.get("tiers");
+    if (in.isArray()) {
+      TIERS.put(name, new Tiers(
+          in.get(0).asText(), in.get(1).asText(), in.get(2).asInt(), in.get(3).asDouble(),
+          in.get(4).asDouble()));
+    }
+    seen += search(name).best(QUERIES.values().iterator().next()[0], 10).length;
     double took = (System.nanoTime() - start) / 1e6;
-    IndexSearcher before = OPEN.put(asked.get("index").asText(), searcher);
     if (before != null) {
       before.getIndexReader().close();
     }
     return Map.of("ms", took);
   }
 
-  private static Object hits(IndexSearcher searcher, Query[] set, int k) throws IOException {
+  private static Object hits(Search searcher, StoredFields stored, Query[] set, int k)
+      throws IOException {
     List<Object> all = new ArrayList<>();
-    StoredFields stored = searcher.storedFields();
     for (Query query : set) {
       List<Object> found = new ArrayList<>();
-      for (ScoreDoc hit : searcher.search(query, k).scoreDocs) {
+      for (ScoreDoc hit : searcher.best(query, k)) {
         found.add(stored.document(hit.doc, Set.of("id")).get("id"));
       }
       all.add(found);
@@ -128,7 +148,7 @@ public class EnginesLucene {
   }
 
   private static Object throughput(
-      IndexSearcher searcher, Query[] set, int k, int threads, double seconds) throws Exception {
+      Search searcher, Query[] set, int k, int threads, double seconds) throws Exception {
     AtomicLong next = new AtomicLong();
     long start = System.nanoTime();
     long end = start + (long) (seconds * 1e9);
@@ -140,7 +160,7 @@ public class EnginesLucene {
           long done = 0;
           for (; System.nanoTime() < end; done++) {
             Query query = set[(int) (next.getAndIncrement() % set.length)];
-            searcher.search(query, k);
+            searcher.best(query, k);
           }
           return done;
         }));

@@ -6,7 +6,8 @@
     ENV/bin/pip install --no-deps pyterrier-pisa
     scripts/bench/engines.py --collections DIR --work WORK --output RUN --python ENV/bin/python \
         --jar 9=anserini-1.7.1-fatjar.jar --jar 10=anserini-2.3.0-fatjar.jar \
-        --index full=FULL --index bytes-40=P40 --index bytes-60=P60 --tuned 4.5 0.4
+        --index full=FULL --index bytes-40=P40 --index bytes-60=P60 --index tiers=TIERS \
+        --tuned 4.5 0.4
 
 Indexes are of Lucene 9, without positions. Lucene 10 searches what its IndexUpgrader makes of them;
 the other engines are given their postings, frequencies and lengths, so all search the same terms.
@@ -29,11 +30,16 @@ import numpy as np
 from commands import folder_parser
 from results import hardware, markdown_table, write_run
 
+from tdv_lucene.index.index import Index
+from tdv_lucene.jvm._start import RESOURCES
+from tdv_lucene.ranking.parameters import Tiers
 from tdv_lucene.timing.latency import paired_ratio
 
 HERE = Path(__file__).parent
 DEFAULTS = 0.9, 0.4
 """k1 and b of full and pruned indexes."""
+TIERS = "tiers"
+"""The name of an index in two tiers, which Lucene alone searches so."""
 
 
 class Engine:
@@ -42,10 +48,11 @@ class Engine:
     def __init__(self, given: argparse.Namespace, name: str, queries: Path) -> None:
         command = [str(given.python), str(HERE / "engines_worker.py"), str(queries)]
         if name.startswith("lucene"):
+            line = name.removeprefix("lucene-")
             command = [
                 java(), "-Xms3g", "-Xmx3g", "--add-modules=jdk.incubator.vector", "-cp",
-                given.jar[name.removeprefix("lucene-")], str(HERE / "EnginesLucene.java"),
-                str(queries),
+                f"{given.jar[line]}:{RESOURCES / f'tdv-lucene-hooks-lucene{line}.jar'}",
+                str(HERE / "EnginesLucene.java"), str(queries),
             ]  # fmt: skip
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -99,11 +106,19 @@ class Row:
         path = given.work / f"{engine}-{source if self.process == engine else index}"
         if engine == "lucene-9":
             path = given.index[source]
+        tiers = tiers_of(given.index[index]) if index == TIERS else None
         self.how = {"engine": engine, "path": str(path), "how": how, "k1": k1, "b": b}
+        self.how["tiers"] = tiers
 
     @property
     def bytes(self) -> int:
         return sum(file.stat().st_size for file in Path(self.how["path"]).iterdir())
+
+
+def tiers_of(path: str) -> Tiers | None:
+    """What an index records of its tiers."""
+    with Index.open(path) as index:
+        return index.record(None).tiers
 
 
 def java() -> str:
@@ -239,7 +254,7 @@ def build(given: argparse.Namespace) -> None:
             tool = "org.apache.lucene.index.IndexUpgrader"
             subprocess.run([java(), "-cp", given.jar["10"], tool, upgraded], check=True)
             (upgraded / "write.lock").unlink(missing_ok=True)
-    for index in ("full", "tuned", *(name for name in given.index if name != "full")):
+    for index in ("full", "tuned", *(n for n in given.index if n not in ("full", TIERS))):
         arrays = _arrays(given, index)
         for engine in given.engines:
             output = given.work / f"{engine}-{index}"

@@ -64,7 +64,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
    * @param tiers null for the field of the query alone
    * @param finding what finds documents: of one index with {@code ranking}
    */
-  static ScoreDoc[] search(
+  public static ScoreDoc[] search(
       Tiers tiers, IndexSearcher finding, IndexSearcher ranking, Query query, int hits)
       throws IOException {
     return tiers != null && tiers.answer(query)
