@@ -34,8 +34,7 @@ import tdvlucene.search.Tiers;
 /** Lucene for engines.py, by the protocol of engines_worker.py; started from source. */
 public class EnginesLucene {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Map<String, IndexSearcher> OPEN = new HashMap<>();
-  private static final Map<String, Tiers> TIERS = new HashMap<>();
+  private static final Map<String, Opened> OPEN = new HashMap<>();
   private static final Map<String, Query[]> QUERIES = new HashMap<>();
   private static volatile long seen; // so that no search can be left out by the compiler
 
@@ -79,35 +78,31 @@ public class EnginesLucene {
       System.gc();
       return Map.of("bytes", Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory());
     }
-    Search searcher = search(asked.get("index").asText());
+    Opened index = OPEN.get(asked.get("index").asText());
     Query[] set = QUERIES.get(asked.get("set").asText());
     int k = asked.get("k").asInt();
     if (what.equals("hits")) {
-      StoredFields stored = OPEN.get(asked.get("index").asText()).storedFields();
-      return hits(searcher, stored, set, k);
+      return hits(index, set, k);
     }
     if (what.equals("throughput")) {
       int threads = asked.get("threads").asInt();
-      return throughput(searcher, set, k, threads, asked.get("seconds").asDouble());
+      return throughput(index, set, k, threads, asked.get("seconds").asDouble());
     }
     long[] nanos = new long[set.length];
     for (JsonNode at : asked.get("order")) {
       Query query = set[at.asInt()];
       long start = System.nanoTime();
-      seen += searcher.best(query, k).length;
+      seen += index.best(query, k).length;
       nanos[at.asInt()] = System.nanoTime() - start;
     }
     return Map.of("ns", nanos);
   }
 
-  private interface Search {
-    ScoreDoc[] best(Query query, int k) throws IOException;
-  }
-
-  private static Search search(String index) {
-    IndexSearcher searcher = OPEN.get(index);
-    Tiers tiers = TIERS.get(index);
-    return (query, k) -> Tiers.search(tiers, searcher, searcher, query, k);
+  /** @param tiers null for one field */
+  private record Opened(IndexSearcher searcher, Tiers tiers) {
+    ScoreDoc[] best(Query query, int k) throws IOException {
+      return Tiers.search(tiers, searcher, searcher, query, k);
+    }
   }
 
   /** Opens the index, and searches once. */
@@ -118,28 +113,30 @@ public class EnginesLucene {
     float k1 = (float) asked.get("k1").asDouble();
     searcher.setSimilarity(new BM25Similarity(k1, (float) asked.get("b").asDouble()));
     searcher.setQueryCache(null);
-    String name = asked.get("index").asText();
-    IndexSearcher before = OPEN.put(name, searcher);
-    JsonNode in = asked.get("tiers");
-    if (in.isArray()) {
-      TIERS.put(name, new Tiers(
-          in.get(0).asText(), in.get(1).asText(), in.get(2).asInt(), in.get(3).asDouble(),
-          in.get(4).asDouble()));
-    }
-    seen += search(name).best(QUERIES.values().iterator().next()[0], 10).length;
+    Opened index = new Opened(searcher, tiers(asked.get("tiers")));
+    seen += index.best(QUERIES.values().iterator().next()[0], 10).length;
     double took = (System.nanoTime() - start) / 1e6;
+    Opened before = OPEN.put(asked.get("index").asText(), index);
     if (before != null) {
-      before.getIndexReader().close();
+      before.searcher.getIndexReader().close();
     }
     return Map.of("ms", took);
   }
 
-  private static Object hits(Search searcher, StoredFields stored, Query[] set, int k)
-      throws IOException {
+  private static Tiers tiers(JsonNode given) {
+    return given.isNull()
+        ? null
+        : new Tiers(
+            given.get(0).asText(), given.get(1).asText(), given.get(2).asInt(),
+            given.get(3).asDouble(), given.get(4).asDouble());
+  }
+
+  private static Object hits(Opened index, Query[] set, int k) throws IOException {
     List<Object> all = new ArrayList<>();
+    StoredFields stored = index.searcher.storedFields();
     for (Query query : set) {
       List<Object> found = new ArrayList<>();
-      for (ScoreDoc hit : searcher.best(query, k)) {
+      for (ScoreDoc hit : index.best(query, k)) {
         found.add(stored.document(hit.doc, Set.of("id")).get("id"));
       }
       all.add(found);
@@ -148,7 +145,7 @@ public class EnginesLucene {
   }
 
   private static Object throughput(
-      Search searcher, Query[] set, int k, int threads, double seconds) throws Exception {
+      Opened index, Query[] set, int k, int threads, double seconds) throws Exception {
     AtomicLong next = new AtomicLong();
     long start = System.nanoTime();
     long end = start + (long) (seconds * 1e9);
@@ -160,7 +157,7 @@ public class EnginesLucene {
           long done = 0;
           for (; System.nanoTime() < end; done++) {
             Query query = set[(int) (next.getAndIncrement() % set.length)];
-            searcher.best(query, k);
+            index.best(query, k);
           }
           return done;
         }));

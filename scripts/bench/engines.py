@@ -106,9 +106,10 @@ class Row:
         path = given.work / f"{engine}-{source if self.process == engine else index}"
         if engine == "lucene-9":
             path = given.index[source]
-        tiers = tiers_of(given.index[index]) if index == TIERS else None
-        self.how = {"engine": engine, "path": str(path), "how": how, "k1": k1, "b": b}
-        self.how["tiers"] = tiers
+        tiers = given.tiers if index == TIERS else None
+        self.how = {
+            "engine": engine, "path": str(path), "how": how, "k1": k1, "b": b, "tiers": tiers
+        }  # fmt: skip
 
     @property
     def bytes(self) -> int:
@@ -429,6 +430,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
     given = parser.parse_args()
     given.jar, given.index = dict(given.jar), dict(given.index)
+    given.tiers = tiers_of(given.index[TIERS]) if TIERS in given.index else None
     given.work = given.work.resolve()
     given.work.mkdir(parents=True, exist_ok=True)
     if "build" in given.steps:
