@@ -42,7 +42,7 @@ DEPTH = 12
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``source``, and ``made`` of it in tiers; ``weights``, and ``made-weights``."""
+    """``source``, and ``made`` of it in tiers; likewise ``weights``, and ``long`` (long lists)."""
     place, rng = tmp_path_factory.mktemp("tiers"), np.random.default_rng(5)
     docs = [
         Doc(f"d{number}", [f"t{i}" for i in np.minimum(rng.zipf(1.4, rng.integers(2, 60)), 90)])
@@ -51,9 +51,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     docs[17] = Doc("gone", ["t1", "t2"], deleted=True)
     for name, layout in (("source", LAYOUT), ("weights", WEIGHTS)):
         write_index(place / name, [docs[:90], docs[90:260], docs[260:]], layout)
+    many = [Doc(f"d{n}", [f"t{i}" for i in rng.permutation(40)[:32]]) for n in range(2500)]
+    write_index(place / "long", [many[:2000], many[2000:]], LAYOUT)
     how: dict[str, Any] = {"tiers": True, "reduction": 0.6, "depth": DEPTH, "margin": 0}
     tdv.prune_index(place / "source", None, place / "made", **how)
     tdv.prune_index(place / "weights", None, place / "made-weights", **how)
+    # Of query "long" the hot field has more postings than are read at once, of others fewer.
+    tdv.prune_index(place / "long", None, place / "made-long", **{**how, "reduction": 0.1})
     return place
 
 
@@ -61,10 +65,13 @@ def _search(index: Any, output: Path, topics: Any = TOPICS, **options: Any):
     return defaultdict(list, search(index, topics, output, **options))
 
 
-@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf", "impact"])
+@pytest.mark.parametrize(
+    ("index", "model"),
+    [("", "bm25"), ("", "qld"), ("", "tfidf"), ("-weights", "impact"), ("-long", "bm25")],
+)
 @pytest.mark.parametrize("hits", [3, 10, 40])
-def test_the_whole_ranks_what_the_hot_field_finds(home, tmp_path, model, hits) -> None:
-    index = home / ("made-weights" if model == "impact" else "made")
+def test_the_whole_ranks_what_the_hot_field_finds(home, tmp_path, index, model, hits) -> None:
+    index = home / f"made{index}"
     both = _search(index, tmp_path / "run", model=model, hits=hits)
     hot = _search(index, tmp_path / "run", model=model, hits=400, tier="hot")
     whole = _search(index, tmp_path / "run", model=model, hits=400, tier="whole")

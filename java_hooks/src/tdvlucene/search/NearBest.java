@@ -18,8 +18,8 @@ import org.apache.lucene.search.ScoreMode;
  * documents as there may be.
  *
  * @param hits how many documents are the best
- * @param most how many are returned at most
- * @param margin the share
+ * @param most how many are returned at most, no fewer
+ * @param margin the share; 0 for none, which returns the best {@code most}
  */
 record NearBest(int hits, int most, double margin)
     implements CollectorManager<NearBest.Collected, ScoreDoc[]> {
@@ -65,8 +65,9 @@ record NearBest(int hits, int most, double margin)
     /** The best scores, in ascending order; 0 for none yet. */
     private final float[] best = new float[hits];
 
-    /** No lower score is collected any more. */
+    /** No lower score is collected any more, and no hit behind this one. */
     private float least;
+    private long last = Long.MAX_VALUE;
 
     @Override
     public ScoreMode scoreMode() {
@@ -89,26 +90,36 @@ record NearBest(int hits, int most, double margin)
 
     @Override
     public void collect(int doc) throws IOException {
-      float score = scorer.score();
-      if (score >= least && add(base + doc, score)) {
-        scorer.setMinCompetitiveScore(least);
+      if (add(doc, scorer.score())) {
+        // Lucene collects in the order of documents: of equal ones, none to come is before the last.
+        boolean isFull = least == PackedHit.score(last);
+        scorer.setMinCompetitiveScore(isFull ? Math.nextUp(least) : least);
       }
     }
 
-    /** Adds a document; returns whether fewer are near the best by it. */
-    private boolean add(int doc, float score) {
+    /** Adds a document of the segment; returns whether fewer are near the best by it. */
+    boolean add(int doc, float score) {
+      if (score < least) {
+        return false;
+      }
+      long hit = PackedHit.of(score, base + doc);
+      if (hit > last) {
+        return false;
+      }
+      found[count++] = hit;
       float before = least;
-      found[count++] = PackedHit.of(score, doc);
-      if (score > best[0]) {
+      if (hits < most && margin > 0 && score > best[0]) {
         insert(score);
         least = Math.max(least, least(margin, best[0]));
       }
-      if (count == found.length) { // of equal scores, those before these are wanted
+      boolean isFull = count == found.length;
+      if (isFull) {
         Arrays.sort(found);
         count = most;
-        least = Math.max(least, Math.nextUp(PackedHit.score(found[most - 1])));
+        last = found[most - 1];
+        least = Math.max(least, PackedHit.score(last));
       }
-      return least > before;
+      return isFull || least > before;
     }
 
     private void insert(float score) {

@@ -86,8 +86,8 @@ final class Ranking {
     // Of equal scores at the depth's end, ids say which are ranked: shards then agree on them.
     Tiers.FirstTier byIds =
         (hot, wanted, most) ->
-            byScoreThenId(hot, most, more -> tiers.find(searcher, hot, wanted, more));
-    return ordered(tiers.search(searcher, query, hits, byIds), hits);
+            byScoreThenId(hot.query(), most, more -> hot.best(wanted, more));
+    return ordered(tiers.search(searcher, searcher, query, hits, byIds), hits);
   }
 
   private ScoreDoc[] byScoreThenId(

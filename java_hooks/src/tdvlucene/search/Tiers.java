@@ -1,27 +1,13 @@
 package tdvlucene.search;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Term;
-import org.apache.lucene.index.TermState;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.search.BooleanClause;
-import org.apache.lucene.search.BooleanQuery;
-import org.apache.lucene.search.BoostQuery;
-import org.apache.lucene.search.CollectionStatistics;
 import org.apache.lucene.search.IndexSearcher;
-import org.apache.lucene.search.MatchNoDocsQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
-import org.apache.lucene.search.TermQuery;
-import org.apache.lucene.search.similarities.Similarity.SimScorer;
-import tdvlucene.common.Lucene;
 
 /**
  * A search in two tiers: a field with few postings finds documents, and the field that a query asks
@@ -40,21 +26,9 @@ import tdvlucene.common.Lucene;
  *     its weight, and for those as heavy as the last of them
  */
 public record Tiers(String whole, String hot, int depth, double margin, double queryTerms) {
-  /** Finds documents for a query on the hot field; it may leave out what {@link #find} does. */
+  /** Finds documents in the hot field; it may leave out what {@link HotSearch#best} does. */
   interface FirstTier {
-    ScoreDoc[] search(Query query, int hits, int most) throws IOException;
-  }
-
-  /**
-   * The best documents for a query on the hot field.
-   *
-   * @param hits how many are wanted in the end
-   * @param most how many may be returned: of those behind the hits, what is within the margin
-   */
-  ScoreDoc[] find(IndexSearcher searcher, Query query, int hits, int most) throws IOException {
-    return hits < most && margin > 0
-        ? searcher.search(query, new NearBest(hits, most, margin))
-        : searcher.search(query, most).scoreDocs;
+    ScoreDoc[] search(HotSearch hot, int hits, int most) throws IOException;
   }
 
   /**
@@ -68,8 +42,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       Tiers tiers, IndexSearcher finding, IndexSearcher ranking, Query query, int hits)
       throws IOException {
     return tiers != null && tiers.answer(query)
-        ? tiers.search(
-            ranking, query, hits, (hot, wanted, most) -> tiers.find(finding, hot, wanted, most))
+        ? tiers.search(finding, ranking, query, hits, HotSearch::best)
         : finding.search(query, hits).scoreDocs;
   }
 
@@ -80,24 +53,22 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
    */
   static float[] scores(IndexSearcher searcher, Query query, ScoreDoc[] found)
       throws IOException {
-    Candidates candidates = new Candidates(searcher, found, found.length);
-    candidates.score(Asked.of(searcher.rewrite(query)));
+    List<AskedTerm> asked = AskedTerm.of(searcher, query);
     float[] scores = new float[found.length];
-    for (int i = 0; i < scores.length; i++) {
-      int at = Arrays.binarySearch(candidates.docs, found[i].doc);
-      scores[i] = (float) candidates.scores[at];
+    if (!asked.isEmpty()) {
+      Candidates candidates = new Candidates(found, found.length);
+      candidates.score(new ScoredTerms(searcher, asked.get(0).term().field(), asked));
+      for (int i = 0; i < scores.length; i++) {
+        int at = Arrays.binarySearch(candidates.docs, found[i].doc);
+        scores[i] = (float) candidates.scores[at];
+      }
     }
     return scores;
   }
 
   /** Whether a query is a bag of the whole field's words: others ask that field alone. */
   boolean answer(Query query) {
-    if (query instanceof BooleanQuery words) {
-      return words.clauses().stream().allMatch(clause ->
-          !clause.isRequired() && !clause.isProhibited() && answer(Lucene.query(clause)));
-    }
-    Query bare = query instanceof BoostQuery boosted ? boosted.getQuery() : query;
-    return bare instanceof TermQuery one && one.getTerm().field().equals(whole);
+    return AskedTerm.isBag(query, whole);
   }
 
   /**
@@ -108,12 +79,15 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
    *
    * @param query one that these tiers {@link #answer}
    */
-  ScoreDoc[] search(IndexSearcher searcher, Query query, int hits, FirstTier first)
+  ScoreDoc[] search(
+      IndexSearcher finding, IndexSearcher ranking, Query query, int hits, FirstTier first)
       throws IOException {
-    List<Asked> asked = Asked.of(searcher.rewrite(query));
-    ScoreDoc[] found = first.search(hotQuery(asked), hits, Math.max(hits, depth));
+    List<AskedTerm> asked = AskedTerm.of(ranking, query);
+    HotSearch search = new HotSearch(finding, hot, heaviest(asked), margin);
+    ScoreDoc[] found = first.search(search, hits, Math.max(hits, depth));
     int scored = NearBest.count(found, hits, depth, margin);
-    ScoreDoc[] ranked = new Candidates(searcher, found, scored).rank(asked);
+    ScoreDoc[] ranked =
+        new Candidates(found, scored).rank(new ScoredTerms(ranking, whole, asked));
     if (scored == found.length || hits <= scored) {
       return ranked;
     }
@@ -126,67 +100,25 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
     return all;
   }
 
-  private Query hotQuery(List<Asked> asked) {
-    BooleanQuery.Builder any = new BooleanQuery.Builder();
-    for (Asked each : heaviest(asked)) {
-      Query term = new TermQuery(new Term(hot, each.term.bytes()));
-      any.add(
-          each.boost == 1 ? term : new BoostQuery(term, each.boost), BooleanClause.Occur.SHOULD);
-    }
-    return any.build();
-  }
-
-  private List<Asked> heaviest(List<Asked> asked) {
-    double[] weights = asked.stream().mapToDouble(Asked::boost).sorted().toArray();
+  /** What the hot field is asked for. */
+  private List<AskedTerm> heaviest(List<AskedTerm> asked) {
+    double[] weights = asked.stream().mapToDouble(AskedTerm::boost).sorted().toArray();
     double left = (1 - queryTerms) * Arrays.stream(weights).sum() * (1 + 1e-12);
     int lightest = 0;
     while (lightest + 1 < weights.length && weights[lightest] <= left) {
       left -= weights[lightest++];
     }
     double least = weights.length == 0 ? 0 : weights[lightest];
-    return asked.stream().filter(each -> each.boost >= least).toList();
+    return asked.stream().filter(each -> each.boost() >= least).map(each -> each.in(hot)).toList();
   }
-
-  /** A term of a query, and its weight there. */
-  private record Asked(Term term, float boost) {
-    static List<Asked> of(Query query) {
-      List<Asked> asked = new ArrayList<>();
-      if (query instanceof BooleanQuery words) {
-        for (BooleanClause clause : words) {
-          asked.addAll(of(Lucene.query(clause)));
-        }
-      } else if (query instanceof BoostQuery boosted) {
-        of(boosted.getQuery()).forEach(
-            each -> asked.add(new Asked(each.term, each.boost * boosted.getBoost())));
-      } else if (query instanceof TermQuery one) {
-        asked.add(new Asked(one.getTerm(), 1));
-      } else if (!(query instanceof MatchNoDocsQuery)) {
-        throw new IllegalStateException("no bag of words: " + query);
-      }
-      return asked;
-    }
-  }
-
-  /** A term that some document has, how it scores, and where each segment has it. */
-  private record Scored(SimScorer scorer, Term term, TermState[] at) {}
 
   /** Documents to be scored, in their order; one thread's. */
   private static final class Candidates {
-    private final IndexSearcher searcher;
-    private final List<LeafReaderContext> leaves;
     private final int[] docs;
     private final double[] scores;
     private final long[] norms;
 
-    /** Of each segment where its candidates end, its dictionary, and postings to use again. */
-    private final int[] ends;
-
-    private final TermsEnum[] dictionaries;
-    private final PostingsEnum[] used;
-
-    Candidates(IndexSearcher searcher, ScoreDoc[] found, int count) {
-      this.searcher = searcher;
-      this.leaves = searcher.getIndexReader().leaves();
+    Candidates(ScoreDoc[] found, int count) {
       docs = new int[count];
       for (int i = 0; i < count; i++) {
         docs[i] = found[i].doc;
@@ -194,21 +126,12 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       Arrays.sort(docs);
       scores = new double[count];
       norms = new long[count];
-      ends = new int[leaves.size()];
-      dictionaries = new TermsEnum[leaves.size()];
-      used = new PostingsEnum[leaves.size()];
-      for (int leaf = 0, next = 0; leaf < ends.length; leaf++) {
-        int end = leaves.get(leaf).docBase + leaves.get(leaf).reader().maxDoc();
-        while (next < docs.length && docs[next] < end) {
-          next++;
-        }
-        ends[leaf] = next;
-      }
+      Arrays.fill(norms, 1); // as Lucene scores where there are none
     }
 
     /** All of them by score; equal ones in the order of documents. */
-    ScoreDoc[] rank(List<Asked> asked) throws IOException {
-      score(asked);
+    ScoreDoc[] rank(ScoredTerms terms) throws IOException {
+      score(terms);
       long[] ranked = new long[docs.length];
       for (int i = 0; i < docs.length; i++) {
         ranked[i] = PackedHit.of((float) scores[i], docs[i]);
@@ -216,77 +139,46 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
       return PackedHit.inOrder(ranked, docs.length);
     }
 
-    void score(List<Asked> asked) throws IOException {
-      List<Scored> terms = lookUp(asked);
-      if (!terms.isEmpty()) {
-        readNorms(terms.get(0).term.field());
-      }
-      for (Scored term : terms) {
-        score(term);
+    void score(ScoredTerms terms) throws IOException {
+      for (int leaf = 0, from = 0; leaf < terms.leaves.size() && from < docs.length; leaf++) {
+        int base = terms.leaves.get(leaf).docBase;
+        int end = base + terms.leaves.get(leaf).reader().maxDoc();
+        int to = from;
+        while (to < docs.length && docs[to] < end) {
+          to++;
+        }
+        if (to > from) {
+          readNorms(terms.norms(leaf), base, from, to);
+          PostingsEnum used = null;
+          for (ScoredTerms.Scored term : terms.scored) {
+            PostingsEnum postings = terms.postings(term, leaf, used);
+            if (postings != null) {
+              score(term, postings, base, from, to);
+              used = postings;
+            }
+          }
+        }
+        from = to;
       }
     }
 
-    private List<Scored> lookUp(List<Asked> asked) throws IOException {
-      CollectionStatistics collection = null;
-      List<Scored> terms = new ArrayList<>(asked.size());
-      for (Asked each : asked) {
-        long docFreq = 0;
-        long totalTermFreq = 0;
-        TermState[] at = new TermState[dictionaries.length];
-        for (int leaf = 0; leaf < at.length; leaf++) {
-          if (dictionaries[leaf] == null) {
-            Terms all = leaves.get(leaf).reader().terms(each.term.field());
-            dictionaries[leaf] = all == null ? TermsEnum.EMPTY : all.iterator();
-          }
-          if (dictionaries[leaf].seekExact(each.term.bytes())) {
-            docFreq += dictionaries[leaf].docFreq();
-            totalTermFreq += dictionaries[leaf].totalTermFreq();
-            at[leaf] = dictionaries[leaf].termState();
-          }
-        }
-        if (docFreq > 0) {
-          collection =
-              collection == null ? searcher.collectionStatistics(each.term.field()) : collection;
-          SimScorer scorer =
-              searcher.getSimilarity().scorer(
-                  each.boost, collection,
-                  searcher.termStatistics(each.term, (int) docFreq, totalTermFreq));
-          terms.add(new Scored(scorer, each.term, at));
-        }
-      }
-      return terms;
-    }
-
-    private void score(Scored term) throws IOException {
-      for (int leaf = 0; leaf < ends.length; leaf++) {
-        int from = leaf == 0 ? 0 : ends[leaf - 1];
-        if (from == ends[leaf] || term.at[leaf] == null) {
-          continue;
-        }
-        dictionaries[leaf].seekExact(term.term.bytes(), term.at[leaf]);
-        PostingsEnum postings = dictionaries[leaf].postings(used[leaf], PostingsEnum.FREQS);
-        used[leaf] = postings;
-        int at = -1;
-        for (int i = from; i < ends[leaf]; i++) {
-          int doc = docs[i] - leaves.get(leaf).docBase;
-          at = at < doc ? postings.advance(doc) : at;
-          if (at == doc) {
-            scores[i] += term.scorer.score(postings.freq(), norms[i]);
-          }
+    private void score(
+        ScoredTerms.Scored term, PostingsEnum postings, int base, int from, int to)
+        throws IOException {
+      int at = -1;
+      for (int i = from; i < to; i++) {
+        int doc = docs[i] - base;
+        at = at < doc ? postings.advance(doc) : at;
+        if (at == doc) {
+          scores[i] += term.scorer().score(postings.freq(), norms[i]);
         }
       }
     }
 
-    private void readNorms(String field) throws IOException {
-      Arrays.fill(norms, 1); // as Lucene scores where there are none
-      for (int leaf = 0; leaf < ends.length; leaf++) {
-        int from = leaf == 0 ? 0 : ends[leaf - 1];
-        NumericDocValues each =
-            from < ends[leaf] ? leaves.get(leaf).reader().getNormValues(field) : null;
-        for (int i = from; each != null && i < ends[leaf]; i++) {
-          if (each.advanceExact(docs[i] - leaves.get(leaf).docBase)) {
-            norms[i] = each.longValue();
-          }
+    private void readNorms(NumericDocValues all, int base, int from, int to) throws IOException {
+      for (int i = from; all != null && i < to; i++) {
+        if (all.advanceExact(docs[i] - base)) {
+          norms[i] = all.longValue();
         }
       }
     }
