@@ -8,15 +8,15 @@ import org.apache.lucene.search.ScoreDoc;
 
 /** What the hot field of {@link Tiers} finds for a query; one thread's. */
 final class HotSearch {
-  /** Where more postings would be scored, block maxima skip most of them. */
+  /** More postings than these are searched by block maxima, which skip most of long lists. */
   private static final int MOST_SCORED = 1 << 16;
 
   private final IndexSearcher searcher;
   private final List<AskedTerm> asked;
   private final double margin;
-  private final ScoredTerms terms;
+  private final long postings;
 
-  /** All postings asked for; null where they are not read, for there are too many. */
+  /** All postings asked for; null where there are too many to read. */
   private final ShortLists lists;
 
   HotSearch(IndexSearcher searcher, String field, List<AskedTerm> asked, double margin)
@@ -24,8 +24,9 @@ final class HotSearch {
     this.searcher = searcher;
     this.asked = asked;
     this.margin = margin;
-    terms = new ScoredTerms(searcher, field, asked);
-    lists = terms.postings <= MOST_SCORED ? new ShortLists(terms) : null;
+    ScoredTerms terms = new ScoredTerms(searcher, field, asked);
+    postings = terms.postings;
+    lists = postings <= MOST_SCORED ? new ShortLists(terms) : null;
   }
 
   Query query() {
@@ -40,7 +41,7 @@ final class HotSearch {
    */
   ScoreDoc[] best(int hits, int most) throws IOException {
     if (lists != null) {
-      int all = (int) Math.max(1, terms.postings);
+      int all = (int) Math.max(1, postings);
       return lists.search(new NearBest(Math.min(hits, all), Math.min(most, all), margin));
     }
     return hits < most && margin > 0

@@ -65,9 +65,8 @@ record NearBest(int hits, int most, double margin)
     /** The best scores, in ascending order; 0 for none yet. */
     private final float[] best = new float[hits];
 
-    /** No lower score is collected any more, and no hit behind this one. */
-    private float least;
-    private long last = Long.MAX_VALUE;
+    /** No hit behind this one is collected any more. */
+    private long last = PackedHit.of(0, Integer.MAX_VALUE);
 
     @Override
     public ScoreMode scoreMode() {
@@ -83,43 +82,42 @@ record NearBest(int hits, int most, double margin)
     @Override
     public void setScorer(Scorable scorer) throws IOException {
       this.scorer = scorer;
-      if (least > 0) {
-        scorer.setMinCompetitiveScore(least);
+      if (leastToCome() > 0) {
+        scorer.setMinCompetitiveScore(leastToCome());
       }
     }
 
     @Override
     public void collect(int doc) throws IOException {
       if (add(doc, scorer.score())) {
-        // Lucene collects in the order of documents: of equal ones, none to come is before the last.
-        boolean isFull = least == PackedHit.score(last);
-        scorer.setMinCompetitiveScore(isFull ? Math.nextUp(least) : least);
+        scorer.setMinCompetitiveScore(leastToCome());
       }
+    }
+
+    /** The lowest score that a later document is collected for: an equal one is behind the last. */
+    private float leastToCome() {
+      float least = PackedHit.score(last);
+      return (int) last == Integer.MAX_VALUE ? least : Math.nextUp(least);
     }
 
     /** Adds a document of the segment; returns whether fewer are near the best by it. */
     boolean add(int doc, float score) {
-      if (score < least) {
-        return false;
-      }
       long hit = PackedHit.of(score, base + doc);
       if (hit > last) {
         return false;
       }
       found[count++] = hit;
-      float before = least;
+      long before = last;
       if (hits < most && margin > 0 && score > best[0]) {
         insert(score);
-        least = Math.max(least, least(margin, best[0]));
+        last = Math.min(last, PackedHit.of(least(margin, best[0]), Integer.MAX_VALUE));
       }
-      boolean isFull = count == found.length;
-      if (isFull) {
+      if (count == found.length) {
         Arrays.sort(found);
         count = most;
-        last = found[most - 1];
-        least = Math.max(least, PackedHit.score(last));
+        last = Math.min(last, found[most - 1]);
       }
-      return isFull || least > before;
+      return last < before;
     }
 
     private void insert(float score) {

@@ -6,6 +6,7 @@ import java.util.List;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Term;
 import org.apache.lucene.index.TermState;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
@@ -17,13 +18,13 @@ import org.apache.lucene.search.similarities.Similarity.SimScorer;
 /** The terms that a query asks of a field, looked up once: how each scores, and its postings. */
 final class ScoredTerms {
   /** A term that some document has. */
-  record Scored(AskedTerm asked, SimScorer scorer, TermState[] at) {}
+  record Scored(Term term, SimScorer scorer, TermState[] at) {}
 
   final List<Scored> scored;
   final List<LeafReaderContext> leaves;
 
   /** How many postings all of them have. */
-  long postings;
+  final long postings;
 
   private final TermsEnum[] dictionaries;
   private final String field;
@@ -38,6 +39,7 @@ final class ScoredTerms {
     }
     scored = new ArrayList<>(asked.size());
     CollectionStatistics collection = null;
+    long sum = 0;
     for (AskedTerm each : asked) {
       int docFreq = 0;
       long totalTermFreq = 0;
@@ -50,15 +52,15 @@ final class ScoredTerms {
           at[leaf] = dictionary.termState();
         }
       }
-      postings += docFreq;
-      TermStatistics counts =
-          Statistics.termStatistics(searcher, each.term(), docFreq, totalTermFreq);
-      if (counts != null) {
+      sum += docFreq;
+      if (docFreq > 0) {
         collection = collection == null ? searcher.collectionStatistics(field) : collection;
+        TermStatistics counts = searcher.termStatistics(each.term(), docFreq, totalTermFreq);
         SimScorer scorer = searcher.getSimilarity().scorer(each.boost(), collection, counts);
-        scored.add(new Scored(each, scorer, at));
+        scored.add(new Scored(each.term(), scorer, at));
       }
     }
+    postings = sum;
   }
 
   /** The postings of a term in a segment; null where there are none. */
@@ -66,7 +68,7 @@ final class ScoredTerms {
     if (term.at[leaf] == null) {
       return null;
     }
-    dictionaries[leaf].seekExact(term.asked.term().bytes(), term.at[leaf]);
+    dictionaries[leaf].seekExact(term.term.bytes(), term.at[leaf]);
     return dictionaries[leaf].postings(reuse, PostingsEnum.FREQS);
   }
 

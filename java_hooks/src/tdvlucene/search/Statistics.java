@@ -55,50 +55,25 @@ public final class Statistics {
 
   /** A searcher of a shard that scores with these. */
   IndexSearcher searcher(IndexReader shard, Similarity similarity) {
-    return new OfWhole(shard, similarity);
-  }
+    return new IndexSearcher(shard) {
+      @Override
+      public Query rewrite(Query query) throws IOException {
+        return super.rewrite(
+            ImpactSimilarity.askedFor(
+                query, similarity, documents,
+                term -> terms.containsKey(term) ? terms.get(term).docFreq() : 0L));
+      }
 
-  /**
-   * How often a term occurs in what a searcher scores by; null for one that nowhere does.
-   *
-   * @param docFreq of the term in its index
-   */
-  static TermStatistics termStatistics(
-      IndexSearcher searcher, Term term, int docFreq, long totalTermFreq) throws IOException {
-    boolean occurs = searcher instanceof OfWhole whole ? whole.has(term) : docFreq > 0;
-    return occurs ? searcher.termStatistics(term, docFreq, totalTermFreq) : null;
-  }
+      @Override
+      public CollectionStatistics collectionStatistics(String name) {
+        return of(fields, name);
+      }
 
-  /** A searcher of a shard. */
-  private final class OfWhole extends IndexSearcher {
-    private final Similarity similarity;
-
-    OfWhole(IndexReader shard, Similarity similarity) {
-      super(shard);
-      this.similarity = similarity;
-    }
-
-    boolean has(Term term) {
-      return terms.containsKey(term) && terms.get(term).docFreq() > 0;
-    }
-
-    @Override
-    public Query rewrite(Query query) throws IOException {
-      return super.rewrite(
-          ImpactSimilarity.askedFor(
-              query, similarity, documents,
-              term -> terms.containsKey(term) ? terms.get(term).docFreq() : 0L));
-    }
-
-    @Override
-    public CollectionStatistics collectionStatistics(String name) {
-      return of(fields, name);
-    }
-
-    @Override
-    public TermStatistics termStatistics(Term term, int docFreq, long totalTermFreq) {
-      return of(terms, term);
-    }
+      @Override
+      public TermStatistics termStatistics(Term term, int docFreq, long totalTermFreq) {
+        return of(terms, term);
+      }
+    };
   }
 
   /** Never the shard's own: scores would be wrong and look right. */

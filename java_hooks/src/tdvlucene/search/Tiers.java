@@ -26,7 +26,7 @@ import org.apache.lucene.search.ScoreDoc;
  *     its weight, and for those as heavy as the last of them
  */
 public record Tiers(String whole, String hot, int depth, double margin, double queryTerms) {
-  /** Finds documents in the hot field; it may leave out what {@link HotSearch#best} does. */
+  /** Finds documents by a search of the hot field, as {@link HotSearch#best} does. */
   interface FirstTier {
     ScoreDoc[] search(HotSearch hot, int hits, int most) throws IOException;
   }
