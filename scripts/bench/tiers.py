@@ -1,6 +1,7 @@
 """What fidelity costs: two tiers at many reductions and margins, each collection by itself.
 
-One half of a query set is a log, the other is judged. No judgement chooses anything on its own set.
+One half of a query set is a log, the other is judged; sets of too few queries are left out. No
+judgement chooses anything on its own set.
 
     python scripts/bench/tiers.py --collections DIR --work WORK --output RUN [--only NAME...]
 """
@@ -11,7 +12,6 @@ import argparse
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from tdv_lucene.learning.prior import prior_values_of_index
 from tdv_lucene.pruning.config import PruneConfig
 from tdv_lucene.pruning.tiers import (
     DEPTH,
+    FEWEST_QUERIES,
     FIDELITY,
     MARGINS,
     REDUCTIONS,
@@ -81,11 +82,11 @@ def measured(name: str, folder: Path, work: Path) -> dict[str, Any]:
         with Candidates.write(
             index, *plan_alike(values, REDUCTIONS, config, index), {}, task
         ) as candidates:
+            given = {each.label(name): halves(each, source_of(name, folder)) for each in row.sets}
             found = {
-                each.label(name): of_set(
-                    candidates, analysis, *halves(each, source_of(name, folder))
-                )
-                for each in row.sets
+                label: of_set(candidates, analysis, log, asked, judged)
+                for label, (log, asked, judged) in given.items()
+                if len(log) >= FEWEST_QUERIES
             }
     shutil.rmtree(place)
     return found
@@ -110,30 +111,23 @@ def of_set(
 ) -> dict[str, Any]:  # fmt: skip
     search, how = candidates.search, (candidates.field, analysis)
     log, asked = searchable_topics(log, *how), searchable_topics(asked, *how)
-    cells = []
     by_log, by_asked = (candidates.measure(topics, MARGINS, DEPTH) for topics in (log, asked))
-    answers = {
-        (hot, share): [
-            Found.of(search.in_tiers(Tiers(candidates.field, hot, depth, 0, share))(asked, DEPTH))
-            for depth in (0, DEPTH)
-        ]
-        for hot, share in product(candidates.hot.values(), candidates.query_terms)
-    }
-    for one, there in zip(by_log, by_asked):
-        by = answers[one.tiers.hot, one.tiers.query_terms]
-        found = [within(one.tiers, *pair) for pair in zip(*by)]
-        cells.append(
-            {**one.describe(), "fidelity_there": there.fidelity,
-             "values": values(found, asked, judged)}
-        )  # fmt: skip
+
+    def cell(at: int, visits: float) -> dict[str, Any]:
+        tiers, there = by_log[at].tiers, by_asked[at].fidelity
+        pair = [Found.of(search.in_tiers(tiers._replace(depth=n, margin=0))(asked, DEPTH))
+                for n in (0, DEPTH)]  # fmt: skip
+        found = [within(tiers, *both) for both in zip(*pair)]
+        told = {**by_log[at].describe(), "fidelity_there": there, "visits": visits}
+        return {**told, "values": values(found, asked, judged)}
+
     picked = {f"{least}": fast(search, by_log, least, log) for least in LEAST}
     whole = [each.documents[:10] for each in Found.of(search(asked, 10))]
     visits = sum(search.visits(log, 10)) / len(log)
     return {
         "queries": len(asked), "whole": values(whole, asked, judged), "visits_whole": visits,
-        "best": max(one.fidelity for one in by_log),
-        "chosen": {name: each and cells[each[0]] | {"visits": each[1]}
-                   for name, each in picked.items()},
+        "best": max(one.sure for one in by_log),
+        "chosen": {name: each and cell(*each) for name, each in picked.items()},
     }  # fmt: skip
 
 
@@ -148,7 +142,7 @@ def fast(
 ) -> tuple[int, float] | None:
     """The place of the fastest that is so faithful, and the postings that a query stops at."""
     try:
-        found, visits = fastest(search, faithful(tried, least), log)
+        found, visits, _ = fastest(search, faithful(tried, least), log)
     except TdvError:
         return None
     return tried.index(found), visits
@@ -188,13 +182,14 @@ def table_of(raw: Mapping[str, Any]) -> Table:
         cells = [f"none: {of['best']:.3f}", "", "", ""]
         if chosen is not None:
             cells = [
-                f"{chosen['reduction']:g}, {chosen['margin']:g}: {chosen['ranked']:.0f}",
+                f"{chosen['reduction']:g}, {chosen['query_terms']:g}, {chosen['margin']:g}: "
+                f"{chosen['ranked']:.0f}",
                 f"{chosen['fidelity']:.3f}, {chosen['fidelity_there']:.3f}",
                 f"{chosen['visits']:,.0f} of {of['visits_whole']:,.0f}",
                 ", ".join(f"{100 * gain:+.1f} %" for gain in gains(of, FIDELITY)),
             ]
         rows.append((label, f"{of['queries']}", *cells))
-    heads = ("queries", "asked", "reduction, margin: documents ranked",
+    heads = ("queries", "asked", "reduction, terms, margin: documents ranked",
              "fidelity: log, other half", "postings a query, of the whole's",
              "nDCG@5, @10")  # fmt: skip
     return Table("Each query set", heads, rows)

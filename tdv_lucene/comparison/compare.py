@@ -70,7 +70,8 @@ def compare_indexes(
         - ``tiers.NAME`` of an index in two tiers: ``hot``, ``depth``, ``fidelity``, the mean share
           of the whole's ten best documents that both return, ``first_changed``, the share of the
           queries with another first answer, and ``hot_bytes``. NAME-whole and NAME-hot are the
-          same index searched in one tier.
+          same index searched in one tier. The ten best are those of a search for ten documents,
+          which ranks fewer than one for a thousand; what follows is that of the latter.
         - ``tuning``, ``parameters``, ``versions``, ``machine``.
         - ``terms`` and ``trade_off`` of ``pruned`` (see :mod:`tdv_lucene.comparison.explain`),
           and of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``.

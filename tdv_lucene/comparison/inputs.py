@@ -47,7 +47,7 @@ class System:
         for name, system in systems.items():
             tiers = system.parameters.tiers
             if tiers is not None and tiers.depth:
-                for tier, alone in (("whole", None), ("hot", tiers._replace(depth=0))):
+                for tier, alone in (("whole", None), ("hot", tiers.of_hot())):
                     parameters = system.parameters.in_tiers(alone)
                     found[f"{name}-{tier}"] = cls(system.index, parameters, tier_of=name)
         return found

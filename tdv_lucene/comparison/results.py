@@ -280,14 +280,15 @@ def search_all(
     systems: Mapping[str, System], queries: QuerySet, folder: Path, label: str,
     measures: str | Sequence[str] = (), **search: Any,
 ) -> Results:  # fmt: skip
-    """Write ``folder/<label>.<name>.run`` of every system, and evaluate them."""
+    """Write ``folder/<label>.<name>.run`` of every system, and evaluate them. Of two tiers the ten
+    best are those of a search for ten, whose latency is measured."""
     made: dict[str, Searched] = {}
     for name, system in systems.items():
         run = folder / ".".join(filter(None, (label, name, "run")))
         place = Output(run, RUN, is_folder=False, inputs=[system.index], made_by="compare")
         made[name] = search_with(
             system.index, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
-            **search,
+            first=SHOWN, **search,
         )  # fmt: skip
     found = {name: each.run() for name, each in made.items()}
     first, *others = systems

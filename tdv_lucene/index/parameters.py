@@ -133,7 +133,7 @@ def _tiers(index: Described, record: FieldRecord, tier: str, depth: int | None) 
     if tiers is None or tier == "whole":
         return None
     if tier == "hot":
-        return tiers._replace(depth=0)
+        return tiers.of_hot()
     return tiers if depth is None else tiers._replace(depth=depth, margin=0.0)
 
 

@@ -26,6 +26,7 @@ from ..jvm.searcher import (
     Hits,
     OpenSearch,
     Statistics,
+    lowered,
     make_similarity,
     open_searched,
     shard_statistics,
@@ -200,7 +201,8 @@ def _asked_of_each(parameters: SearchParameters, hits: int) -> list[tuple[Search
     tiers = parameters.tiers
     if tiers is None or not tiers.depth:
         return [(parameters, hits)]
-    alone = parameters.in_tiers(tiers._replace(depth=0))
+    tiers = tiers.for_hits(hits)
+    parameters, alone = (parameters.in_tiers(each) for each in (tiers, tiers._replace(depth=0)))
     return [(alone, max(hits, tiers.depth)), (parameters, tiers.depth)]
 
 
@@ -472,12 +474,9 @@ def merge_tiers(hot: Hits, scored: Hits, tiers: Tiers, hits: int) -> Hits:
             for i in range(end_of_scored - count_of_scored, end_of_scored)
             if names[1][scored.documents[i]] in first
         ]
-        rest = [*zip(hot.scores[end - count : end][depth:], of_hot[depth:])]
-        if rest and found:
-            most = np.nextafter(found[-1][0], np.float32(-np.inf))
-            less = rest[0][0] - most
-            rest = [(min(most, score - less), document) for score, document in rest]
-        best = [*found, *rest][:hits]
+        behind = hot.scores[end - count : end][depth:]
+        behind = lowered(behind, found[-1][0]) if found else behind
+        best = [*found, *zip(behind, of_hot[depth:])][:hits]
         counts.append(len(best))
         scores += [score for score, _ in best]
         documents += [document for _, document in best]

@@ -99,6 +99,31 @@ class Hits:
     others: np.ndarray | None = None  # float32[n, k]: scores by k further ranking functions
 
 
+def lowered(scores: np.ndarray, last: np.float32) -> np.ndarray:
+    """Return float32[n], descending ``scores`` of what comes behind a hit, below the score of this
+    ``last``, as ``tdvlucene.search.Tiers`` lowers them."""
+    most = np.nextafter(last, np.float32(-np.inf))
+    return np.minimum(most, scores - (scores[:1] - most))
+
+
+def followed(first: Hits, rest: Hits) -> Hits:
+    """Return for each query the hits of ``first``, and behind them those of ``rest`` that are not
+    among them, by lower scores."""
+    ids = ByteStrings.joined([first.ids, rest.ids])
+    known = [*first.ids], [*rest.ids]
+    scores, documents = [], []
+    ends = np.cumsum(first.counts).tolist(), np.cumsum(rest.counts).tolist()
+    for at, end, behind, last in zip([0, *ends[0]], ends[0], [0, *ends[1]], ends[1]):
+        best = {known[0][document] for document in first.documents[at:end].tolist()}
+        left = [i for i in range(behind, last) if known[1][rest.documents[i]] not in best]
+        documents += [first.documents[at:end], rest.documents[left] + np.int32(len(known[0]))]
+        scores += [first.scores[at:end], rest.scores[left]]
+        if at < end:
+            scores[-1] = lowered(scores[-1], first.scores[end - 1])
+    counts = np.array([*map(len, scores)], np.int64).reshape(-1, 2).sum(axis=1)
+    return Hits(counts, np.concatenate(scores), np.concatenate(documents), ids, first.ties_by_id)
+
+
 @dataclass(frozen=True)
 class Statistics:
     """Statistics of a field that its scores depend on; the sums of all shards are the whole's."""

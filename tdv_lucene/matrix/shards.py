@@ -13,7 +13,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -356,4 +356,8 @@ def _home(key: str) -> Path:
 
 
 def _forget(key: str) -> None:
-    shutil.rmtree(_home(key), ignore_errors=True)
+    home = _home(key)
+    gone = home.with_name(f"{home.name}-{os.getpid()}")
+    with suppress(FileNotFoundError):  # another worker of this machine was as fast
+        home.rename(gone)  # at once, so that nothing that is still extracted stays behind
+        shutil.rmtree(gone, ignore_errors=True)

@@ -93,8 +93,9 @@ class PruneConfig(Threads, Analysed, OfField, Named, Overwrite):
     )  # fmt: skip
     fidelity: float | None = option(
         None,
-        "With --tiers, choose the fastest reduction and margin that return at least this share of "
-        "the ten best documents of the whole field, over --queries.  [default: 0.97]",
+        "With --tiers, choose the fastest way to search that returns at least this share of the "
+        "ten best documents of the whole field, over --queries, less a standard error.  "
+        "[default: 0.97]",
         metavar="SHARE", check=checked_share, group="Two tiers",
     )  # fmt: skip
     max_bytes: int | str | None = option(

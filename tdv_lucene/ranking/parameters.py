@@ -63,8 +63,18 @@ class Tiers(NamedTuple):
     # Of those behind the hits wanted, it scores what the hot field scores at least this share of
     # the last hit; 0 for all
     margin: float = 0.0
-    # The hot field is asked for the heaviest terms of a query that hold this share of its weight
+    # The hot field is asked for the heaviest terms of a query that hold this share of its weight;
+    # a term weighs what it adds to the score of a usual document that has it, times its idf. Where
+    # more hits are wanted than the depth, for all
     query_terms: float = 1.0
+
+    def of_hot(self) -> Tiers:
+        """Return the search of the hot field alone."""
+        return self._replace(depth=0, query_terms=1.0)
+
+    def for_hits(self, hits: int) -> Tiers:
+        """Return what a search for so many hits does: those that nothing ranks are not lost."""
+        return self._replace(query_terms=1.0) if 0 < self.depth < hits else self
 
     def candidates(self, scores: np.ndarray, hits: int) -> int:
         """Return how many of the documents that the hot field found the whole one scores.

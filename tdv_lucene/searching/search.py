@@ -27,7 +27,7 @@ from ..index.queries import (
     searchable_topics,
     shortened_topics,
 )
-from ..jvm.searcher import Hits, make_similarity, open_pyserini, open_searched
+from ..jvm.searcher import Hits, followed, make_similarity, open_pyserini, open_searched
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -171,12 +171,14 @@ def search_with(
     parameters: SearchParameters, *, hits: int, threads: int | None = None, field: str,
     analysed: FieldAnalysis, feedback: str | None = None, tag: str | None = None,
     listing: Listing = Listing(),  # noqa: B008 - frozen
-    more: Mapping[str, Any] | None = None, keep_run: bool = False, progress: Progress = silent,
+    more: Mapping[str, Any] | None = None, keep_run: bool = False, first: int = 0,
+    progress: Progress = silent,
 ) -> Searched:  # fmt: skip
     """Search as :func:`search_index` does, with checked parameters and output.
 
     Far shards take no feedback. ``more`` is added to the summary. Unless the run is kept, memory
-    does not grow with the queries.
+    does not grow with the queries. In two tiers, a search for few hits ranks fewer documents than
+    one for many: the ``first`` so many are those of a search for them alone.
     """
     if tag is None:
         tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
@@ -200,6 +202,8 @@ def search_with(
             # Each shard sends its own best hits.
             at_once = max(1, HITS_AT_ONCE // (hits * shards))
             for batch, best in _find_in_batches(find, queries, hits, at_once, progress):
+                if first and parameters.tiers is not None and parameters.tiers.depth:
+                    best = followed(find(batch, first), best)
                 if best.ties_by_id:  # before any is left out, as Anserini does
                     best = replace(best, scores=lower_ties(best.scores, best.counts))
                 listed = listing.of(best, batch)

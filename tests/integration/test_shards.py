@@ -31,9 +31,12 @@ from tiny_collection import tiny_segments
 import tdv_lucene as tdv
 from tdv_lucene import Analysis, Index, TdvError
 from tdv_lucene.index import workers as clusters
+from tdv_lucene.index.analysis import analysis_of
+from tdv_lucene.index.parameters import recorded_parameters
 from tdv_lucene.index.sharded import open_index
 from tdv_lucene.index.workers import open_workers
 from tdv_lucene.jvm import rewriter
+from tdv_lucene.jvm.searcher import make_similarity, open_searched
 from tdv_lucene.learning.config import Recipe
 from tdv_lucene.learning.pool import search_lucene
 from tdv_lucene.learning.prior import prior_values, prior_values_of_index
@@ -463,6 +466,24 @@ def test_the_run_of_workers_is_that_of_one_reader(
         _runs_agree(case.one, there, tmp_path, MANY, **asked)
 
 
+def test_shards_ask_their_hot_fields_for_what_one_index_asks(case, find, tmp_path) -> None:
+    """Terms that a shard lacks weigh there, too."""
+    tdv.prune_index(case.one, None, tmp_path / "T", tiers=True, reduction=0.6, depth=30)
+    with Index.open(tmp_path / "T") as one:
+        parameters, how = recorded_parameters(one), analysis_of(one, "contents").analysis
+        ranks = make_similarity(parameters)
+        with open_searched(one, ranks, "contents", analysis=how, threads=2) as search:
+            for share, hits in ((0.9, 20), (0.7, 20), (0.5, 20), (0.5, 60)):
+                tiers = parameters.tiers._replace(query_terms=share)
+                found = search.in_tiers(tiers)(MANY, hits)
+                with open_index(find(f"{case.folder}/T/*"), "contents", topics=MANY) as shards:
+                    several = shards.find(parameters.in_tiers(tiers), MANY, hits)
+                assert several.counts.tolist() == found.counts.tolist()
+                np.testing.assert_allclose(several.scores, found.scores, rtol=1e-6)
+                every = search.in_tiers(parameters.tiers)(MANY, hits).documents.tolist()
+                assert (found.documents.tolist() == every) == (hits > tiers.depth)
+
+
 def test_a_log_chooses_tiers_where_the_shards_are(case, find, tmp_path) -> None:
     log = tmp_path / "log.tsv"
     log.write_text("".join(f"{n}\ts{n % 20} t{n % 7} t{n + 9}\n" for n in range(40)))
@@ -470,8 +491,9 @@ def test_a_log_chooses_tiers_where_the_shards_are(case, find, tmp_path) -> None:
     for name, source in (("one", case.one), ("S", case.far)):
         how = {"reduction": 0.5, "margin": 0.8, "depth": 30, "queries": log}
         told[name] = tdv.prune_index(source, None, tmp_path / name, tiers=True, **how)["tiers"]
-    visits = [of_it.pop("visits") for of_it in told.values()]
-    whole = [of_it.pop("visits_whole") for of_it in told.values()]
+    visits, whole, _ = (
+        [of_it.pop(name) for of_it in told.values()] for name in ("visits", "visits_whole", "saved")
+    )
     assert told["one"] == told["S"] and told["S"]["fidelity"] > 0.3
     assert visits[1] > visits[0] and whole[1] >= whole[0], "each shard finds and ranks its own"
 

@@ -1,14 +1,11 @@
 package tdvlucene.search;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.BooleanQuery;
 import org.apache.lucene.search.BoostQuery;
-import org.apache.lucene.search.IndexSearcher;
-import org.apache.lucene.search.MatchNoDocsQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TermQuery;
 import tdvlucene.common.Lucene;
@@ -25,14 +22,8 @@ record AskedTerm(Term term, float boost) {
     return bare instanceof TermQuery one && one.getTerm().field().equals(field);
   }
 
-  /** The terms of a bag of words that a searcher asks for. */
-  static List<AskedTerm> of(IndexSearcher searcher, Query query) throws IOException {
-    // Others ask for each as it is, and Lucene takes a while to find that out.
-    boolean leavesOut = searcher.getSimilarity() instanceof ImpactSimilarity;
-    return of(leavesOut ? searcher.rewrite(query) : query);
-  }
-
-  private static List<AskedTerm> of(Query query) {
+  /** The terms of a bag of words. */
+  static List<AskedTerm> of(Query query) {
     List<AskedTerm> asked = new ArrayList<>();
     if (query instanceof BooleanQuery words) {
       for (BooleanClause clause : words) {
@@ -43,7 +34,7 @@ record AskedTerm(Term term, float boost) {
           each -> asked.add(new AskedTerm(each.term, each.boost * boosted.getBoost())));
     } else if (query instanceof TermQuery one) {
       asked.add(new AskedTerm(one.getTerm(), 1));
-    } else if (!(query instanceof MatchNoDocsQuery)) {
+    } else {
       throw new IllegalStateException("no bag of words: " + query);
     }
     return asked;

@@ -47,6 +47,16 @@ public final class ImpactSimilarity extends Similarity {
     };
   }
 
+  /** Whether a searcher asks for a term that so many documents have; by any other similarity it does. */
+  static boolean asks(IndexSearcher searcher, long docFreq) {
+    return !(searcher.getSimilarity() instanceof ImpactSimilarity impact)
+        || impact.asks(Statistics.documents(searcher), docFreq);
+  }
+
+  private boolean asks(long documents, long docFreq) {
+    return docFreq == 0 || Math.log((double) documents / docFreq) > minIdf;
+  }
+
   /** The searcher of an index by a similarity, which it does not set. */
   static IndexSearcher searcher(IndexReader reader, Similarity similarity) {
     return new IndexSearcher(reader) {
@@ -68,8 +78,7 @@ public final class ImpactSimilarity extends Similarity {
     for (BooleanClause clause : words) {
       Query part = Lucene.query(clause);
       Query bare = part instanceof BoostQuery boosted ? boosted.getQuery() : part;
-      long found = docFreq.apply(((TermQuery) bare).getTerm()).longValue();
-      if (found == 0 || Math.log((double) documents / found) > impact.minIdf) {
+      if (impact.asks(documents, docFreq.apply(((TermQuery) bare).getTerm()).longValue())) {
         asked.add(clause);
       }
     }

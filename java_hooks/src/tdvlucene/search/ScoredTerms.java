@@ -6,7 +6,6 @@ import java.util.List;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.Term;
 import org.apache.lucene.index.TermState;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
@@ -15,10 +14,16 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TermStatistics;
 import org.apache.lucene.search.similarities.Similarity.SimScorer;
 
-/** The terms that a query asks of a field, looked up once: how each scores, and its postings. */
+/** The terms that a searcher asks of a field, looked up once: how each scores, and its postings. */
 final class ScoredTerms {
-  /** A term that some document has. */
-  record Scored(Term term, SimScorer scorer, TermState[] at) {}
+  /**
+   * A term that some document has, of the whole if a shard is searched.
+   *
+   * @param weight what it adds to a document that has it as often as usual, times its idf: however
+   *     much a common term adds, it tells few documents from others
+   * @param at null in segments that lack it
+   */
+  record Scored(AskedTerm asked, SimScorer scorer, double weight, TermState[] at) {}
 
   final List<Scored> scored;
   final List<LeafReaderContext> leaves;
@@ -52,12 +57,17 @@ final class ScoredTerms {
           at[leaf] = dictionary.termState();
         }
       }
-      sum += docFreq;
-      if (docFreq > 0) {
+      if (docFreq == 0 && !Statistics.know(searcher, each.term())) {
+        continue;
+      }
+      TermStatistics counts = searcher.termStatistics(each.term(), docFreq, totalTermFreq);
+      if (ImpactSimilarity.asks(searcher, counts.docFreq())) {
         collection = collection == null ? searcher.collectionStatistics(field) : collection;
-        TermStatistics counts = searcher.termStatistics(each.term(), docFreq, totalTermFreq);
         SimScorer scorer = searcher.getSimilarity().scorer(each.boost(), collection, counts);
-        scored.add(new Scored(each.term(), scorer, at));
+        float usual = (float) counts.totalTermFreq() / counts.docFreq();
+        double idf = Math.log((double) collection.docCount() / counts.docFreq());
+        scored.add(new Scored(each, scorer, scorer.score(usual, 1) * idf, at));
+        sum += docFreq;
       }
     }
     postings = sum;
@@ -68,7 +78,7 @@ final class ScoredTerms {
     if (term.at[leaf] == null) {
       return null;
     }
-    dictionaries[leaf].seekExact(term.term.bytes(), term.at[leaf]);
+    dictionaries[leaf].seekExact(term.asked.term().bytes(), term.at[leaf]);
     return dictionaries[leaf].postings(reuse, PostingsEnum.FREQS);
   }
 

@@ -55,25 +55,54 @@ public final class Statistics {
 
   /** A searcher of a shard that scores with these. */
   IndexSearcher searcher(IndexReader shard, Similarity similarity) {
-    return new IndexSearcher(shard) {
-      @Override
-      public Query rewrite(Query query) throws IOException {
-        return super.rewrite(
-            ImpactSimilarity.askedFor(
-                query, similarity, documents,
-                term -> terms.containsKey(term) ? terms.get(term).docFreq() : 0L));
-      }
+    return new Searcher(shard, similarity);
+  }
 
-      @Override
-      public CollectionStatistics collectionStatistics(String name) {
-        return of(fields, name);
-      }
+  /** Whether a searcher scores with such statistics, and some document of the whole has a term. */
+  static boolean know(IndexSearcher searcher, Term term) {
+    return searcher instanceof Searcher ofShard && ofShard.knows(term);
+  }
 
-      @Override
-      public TermStatistics termStatistics(Term term, int docFreq, long totalTermFreq) {
-        return of(terms, term);
-      }
-    };
+  /** How many documents a searcher scores among: those of the whole, if it is a shard's. */
+  static long documents(IndexSearcher searcher) {
+    return searcher instanceof Searcher ofShard
+        ? ofShard.documents()
+        : searcher.getIndexReader().numDocs();
+  }
+
+  private final class Searcher extends IndexSearcher {
+    private final Similarity similarity;
+
+    Searcher(IndexReader shard, Similarity similarity) {
+      super(shard);
+      this.similarity = similarity;
+    }
+
+    boolean knows(Term term) {
+      return terms.containsKey(term);
+    }
+
+    long documents() {
+      return documents;
+    }
+
+    @Override
+    public Query rewrite(Query query) throws IOException {
+      return super.rewrite(
+          ImpactSimilarity.askedFor(
+              query, similarity, documents,
+              term -> terms.containsKey(term) ? terms.get(term).docFreq() : 0L));
+    }
+
+    @Override
+    public CollectionStatistics collectionStatistics(String name) {
+      return of(fields, name);
+    }
+
+    @Override
+    public TermStatistics termStatistics(Term term, int docFreq, long totalTermFreq) {
+      return of(terms, term);
+    }
   }
 
   /** Never the shard's own: scores would be wrong and look right. */

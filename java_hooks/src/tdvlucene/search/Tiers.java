@@ -23,7 +23,8 @@ import org.apache.lucene.search.ScoreDoc;
  * @param margin none of them scores less in the hot field than this share of the last of the hits
  *     wanted: what is found far behind them does not become one
  * @param queryTerms the hot field is asked for the heaviest terms of a query that hold this share of
- *     its weight, and for those as heavy as the last of them
+ *     its weight, and for those as heavy as the last of them; see {@link ScoredTerms.Scored#weight}.
+ *     For all where more hits are wanted than the depth: most of them are found by the others
  */
 public record Tiers(String whole, String hot, int depth, double margin, double queryTerms) {
   /** Finds documents by a search of the hot field, as {@link HotSearch#best} does. */
@@ -53,7 +54,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
    */
   static float[] scores(IndexSearcher searcher, Query query, ScoreDoc[] found)
       throws IOException {
-    List<AskedTerm> asked = AskedTerm.of(searcher, query);
+    List<AskedTerm> asked = AskedTerm.of(query);
     float[] scores = new float[found.length];
     if (!asked.isEmpty()) {
       Candidates candidates = new Candidates(found, found.length);
@@ -82,34 +83,39 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
   ScoreDoc[] search(
       IndexSearcher finding, IndexSearcher ranking, Query query, int hits, FirstTier first)
       throws IOException {
-    List<AskedTerm> asked = AskedTerm.of(ranking, query);
-    HotSearch search = new HotSearch(finding, hot, heaviest(asked), margin);
+    List<AskedTerm> asked = AskedTerm.of(query);
+    ScoredTerms terms = new ScoredTerms(ranking, whole, asked);
+    boolean all = depth > 0 && hits > depth;
+    HotSearch search = new HotSearch(finding, hot, heaviest(terms, all ? 1 : queryTerms), margin);
     ScoreDoc[] found = first.search(search, hits, Math.max(hits, depth));
     int scored = NearBest.count(found, hits, depth, margin);
-    ScoreDoc[] ranked =
-        new Candidates(found, scored).rank(new ScoredTerms(ranking, whole, asked));
+    ScoreDoc[] ranked = new Candidates(found, scored).rank(terms);
     if (scored == found.length || hits <= scored) {
       return ranked;
     }
-    ScoreDoc[] all = Arrays.copyOf(ranked, found.length);
+    ScoreDoc[] best = Arrays.copyOf(ranked, found.length);
     float most = scored == 0 ? Float.MAX_VALUE : Math.nextDown(ranked[scored - 1].score);
     float less = scored == 0 ? 0 : found[scored].score - most;
     for (int i = scored; i < found.length; i++) {
-      all[i] = new ScoreDoc(found[i].doc, Math.min(most, found[i].score - less));
+      best[i] = new ScoreDoc(found[i].doc, Math.min(most, found[i].score - less));
     }
-    return all;
+    return best;
   }
 
   /** What the hot field is asked for. */
-  private List<AskedTerm> heaviest(List<AskedTerm> asked) {
-    double[] weights = asked.stream().mapToDouble(AskedTerm::boost).sorted().toArray();
-    double left = (1 - queryTerms) * Arrays.stream(weights).sum() * (1 + 1e-12);
+  private List<AskedTerm> heaviest(ScoredTerms terms, double share) {
+    double[] weights =
+        terms.scored.stream().mapToDouble(ScoredTerms.Scored::weight).sorted().toArray();
+    double left = (1 - share) * Arrays.stream(weights).sum() * (1 + 1e-12);
     int lightest = 0;
     while (lightest + 1 < weights.length && weights[lightest] <= left) {
       left -= weights[lightest++];
     }
     double least = weights.length == 0 ? 0 : weights[lightest];
-    return asked.stream().filter(each -> each.boost() >= least).map(each -> each.in(hot)).toList();
+    return terms.scored.stream()
+        .filter(each -> each.weight() >= least)
+        .map(each -> each.asked().in(hot))
+        .toList();
   }
 
   /** Documents to be scored, in their order; one thread's. */
