@@ -267,6 +267,13 @@ def _adds(index: Path, analysis: Analysis, parameters: SearchParameters) -> dict
     return adds
 
 
+ASKED = {
+    "made": {0.4: [1, 1, 1], 0.6: [2, 1, 1], 0.8: [2, 1, 2], 1.0: [4, 3, 2]},
+    "made-weights": {0.4: [2, 1, 1], 0.6: [2, 2, 2], 0.8: [3, 2, 2], 1.0: [4, 3, 2]},
+}
+"""By share, of how many terms each query asks."""
+
+
 @pytest.mark.parametrize("index", ["made", "made-weights"])
 @pytest.mark.parametrize("share", [0.4, 0.6, 0.8, 1.0])
 def test_the_hot_field_is_asked_for_the_heaviest_terms(
@@ -286,12 +293,23 @@ def test_the_hot_field_is_asked_for_the_heaviest_terms(
             weights = np.array([adds[word] * words.count(word) for word in ranked])
             asked = ranked[: 1 + int(np.sum(np.cumsum(weights) < share * weights.sum() - 1e-9))]
             heaviest[name] = " ".join(word for word in words if word in asked)
-        assert (heaviest != topics) == (share < 1 or "unknown" not in heaviest["c"])
+        asked = [len({*text.split()}) for text in heaviest.values()]
+        assert asked == ASKED[index][share]
         tiers = Tiers("contents", "contents_hot", 0, 0, share)
         by_hand = find(tiers._replace(query_terms=1), heaviest, 400)
         for one, other in zip(find(tiers, topics, 400), by_hand, strict=True):
             assert one.documents == other.documents != []
             np.testing.assert_allclose(one.scores, other.scores, rtol=1e-6)
+
+
+def test_a_term_of_all_documents_is_one_of_all_terms(tmp_path: Path) -> None:
+    docs = [Doc(f"d{n}", ["t0"] * (1 + n % 5) + [f"t{1 + n % 7}"]) for n in range(70)]
+    write_index(tmp_path / "source", [docs[:30], docs[30:]], LAYOUT)
+    tdv.prune_index(tmp_path / "source", None, tmp_path / "made", tiers=True, reduction=0.1)
+    topics = {"both": "t0 t1", "common": "t0", "rare": "t1"}
+    found = _search(tmp_path / "made", tmp_path / "run", topics, tier="hot")
+    both, common, rare = ({document for document, _ in found[name]} for name in topics)
+    assert both == common | rare and common - rare
 
 
 def _with_log(place: Path, queries: int) -> Path:

@@ -47,7 +47,7 @@ public final class ImpactSimilarity extends Similarity {
     };
   }
 
-  /** Whether a searcher asks for a term that so many documents have; by any other similarity it does. */
+  /** Whether a searcher asks for a term of so many documents; by any other similarity it does. */
   static boolean asks(IndexSearcher searcher, long docFreq) {
     return !(searcher.getSimilarity() instanceof ImpactSimilarity impact)
         || impact.asks(Statistics.documents(searcher), docFreq);

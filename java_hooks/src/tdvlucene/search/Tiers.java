@@ -83,8 +83,7 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
   ScoreDoc[] search(
       IndexSearcher finding, IndexSearcher ranking, Query query, int hits, FirstTier first)
       throws IOException {
-    List<AskedTerm> asked = AskedTerm.of(query);
-    ScoredTerms terms = new ScoredTerms(ranking, whole, asked);
+    ScoredTerms terms = new ScoredTerms(ranking, whole, AskedTerm.of(query));
     boolean all = depth > 0 && hits > depth;
     HotSearch search = new HotSearch(finding, hot, heaviest(terms, all ? 1 : queryTerms), margin);
     ScoreDoc[] found = first.search(search, hits, Math.max(hits, depth));
@@ -107,8 +106,8 @@ public record Tiers(String whole, String hot, int depth, double margin, double q
     double[] weights =
         terms.scored.stream().mapToDouble(ScoredTerms.Scored::weight).sorted().toArray();
     double left = (1 - share) * Arrays.stream(weights).sum() * (1 + 1e-12);
-    int lightest = 0;
-    while (lightest + 1 < weights.length && weights[lightest] <= left) {
+    int lightest = 0; // what all documents have weighs nothing, and belongs to all terms
+    while (share < 1 && lightest + 1 < weights.length && weights[lightest] <= left) {
       left -= weights[lightest++];
     }
     double least = weights.length == 0 ? 0 : weights[lightest];
